@@ -8,7 +8,7 @@ export type HttpRequest = {
   readonly body?: string;
   /** Milliseconds after which the call is given up; its effect is then unknown. */
   readonly timeoutMs: number;
-  /** An answer longer than this is given up (`ApiError`, reason TooLong); absent: whatever comes is taken. */
+  /** An answer longer than this is given up (`ApiError`, reason TooLong); absent: 16 MiB. */
   readonly limitBytes?: number;
 };
 

@@ -1,12 +1,13 @@
 /** A full list, page by page, of which only the differences to what is known are told. */
 import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Resource } from "../core/object.ts";
+import { openPaging } from "../kube/paging.ts";
 import { pageOf } from "../kube/responses.ts";
 import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
 import { openBreather, unlessAborted } from "./pause.ts";
 
 /** A page is parsed in one go, while everybody else waits for the event loop. */
-const pageSize = "250";
+const pageSize = 250;
 
 /** A watch from nowhere in particular would miss what happened since. */
 const withoutVersion = (resource: Resource): ApiError =>
@@ -18,13 +19,12 @@ export const list = async (following: FollowContext, trail: WatchState): Promise
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   const round = trail.known.begin();
   const breathe = openBreather();
+  const paging = openPaging(pageSize);
   let next: string | undefined;
   let version = "";
   do {
-    const response = await unlessAborted(
-      transport.send(getting(following, { limit: pageSize, continue: next })),
-      signal,
-    );
+    const asked = paging((size) => transport.send(getting(following, { limit: String(size), continue: next })));
+    const response = await unlessAborted(asked, signal);
     if (response === undefined) return;
     const page = pageOf(`list ${resource.plural}`, response, type);
     for (const object of page.items) {

@@ -3,6 +3,7 @@ import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
+import { openPaging } from "../../kube/paging.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
 import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
 import { openQuestions } from "./pod-proxy.ts";
@@ -46,15 +47,19 @@ const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<read
   const type = { apiVersion: apiVersionOf(query.resource), kind: query.resource.kind };
   const items: Stored[] = [];
   let date = Number.NaN;
+  const paging = openPaging(pageSize);
   let next: string | undefined;
   do {
-    const path = withQuery(collectionPath(query.resource, query.namespace), {
-      labelSelector: selectorOf(query.labels),
-      fieldSelector: query.field,
-      limit: String(pageSize),
-      continue: next,
-    });
-    const response = await transport.send({ method: "GET", path, headers: {}, timeoutMs });
+    const pathOf = (size: number): string =>
+      withQuery(collectionPath(query.resource, query.namespace), {
+        labelSelector: selectorOf(query.labels),
+        fieldSelector: query.field,
+        limit: String(size),
+        continue: next,
+      });
+    const response = await paging((size) =>
+      transport.send({ method: "GET", path: pathOf(size), headers: {}, timeoutMs }),
+    );
     if (Number.isNaN(date)) date = answerDate(settled, response);
     const page = pageOf(where("list", query), response, type);
     items.push(...page.items);

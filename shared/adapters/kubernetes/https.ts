@@ -22,17 +22,21 @@ const headersOf = (incoming: IncomingMessage): Record<string, string> => {
   return headers;
 };
 
-const tooLong = ({ method, path, limitBytes }: HttpRequest): ApiError =>
+/** Of an answer whose asker sets no limit: ten times the largest object that an API server stores. Pages of a list are asked for so that they fit. */
+const longestBytes = 16 * 1_024 * 1_024;
+
+const tooLong = ({ method, path }: HttpRequest, limitBytes: number): ApiError =>
   new ApiError({ status: 0, reason: "TooLong", message: `${method} ${path}: longer than ${limitBytes} bytes` });
 
 const bodyOf = (request: HttpRequest, incoming: IncomingMessage): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let left = request.limitBytes ?? Number.POSITIVE_INFINITY;
+    const limitBytes = request.limitBytes ?? longestBytes;
+    let left = limitBytes;
     incoming.on("data", (chunk: Buffer) => {
       left -= chunk.length;
       if (left >= 0) chunks.push(chunk);
-      else incoming.destroy(tooLong(request));
+      else incoming.destroy(tooLong(request, limitBytes));
     });
     incoming.on("end", () =>
       resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString("utf8") ?? ""),

@@ -1,6 +1,7 @@
 /** Requests that stand beside the engine's port, for the command line and for resync: patches, server-side apply, pages, bare reads. */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Obj, type Ref, type Resource, type Stored } from "../../core/object.ts";
+import { openPaging } from "../../kube/paging.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
 import { bodyOf, type Json, type Page, pageOf, storedOf } from "../../kube/responses.ts";
 
@@ -97,16 +98,18 @@ export type Paging = {
 export async function* pages(transport: Transport, paging: Paging): AsyncGenerator<Page> {
   const { resource, namespace, selector, limit = 500 } = paging;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const fitting = openPaging(limit);
   let next = paging.from;
   do {
-    const path = withQuery(collectionPath(resource, namespace), {
-      labelSelector: selector,
-      fieldSelector: paging.field,
-      limit: String(limit),
-      continue: next,
-    });
+    const pathOf = (size: number): string =>
+      withQuery(collectionPath(resource, namespace), {
+        labelSelector: selector,
+        fieldSelector: paging.field,
+        limit: String(size),
+        continue: next,
+      });
     const headers = paging.metadataOnly === true ? metadataOnly : {};
-    const response = await transport.send({ method: "GET", path, headers, timeoutMs });
+    const response = await fitting((size) => transport.send({ method: "GET", path: pathOf(size), headers, timeoutMs }));
     const page = pageOf(`list ${resource.plural}`, response, type);
     yield paging.metadataOnly === true ? { ...page, items: page.items.map((item) => ({ ...item, ...type })) } : page;
     next = page.next;

@@ -171,6 +171,22 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/real/cloud/stack.test.ts"],
   },
   {
+    name: "answer-unbounded",
+    promise: "an answer of the API server without end costs no memory",
+    file: "shared/adapters/kubernetes/https.ts",
+    find: "const longestBytes = 16 * 1_024 * 1_024;",
+    replace: "const longestBytes = 512 * 1_024 * 1_024;",
+    tests: ["test/unit/adapters/kubernetes/limit.test.ts"],
+  },
+  {
+    name: "large-objects-stop-lists",
+    promise: "objects of one tenant that are too large for a page stop nobody's list",
+    file: "shared/kube/paging.ts",
+    find: "if (!isTooLong(cause) || size <= 1) throw cause;",
+    replace: "if (!isTooLong(cause) || size > 1) throw cause;",
+    tests: ["test/unit/kube/paging.test.ts", "test/unit/forward/listwatch.test.ts"],
+  },
+  {
     name: "queue-not-judged-again",
     promise: "an update goes to no queue that the operator does not list, whatever a record says",
     file: "shared/adapters/sinks/sqs.ts",

@@ -1,4 +1,5 @@
 /** A server of lists and watches that follows a script, and time that is turned by hand. */
+import { ApiError } from "../../../shared/core/errors.ts";
 import type { HttpRequest, HttpStream, Transport } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Pause } from "../../../shared/forward/pause.ts";
@@ -20,7 +21,8 @@ export type Scene =
   | { readonly list: readonly Stored[]; readonly version: string; readonly next?: string }
   | { readonly watch: readonly string[]; readonly ending?: "end" | "reset" | "hang" }
   | { readonly status: number; readonly headers?: Record<string, string> }
-  | { readonly unreachable: string };
+  | { readonly unreachable: string }
+  | { readonly tooLong: true };
 
 export type Stage = Transport & { readonly asked: string[] };
 
@@ -53,6 +55,7 @@ export const stage = (scenes: readonly Scene[], over: () => void): Stage => {
     send: async (request) => {
       const scene = next(request);
       if ("unreachable" in scene) throw new Error(scene.unreachable);
+      if ("tooLong" in scene) throw new ApiError({ status: 0, reason: "TooLong", message: "too long" });
       if ("status" in scene) return { status: scene.status, headers: { ...headers, ...scene.headers }, body: "" };
       if ("watch" in scene) throw new Error(`a list was asked for where a watch was due: ${request.path}`);
       const metadata = { resourceVersion: scene.version, continue: scene.next };
@@ -60,6 +63,7 @@ export const stage = (scenes: readonly Scene[], over: () => void): Stage => {
     },
     stream: async (request) => {
       const scene = next(request);
+      if ("tooLong" in scene) throw new Error(`a watch was asked for where a list was due: ${request.path}`);
       if ("unreachable" in scene) throw new Error(scene.unreachable);
       if ("watch" in scene) return streamOf(scene);
       if ("list" in scene) throw new Error(`a watch was asked for where a list was due: ${request.path}`);

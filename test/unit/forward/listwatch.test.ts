@@ -226,6 +226,15 @@ describe("following a resource", () => {
     assert.deepEqual(synced, [1, 1, 1]);
   });
 
+  it("lists objects that are too large for a page in smaller ones", async () => {
+    const { asked, told, waits } = await play([{ tooLong: true }, { list: [object("a", "1")], version: "5" }]);
+    assert.deepEqual(
+      asked.map((path) => /limit=(\d+)/.exec(path)?.[1]),
+      ["250", "32"],
+    );
+    assert.deepEqual([told, waits.slice(0, 1)], [["+a1"], []]);
+  });
+
   it("keeps of an object only what is trimmed", async () => {
     const fat = { ...object("a", "1"), spec: { containers: [] } };
     const changes: Change[] = [];

@@ -4,6 +4,32 @@ import http from "node:http";
 import { test } from "node:test";
 import { httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
 
+test("an answer without end is given up after 16 MiB, where nothing else is said", async () => {
+  let sent = 0;
+  const chunk = Buffer.alloc(65_536, "x");
+  const server = http.createServer((_, answer) => {
+    const more = (): void => {
+      do sent += chunk.length;
+      while (!answer.destroyed && answer.write(chunk));
+      if (!answer.destroyed) answer.once("drain", more);
+    };
+    more();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+  try {
+    const asked = transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 20_000 });
+    await assert.rejects(asked, { name: "ApiError", status: 0, reason: "TooLong" });
+    assert.ok(sent < 64e6, `${sent} bytes were sent`);
+  } finally {
+    transport.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
 test("an answer longer than its limit is given up, and one that is not is taken", async () => {
   const server = http.createServer((_, answer) => void answer.end("x".repeat(100_000)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

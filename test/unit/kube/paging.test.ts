@@ -1,0 +1,67 @@
+/** Pages of a list whose objects are too large for the usual page. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
+import { pages } from "../../../shared/adapters/kubernetes/requests.ts";
+import { ApiError } from "../../../shared/core/errors.ts";
+import type { Transport } from "../../../shared/core/http.ts";
+import { openPaging } from "../../../shared/kube/paging.ts";
+
+const tooLong = new ApiError({ status: 0, reason: "TooLong", message: "longer than 16 bytes" });
+const resource = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
+const count = 20;
+
+/** Twenty pods, of which at most `most` fit into an answer. */
+const heavy = (most: number): Transport & { readonly sizes: number[] } => {
+  const sizes: number[] = [];
+  return {
+    sizes,
+    send: async ({ path }) => {
+      const query = new URLSearchParams(path.split("?")[1]);
+      const [size, from] = [Number(query.get("limit")), Number(query.get("continue") ?? 0)];
+      sizes.push(size);
+      if (Math.min(size, count - from) > most) throw tooLong;
+      const items = Array.from({ length: Math.min(size, count - from) }, (_, at) => ({
+        metadata: { name: `p${from + at}`, namespace: "ns", uid: "u", resourceVersion: "1" },
+      }));
+      const next = from + size < count ? { continue: String(from + size) } : {};
+      const body = JSON.stringify({ metadata: { resourceVersion: "1", ...next }, items });
+      return { status: 200, headers: { date: "Mon, 02 Nov 2026 08:00:00 GMT" }, body };
+    },
+    stream: () => Promise.reject(new Error("no streams here")),
+  };
+};
+
+describe("a list of large objects", () => {
+  test("is read in smaller pages, and what was too long is asked for once", async () => {
+    const transport = heavy(8);
+    const { value } = await openCluster(transport).list({ do: "list", resource, namespace: "ns", labels: {} });
+    assert.equal(value.length, count);
+    assert.deepEqual(transport.sizes, [500, 63, 8, 8, 8]);
+  });
+
+  test("is read in smaller pages by resync and the command line, too", async () => {
+    const transport = heavy(1);
+    let found = 0;
+    for await (const { items } of pages(transport, { resource, namespace: "ns", limit: 16 })) found += items.length;
+    assert.equal(found, count);
+    assert.deepEqual(transport.sizes.slice(0, 4), [16, 2, 1, 1]);
+  });
+
+  test("is given up where a single object is too long", async () => {
+    const transport = heavy(0);
+    await assert.rejects(openCluster(transport).list({ do: "list", resource, namespace: "ns", labels: {} }), tooLong);
+    assert.deepEqual(transport.sizes, [500, 63, 8, 1]);
+  });
+
+  test("is asked for once where something else is wrong", async () => {
+    let asked = 0;
+    const away = new Error("ECONNRESET");
+    const paging = openPaging(500)(async () => {
+      asked += 1;
+      throw away;
+    });
+    await assert.rejects(paging, away);
+    assert.equal(asked, 1);
+  });
+});

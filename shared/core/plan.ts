@@ -11,7 +11,10 @@ import type { WaitingOn } from "./waiting-on.ts";
 export type Effect =
   | {
       readonly do: "create";
+      /** What is created; where there is a `body`, no more than its kind, its name and its namespace. */
       readonly object: Obj;
+      /** Makes the whole of it when it is sent: a plan of many holds none of their bodies. */
+      readonly body?: () => Obj;
       readonly resource: Resource;
       readonly owner: string;
       /** Worth a try and no more: who may not make it, or is refused, tells so and goes on. */
@@ -53,6 +56,9 @@ export type Effect =
 
 /** The kind of object that an effect is about. */
 export const kindOf = (effect: Effect): string => ("ref" in effect ? effect.ref.resource : effect.resource).kind;
+
+/** The whole of what is created, but for what is made by chance. */
+export const wholeOf = ({ object, body }: Extract<Effect, { do: "create" }>): Obj => body?.() ?? object;
 
 /** A write that the server refused for good: it has looked at the content and said no. Evidence for the next decision. */
 export type Refusal = {

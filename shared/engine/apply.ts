@@ -7,8 +7,9 @@ import { ApiError, assertNever } from "../core/errors.ts";
 import { eventOf, events } from "../core/event.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import { refText } from "../core/object.ts";
-import { type Doing, type Effect, kindOf, type Refusal, type Trouble } from "../core/plan.ts";
+import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../core/plan.ts";
 import type { Chance, Clock, Cluster } from "./ports.ts";
+import type { Within } from "./reads/queries.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
 
 /** What appliers work with: `until` is the fence on the monotonic clock, after which nothing starts. */
@@ -26,6 +27,8 @@ export type ApplyContext = {
   readonly made?: ((resource: Resource, object: Stored) => void) | undefined;
   /** Makes what nobody may decide or remember: see `Chance`. */
   readonly chance?: Chance | undefined;
+  /** Makes the body of what is created, within the budget of a decision; absent: at once. */
+  readonly within?: Within | undefined;
 };
 
 export type Done =
@@ -39,7 +42,9 @@ const done: Done = { did: "done" };
 
 type Appliers = { [D in Effect["do"]]: (hands: ApplyContext, effect: Extract<Effect, { do: D }>) => Promise<Done> };
 
-const refOf = (effect: Extract<Effect, { do: "create" }>): Ref => {
+type Creation = Extract<Effect, { do: "create" }>;
+
+const refOf = (effect: Creation): Ref => {
   const { name, namespace } = effect.object.metadata;
   return { resource: effect.resource, name, ...(namespace === undefined ? {} : { namespace }) };
 };
@@ -54,7 +59,7 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
 });
 
 /** The name is taken: by the same act done before (adopt), by an earlier attempt that is still going (wait), or by a stranger. */
-const whose = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const whose = async (hands: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const ref = refOf(effect);
   const { value: there } = await hands.cluster.get(ref);
   if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
@@ -65,7 +70,7 @@ const whose = async (hands: ApplyContext, effect: Extract<Effect, { do: "create"
     const message = `${refText(ref)} exists and belongs to another owner; delete it or choose another name`;
     return refused(effect, { status: 409, reason: "NameTaken", message });
   }
-  const wanted = effect.object.metadata.labels?.["rekindle.dev/attempt"];
+  const wanted = object.metadata.labels?.["rekindle.dev/attempt"];
   if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;
   return wait("StillThere", `${refText(ref)} of an earlier attempt is still being deleted`);
 };
@@ -73,15 +78,16 @@ const whose = async (hands: ApplyContext, effect: Extract<Effect, { do: "create"
 const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
 
 /** The object with what is made by chance; it is created only where there is none, and so made once. */
-const whole = async ({ chance }: ApplyContext, { object, fresh }: Extract<Effect, { do: "create" }>): Promise<Obj> => {
+const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect: Creation): Promise<Obj> => {
+  const { fresh, body } = effect;
+  const object = body === undefined ? effect.object : await within(() => wholeOf(effect));
   if (fresh === undefined) return object;
   if (chance === undefined) throw new Error(`nobody here makes a ${fresh}`);
   return { ...object, data: { ...Object(object["data"]), ...(await chance(fresh)) } };
 };
 
 /** A refusal is asked for twice: one odd answer must not end an application. */
-const createTwice = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
-  const object = await whole(hands, effect);
+const createTwice = async (hands: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const once = async (): Promise<Done> => {
     const stored = await hands.cluster.create(refOf(effect), object);
     hands.made?.(effect.resource, stored);
@@ -97,12 +103,15 @@ const createTwice = async (hands: ApplyContext, effect: Extract<Effect, { do: "c
 
 const late: Done = wait("Late", "this step was delayed past its fence; the next step decides again");
 
-const create = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const create = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
+  const object = await whole(hands, effect);
+  // Its body may have waited for others' decisions.
+  if (hands.clock.monotonic() > hands.until) return late;
   try {
-    return await createTwice(hands, effect);
+    return await createTwice(hands, effect, object);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
-    if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(hands, effect);
+    if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(hands, effect, object);
     if (isRefusal(cause)) return refused(effect, cause);
     throw cause;
   }
@@ -112,7 +121,7 @@ const create = async (hands: ApplyContext, effect: Extract<Effect, { do: "create
 const isDenied = (cause: unknown): cause is ApiError =>
   cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
 
-const tryOnce = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const tryOnce = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
   try {
     const result = await create(hands, effect);
     if (result.did !== "refused") return result;
@@ -125,7 +134,7 @@ const tryOnce = async (hands: ApplyContext, effect: Extract<Effect, { do: "creat
 };
 
 /** What is optional holds nothing up for a reason that will last; of one odd answer it is not given up either. */
-const tryCreate = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const tryCreate = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
   const first = await tryOnce(hands, effect);
   if (first.did !== "passed" || hands.clock.monotonic() > hands.until) return first;
   const second = await tryOnce(hands, effect);

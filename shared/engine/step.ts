@@ -239,9 +239,11 @@ const carryOut = async (run: StepContext, held: StoredRecord, plan: StepPlan): P
   const last = Math.min(planned + run.world.timing.fenceMs, run.began + run.world.timing.stepMs);
   let writes = saved.version === held.version ? 0 : 1;
   const passed: Effect[] = [];
+  const within = budgetOf(run);
   for (const stage of plan.stages) {
     const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;
-    const results = givenUp(run, stage, await applyStage(applyContextOf(run, until), stage, run.world.timing.parallel));
+    const applying = { ...applyContextOf(run, until), within };
+    const results = givenUp(run, stage, await applyStage(applying, stage, run.world.timing.parallel));
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };

@@ -92,6 +92,9 @@ const stepsFor = ({ conf, rules }: ExecutorContext): readonly Step[] => {
 export const prefixOf = ({ conf, prefix }: Pick<ExecutorRequest, "conf" | "prefix">): string =>
   conf.get("spark.kubernetes.executor.podNamePrefix") ?? prefix;
 
+const podNameOf = ({ executorId, ...request }: Pick<ExecutorRequest, "conf" | "prefix" | "executorId">): string =>
+  `${prefixOf(request)}-exec-${executorId}`;
+
 const contextOf = (given: ExecutorRequest, understoodConf: Conf): ExecutorContext => {
   const request = { ...given, conf: understoodConf };
   const { conf, applicationId, executorId, sparkVersion } = request;
@@ -99,7 +102,7 @@ const contextOf = (given: ExecutorRequest, understoodConf: Conf): ExecutorContex
     ...request,
     written: given.conf,
     rules: rulesFor(sparkVersion),
-    podName: `${prefixOf(request)}-exec-${executorId}`,
+    podName: podNameOf(request),
     labels: {
       ...below(conf, "spark.kubernetes.executor.label."),
       "spark-version": sparkVersion,
@@ -122,7 +125,10 @@ const claimed = ({ conf, driver }: ExecutorContext, claim: Obj): Obj => {
 const bare = { spec: {} };
 
 /** Builds executors of one run by their ids; what all of them share is read once. */
-export type ExecutorBuilder = { readonly build: (executorId: string) => Executor };
+export type ExecutorBuilder = {
+  readonly build: (executorId: string) => Executor;
+  readonly podName: (executorId: string) => string;
+};
 
 const built = (context: ExecutorContext, start: SparkPod): Executor => {
   const parts = stepsFor(context).map((step) => step(context));
@@ -146,7 +152,10 @@ export const executorBuilder = (
   const name = conf.get("spark.kubernetes.executor.podTemplateContainerName");
   const start = podOf(shared.template ?? bare, name);
   if ("error" in start) return { refused: `Could not load the executors' pod from its template: ${start.error}` };
-  return { build: (executorId) => built(contextFor(executorId), start) };
+  return {
+    build: (executorId) => built(contextFor(executorId), start),
+    podName: (executorId) => podNameOf({ ...shared, conf, executorId }),
+  };
 };
 
 export const executorOf = ({ executorId, ...shared }: ExecutorRequest): Executor | { readonly refused: string } => {

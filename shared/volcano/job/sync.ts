@@ -1,5 +1,5 @@
 /** Pods as the spec says: those that are missing made, in the order of their tasks, and those that are too many ended. */
-import type { Effect } from "../../core/plan.ts";
+import { type Effect, wholeOf } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { onPod } from "../plugins/all.ts";
 import { podName } from "../pods/names.ts";
@@ -66,24 +66,30 @@ const missing = (scene: JobContext): readonly Missing[] =>
     .filter((task) => mayStart(scene, task))
     .flatMap((task) => missingOf(scene, task).map((index) => ({ task, index })));
 
-/** The pods made at once hold so many characters together: more would take the memory and the time of all others. */
+/** The pods of one decision have so many characters together: more would take the time of all others. */
 const mostBuilt = 8_388_608;
+
+type Creation = Extract<Effect, { do: "create" }>;
 
 /** Pods as far as they are made at once: fewer of larger ones. What plugins work out for the whole job, they do once. */
 const creations = (scene: JobContext, wanted: readonly Missing[]): readonly Effect[] => {
   const making = makingOf(scene);
   const scope = { owner: making.owner, tasks: tasksOf(scene.spec) };
-  const { uid } = ownerOf(scene);
-  const creation = ({ task, index }: Missing): Effect => {
-    const draft = onPod(podDraft(making, task, index), scope, scene.spec.plugins);
-    return { do: "create", object: { apiVersion: "v1", kind: "Pod", ...draft }, resource: pods, owner: uid };
-  };
+  const { name, namespace, uid } = ownerOf(scene);
+  const type = { apiVersion: "v1", kind: "Pod" } as const;
+  const creation = ({ task, index }: Missing): Creation => ({
+    do: "create",
+    object: { ...type, metadata: { name: podName(name, nameOf(task), index), namespace } },
+    body: () => ({ ...type, ...onPod(podDraft(making, task, index), scope, scene.spec.plugins) }),
+    resource: pods,
+    owner: uid,
+  });
   const made: Effect[] = [];
   const sizes = new Map<Task, number>();
   let left = mostBuilt;
   for (const one of wanted.slice(0, mostAtOnce)) {
     const effect = creation(one);
-    const size = sizes.get(one.task) ?? JSON.stringify(effect).length;
+    const size = sizes.get(one.task) ?? JSON.stringify(wholeOf(effect)).length;
     sizes.set(one.task, size);
     left -= size;
     if (left < 0 && made.length > 0) break;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
+import { wholeOf } from "../../../shared/core/plan.ts";
 import { areSets, ordinalsIn, ordinalsText } from "../../../shared/volcano/job/ordinals.ts";
 import { assertLinear } from "../../support/growth.ts";
 import { creating, said } from "./admission/reviews.ts";
@@ -23,7 +24,7 @@ const podsMade = (loop: Loop): readonly Obj[] =>
   loop
     .step()
     .stages.flat()
-    .flatMap((effect) => (effect.do === "create" && effect.object.kind === "Pod" ? [effect.object] : []));
+    .flatMap((effect) => (effect.do === "create" && effect.object.kind === "Pod" ? [wholeOf(effect)] : []));
 
 const variablesOf = (pod: Obj | undefined): readonly unknown[] => Object(pod?.["spec"]).containers?.[0]?.env ?? [];
 
@@ -36,12 +37,22 @@ describe("a job of a thousand tasks with the plugin svc", () => {
     while (loop.names("pods").length < 200) {
       const before = loop.names("pods").length;
       const plan = loop.step(true);
-      const sizes = plan.stages.flat().map((effect) => (effect.do === "create" ? JSON.stringify(effect).length : 0));
+      const sizes = plan.stages
+        .flat()
+        .map((effect) => (effect.do === "create" ? JSON.stringify(wholeOf(effect)).length : 0));
       parts.push(sizes.reduce((sum, size) => sum + size, 0));
       loop.step();
       assert.ok(loop.names("pods").length > before);
     }
     assert.ok(Math.max(...parts) < 9_000_000, parts.join());
+  });
+
+  test("holds none of its pods' bodies in a plan, which has some hundred characters for each", () => {
+    const plan = admitted({ tasks: tasks(1_000), plugins }).step(true);
+    const created = plan.stages.flat().filter((effect) => effect.do === "create");
+    assert.ok(created.length > 10);
+    assert.ok(JSON.stringify(plan.stages).length < 600 * created.length);
+    assert.ok(created.every((effect) => !("spec" in effect.object) && "spec" in wholeOf(effect)));
   });
 
   test("has the variables of all tasks once, not once for each pod", () => {

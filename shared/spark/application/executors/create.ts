@@ -2,6 +2,7 @@
 import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { podStatus } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
 import { type ExecutorBuilder, executorBuilder } from "../../executor-pod/builder.ts";
 import { recoveryMode } from "../../executor-pod/environment.ts";
 import { mostInBatch } from "../../executors/allocation-rate.ts";
@@ -43,7 +44,7 @@ const builderFor = (scene: ApplicationContext, driver: Driver, pod: Stored): Exe
   return "refused" in builder ? undefined : builder;
 };
 
-/** The pods of one step hold so many characters together: more would take the memory and the time of all others. */
+/** The pods of one step have so many characters together: more would take the time of all others. */
 const mostBuilt = 8_388_608;
 
 /** How many executors of a run are made in one step: fewer of larger ones. */
@@ -63,10 +64,20 @@ export const executorsFor = (
 ): readonly (readonly Effect[])[] => {
   const builder = builderFor(scene, driver, pod);
   if (builder === undefined) return [];
-  const made = ids.map((id) => builder.build(`${id}`));
-  const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
   const going = drainingNodes(there);
   const { losses = [], doomed = [] } = scene.memory.executors ?? {};
   const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], scene.view.now)])];
-  return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];
+  const { uid } = scene.view;
+  const podFor = (id: string): Effect => ({
+    do: "create",
+    object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace: scene.key.namespace } },
+    body: () => marked(placedElsewhere(builder.build(id).pod, nodes), scene, driver),
+    resource: pods,
+    owner: uid,
+  });
+  const all = ids.map((id) => `${id}`);
+  const [first = "1"] = all;
+  const claiming = builder.build(first).claims.length > 0 ? all : [];
+  const claims = claiming.flatMap((id) => builder.build(id).claims);
+  return [all.map(podFor), claims.map((claim) => creation(marked(claim, scene, driver), uid))];
 };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
-import type { Plan } from "../../../../shared/core/plan.ts";
+import { type Plan, wholeOf } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun, handedOut } from "../../../../shared/spark/executors/allotment.ts";
@@ -44,7 +44,7 @@ const step = (asked: Asked, allotted: Allotted, pods: readonly Stored[], more: P
 };
 
 const madeIn = ({ stages }: Plan<Memory>): readonly Obj[] =>
-  stages.flat().flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
+  stages.flat().flatMap((effect) => (effect.do === "create" ? [wholeOf(effect)] : []));
 
 const toldIn = ({ stages }: Plan<Memory>): readonly string[] =>
   stages

@@ -3,7 +3,7 @@
 import { digestOf } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Effect, Plan, Refusal } from "../../../../shared/core/plan.ts";
+import { type Effect, type Plan, type Refusal, wholeOf } from "../../../../shared/core/plan.ts";
 import type { Looking, Probe, ProbeResult, Query } from "../../../../shared/core/query.ts";
 import type { Returning } from "../../../../shared/core/recovery.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
@@ -215,7 +215,7 @@ export const decided = (world: World): Decided => {
 export const said = (effect: Effect): string => {
   switch (effect.do) {
     case "create": {
-      const attempt = effect.object.metadata.labels?.["rekindle.dev/attempt"];
+      const attempt = wholeOf(effect).metadata.labels?.["rekindle.dev/attempt"];
       const which = attempt === undefined ? "" : ` of attempt ${attempt}`;
       return `create ${effect.resource.plural} ${effect.object.metadata.name}${which}${effect.optional ? ", if it can" : ""}`;
     }

@@ -1,7 +1,7 @@
 /** An application's way through reconcile in an empty cluster, step by step, with no webhook before it. */
 
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Plan } from "../../../../shared/core/plan.ts";
+import { type Plan, wholeOf } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
@@ -38,7 +38,7 @@ export type End = {
 };
 
 const madeBy = ({ stages }: Plan<Memory>): Made | undefined => {
-  const objects = stages.flat().flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
+  const objects = stages.flat().flatMap((effect) => (effect.do === "create" ? [wholeOf(effect)] : []));
   const driver = objects.find(({ kind }) => kind === "Pod");
   return driver === undefined ? undefined : { driver, before: objects.filter((one) => one !== driver) };
 };

@@ -3,7 +3,7 @@
 import { mergePatch } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../../shared/core/object.ts";
-import type { Effect, Plan, Refusal } from "../../../../shared/core/plan.ts";
+import { type Effect, type Plan, type Refusal, wholeOf } from "../../../../shared/core/plan.ts";
 import type { Query } from "../../../../shared/core/query.ts";
 import type { Returning } from "../../../../shared/core/recovery.ts";
 import { timeText } from "../../../../shared/core/time.ts";
@@ -194,7 +194,7 @@ export class Loop {
   private perform(effect: Effect): void {
     if (effect.do === "record") return;
     if (effect.do === "create") {
-      this.create(effect.resource, effect.object);
+      this.create(effect.resource, wholeOf(effect));
       return;
     }
     const { plural } = effect.ref.resource;

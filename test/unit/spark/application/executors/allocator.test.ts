@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import type { Refusal } from "../../../../../shared/core/plan.ts";
+import { type Refusal, wholeOf } from "../../../../../shared/core/plan.ts";
 import type { ProbeResult } from "../../../../../shared/core/query.ts";
 import type { Memory } from "../../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
@@ -225,6 +225,14 @@ describe("the ids that a step hands out", () => {
     const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()] });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight, until: eight + 10_000 }]);
     assert.deepEqual([plan.memory.allotment?.next, plan.safety?.createWithinMs], [1004, 3_000]);
+  });
+
+  test("are in a plan without the bodies of their pods, which are made when they are sent", () => {
+    const { plan } = decided({ object: app(100), memory: memory(), pods: [pod()] });
+    const created = plan.stages.flat().filter((effect) => effect.do === "create");
+    assert.equal(created.length, 100);
+    assert.ok(created.every((effect) => !("spec" in effect.object) && "spec" in wholeOf(effect)));
+    assert.ok(created.every((effect) => wholeOf(effect).metadata.name === effect.object.metadata.name));
   });
 
   test("are not used again when the server refused them, and the next ones wait", () => {

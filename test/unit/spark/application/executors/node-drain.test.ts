@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
+import { wholeOf } from "../../../../../shared/core/plan.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
 import { applicationWatcher } from "../../../../../shared/spark/application/watches.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
@@ -240,7 +241,7 @@ describe("an executor of Rekindle's own on a node that goes", () => {
 
   test("has its replacement put elsewhere", () => {
     const { plan, before } = decided({ object: app, memory, pods: [pod(), own(1001, leaving), own(1002), own(1003)] });
-    const [made] = [...before, ...plan.stages.flat()].filter(({ do: act }) => act === "create");
+    const [made] = [...before, ...plan.stages.flat()].flatMap((one) => (one.do === "create" ? [wholeOf(one)] : []));
     assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
   });
 
@@ -254,7 +255,7 @@ describe("an executor of Rekindle's own on a node that goes", () => {
         memory: { ...memory, executors: ledger, allotment: { ...allotment, alive: "1002-1003" } },
         pods: [pod(), own(1002), own(1003)],
       });
-      const [made] = [...before, ...plan.stages.flat()].filter(({ do: act }) => act === "create");
+      const [made] = [...before, ...plan.stages.flat()].flatMap((one) => (one.do === "create" ? [wholeOf(one)] : []));
       assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
     });
 });

@@ -1,0 +1,66 @@
+/** Bodies of what is created: a plan holds none of them; each is made when it is sent, within the budget of a decision. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { BudgetError } from "../../../shared/core/errors.ts";
+import type { Obj } from "../../../shared/core/object.ts";
+import type { Effect } from "../../../shared/core/plan.ts";
+import { applyStage } from "../../../shared/engine/apply.ts";
+import type { Within } from "../../../shared/engine/reads/queries.ts";
+import { pods } from "../../../shared/kube/resources.ts";
+import { stage as stageOf } from "./fakes.ts";
+
+const count = 100;
+const parallel = 8;
+
+/** So many pods; `alive` counts bodies that were made and whose request was not answered yet. */
+const creations = () => {
+  const alive = { now: 0, most: 0, made: 0 };
+  const effects = Array.from({ length: count }, (_, at): Effect => {
+    const object: Obj = { apiVersion: "v1", kind: "Pod", metadata: { name: `pod-${at}`, namespace: "ns" } };
+    const body = (): Obj => {
+      alive.made += 1;
+      alive.now += 1;
+      alive.most = Math.max(alive.most, alive.now);
+      return { ...object, spec: { containers: [] } };
+    };
+    return { do: "create", object, body, resource: pods, owner: "uid" };
+  });
+  return { alive, effects };
+};
+
+const applied = async (effects: readonly Effect[], alive: { now: number }, within?: Within) => {
+  const { world, time, objects } = stageOf();
+  const { create } = world.cluster;
+  const cluster: typeof world.cluster = {
+    ...world.cluster,
+    create: async (ref, object) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      alive.now -= 1;
+      return await create(ref, object);
+    },
+  };
+  const hands = { cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: time.now, within };
+  return { results: await applyStage(hands, effects, parallel), objects };
+};
+
+describe("bodies of a stage", () => {
+  test("are made one by one as they are sent, never more than there are requests at once", async () => {
+    const { alive, effects } = creations();
+    const { results, objects } = await applied(effects, alive);
+    assert.ok(results.every(({ did }) => did === "done"));
+    assert.deepEqual([alive.made, alive.most], [count, parallel]);
+    assert.ok([...objects.values()].filter(({ kind }) => kind === "Pod").every((pod) => "spec" in pod));
+  });
+
+  test("are made within the budget of a decision: one that was stopped is in the way of its own object alone", async () => {
+    const { alive, effects } = creations();
+    const stop: Within = () => {
+      throw new BudgetError({ message: "took too long", waitMs: 10_000, why: "stopped" });
+    };
+    const { results } = await applied(effects.slice(0, 1), alive, stop);
+    const [result] = results;
+    assert.ok(result?.did === "troubled");
+    assert.deepEqual([result.trouble.reason, result.trouble.retryAfterMs], ["Quarantined", 10_000]);
+    assert.equal(alive.made, 0);
+  });
+});

@@ -6,7 +6,7 @@ import type { Queue, Report } from "../../engine/ports.ts";
 import { timing } from "../../engine/settings.ts";
 import { step } from "../../engine/step.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { openWorld } from "../common/step-dependencies.ts";
+import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
 
 const silent: Report = () => {};
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
@@ -21,7 +21,8 @@ export const preview = async (
   key: Key,
 ): Promise<Previewed> => {
   const checkpoints = table?.records;
-  const parts = { transport, checkpoints, queue: nowhere, report: silent, timing, operators: operatorsFor(timing) };
+  const operatorOf = operatorsByKind(operatorsFor(timing));
+  const parts = { transport, checkpoints, queue: nowhere, report: silent, timing, operatorOf };
   const world = await openWorld(parts);
   const plans: Plan<unknown>[] = [];
   const ending = await step({ ...world, shadow: (_, plan) => void plans.push(plan) }, { ...key, reason: "preview" });

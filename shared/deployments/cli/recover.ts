@@ -22,7 +22,7 @@ import type { Ending, World } from "../../engine/world.ts";
 import { findLeaders } from "../../forward/controller-detection.ts";
 import { upstreams } from "../../kube/upstream-controllers.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { openWorld } from "../common/step-dependencies.ts";
+import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
 
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 
@@ -80,7 +80,7 @@ const openStage = async (place: Place, given: Key, how: RecoverHow, sleep: Stage
   const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
   const set = { ...timing, ...madeBy(stored?.record) };
   const desk = { queue: nowhere, report: () => {}, timing: set };
-  const parts = { ...desk, transport, checkpoints: table?.records, operators: operatorsFor(set) };
+  const parts = { ...desk, transport, checkpoints: table?.records, operatorOf: operatorsByKind(operatorsFor(set)) };
   const opened = await openWorld(parts);
   const findings: Finding[] = [];
   const ended = new Set<string>();

@@ -46,12 +46,18 @@ export const quarantineFor = (budgetMs: number, journal?: Journal): Quarantine =
     later: (work) => void setImmediate(work),
   });
 
+/** Operators that are all loaded. */
+export const operatorsByKind = (operators: readonly Operator<unknown>[]): World["operatorOf"] => {
+  const known = new Map(operators.map((operator) => [operator.kind, operator]));
+  return (kind) => known.get(kind);
+};
+
 export type Parts = {
   readonly transport: Transport;
   readonly queue: Queue;
   readonly report: Report;
   readonly timing: Timing;
-  readonly operators: readonly Operator<unknown>[];
+  readonly operatorOf: World["operatorOf"];
   /** Absent: objects beside the applications. */
   readonly checkpoints?: Checkpoints | undefined;
   /** Absent: the defaults. */
@@ -61,7 +67,6 @@ export type Parts = {
 /** Asks the cluster who it is, once; everything else is opened without a request. */
 export const openWorld = async (parts: Parts): Promise<World> => {
   const cluster = openCluster(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs });
-  const operators = new Map(parts.operators.map((operator) => [operator.kind, operator]));
   return {
     cluster,
     checkpoints:
@@ -70,7 +75,7 @@ export const openWorld = async (parts: Parts): Promise<World> => {
     clock: processClock(),
     chance: makeSshKey,
     report: parts.report,
-    operatorOf: (kind) => operators.get(kind),
+    operatorOf: parts.operatorOf,
     clusterUid: await identify(cluster),
     timing: parts.timing,
     ...(parts.recovery === undefined ? {} : { recovery: parts.recovery }),

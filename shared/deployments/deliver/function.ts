@@ -23,7 +23,7 @@ import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { openOptional } from "../common/secret.ts";
 import { queueOn } from "../common/sqs-sender.ts";
-import { openWorld, processClock } from "../common/step-dependencies.ts";
+import { openWorld, operatorsByKind, processClock } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { timingOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
@@ -98,7 +98,7 @@ export const openDelivering = (env: Environment): Delivering => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const { checkpoints } = openRecords(settings.checkpoints, around);
     const opened = trail.ports(
-      await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) }),
+      await openWorld({ ...desk, transport, checkpoints, timing, operatorOf: operatorsByKind(operatorsFor(timing)) }),
     );
     const charged = { ...opened, within, meter, inCharge: scopeCheckOf({ ...settings, territory }) };
     return { ...charged, deliver: deliveryFor(charged, { to, hosts, queues, allowPrivate, secret }) };

@@ -7,7 +7,7 @@ import type { Key } from "../../core/key.ts";
 import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/forwarder.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { openWorld } from "../common/step-dependencies.ts";
+import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
 import { startSweeping } from "../host/resync-loop.ts";
 import { resync } from "../resync/sweep.ts";
 import { type InstanceSettings, openInstances, reportTo } from "./instances.ts";
@@ -37,8 +37,9 @@ const counts = ({ namespace }: Key): boolean => namespace !== "";
 export const startFunctions = (settings: FunctionSettings): Functions => {
   const { transport, visibilityMs, kills, notice } = settings;
   const operators = operatorsFor(timing);
+  const operatorOf = operatorsByKind(operators);
   const queue = openQueue({ now: () => performance.now(), visibilityMs });
-  const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operators });
+  const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operatorOf });
   const instances = openInstances({ transport, queue, open, kills, counts, notice });
   const workers = startWorkers({
     queue,

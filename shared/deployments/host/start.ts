@@ -21,7 +21,7 @@ import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
-import { openWorld, quarantineFor } from "../common/step-dependencies.ts";
+import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening } from "../deliver/function.ts";
 import { resync } from "../resync/sweep.ts";
@@ -156,7 +156,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const mail = openHostQueues(settings.visibilityMs, metering.timed, settings.namespaceWeights);
   const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings, settings.families);
-  const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
+  const asked = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };
   const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
   const inCharge = scopeCheckOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;

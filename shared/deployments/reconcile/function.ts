@@ -89,7 +89,7 @@ export const openTaking = (
   const families = openFamilies({ options: sparkOptionsOf(settings), queues: settings, families: chosen, timing });
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
   const { checkpoints } = openRecords(settings.checkpoints, around);
-  const parts = { ...desk, transport, checkpoints, timing, operators: [], recovery: recoverySettingsOf(settings) };
+  const parts = { ...desk, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) };
   const turns = openSubmissionSlots(settings.maxSubmissions);
   const { clock } = desk;
   const territory = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
@@ -97,11 +97,11 @@ export const openTaking = (
   const world = once(async () => {
     const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), Date.now);
-    const opened = trail.ports(await openWorld(parts));
+    const opened = trail.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
     const standing = standingOf({ settings, opened, transport, territory, families, report });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
-    const known = { ...opened, within, operatorOf: families.operatorOf };
+    const known = { ...opened, within };
     const told = settings.updatesUrl === undefined ? {} : await telling(known, settings.updatesTo);
     const quarantine = quarantineFor(decisionBudgetMs.function);
     const charged = { ...known, meter, turns, quarantine, inCharge };

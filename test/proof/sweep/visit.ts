@@ -2,7 +2,7 @@
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
-import { openWorld } from "../../../shared/deployments/common/step-dependencies.ts";
+import { openWorld, operatorsByKind } from "../../../shared/deployments/common/step-dependencies.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
 import type { Queue } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
@@ -36,7 +36,8 @@ export const visit = (simulator: Simulator, cluster: string): Visit => {
   return {
     requests,
     transport,
-    anybody: () => openWorld({ transport, queue: nowhere, report: () => {}, timing, operators }),
+    anybody: () =>
+      openWorld({ transport, queue: nowhere, report: () => {}, timing, operatorOf: operatorsByKind(operators) }),
     found: async (id) => {
       const messages: Message[] = [];
       const queue: Queue = { ...nowhere, send: async (message) => void messages.push(message) };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
-import { application, make, openTerminal } from "./terminal.ts";
+import { application, driverPod, make, openTerminal } from "./terminal.ts";
 
 const running = { applicationState: { state: "RUNNING" }, lastSubmissionAttemptTime: "2026-11-02T07:58:00Z" };
 
@@ -11,19 +11,11 @@ const leaving = (finalizers: readonly string[]): Obj => {
   return { ...object, metadata: { ...metadata, finalizers, deletionTimestamp: "2026-11-02T08:00:00Z" } };
 };
 
-const driver = (finalizers?: readonly string[]): Obj => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: {
-    name: "app-driver",
-    namespace: "default",
-    labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "driver" },
-    ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "app", uid: "" }],
-    ...(finalizers === undefined ? {} : { finalizers, deletionTimestamp: "2026-11-02T08:00:00Z" }),
-  },
-  spec: { containers: [{ name: "spark-kubernetes-driver", image: "example/spark:1" }] },
-  status: { phase: "Running" },
-});
+const driver = (finalizers?: readonly string[]): Obj =>
+  driverPod({
+    status: { phase: "Running" },
+    ...(finalizers === undefined ? {} : { metadata: { finalizers, deletionTimestamp: "2026-11-02T08:00:00Z" } }),
+  });
 
 type Case = { readonly name: string; readonly objects: readonly Obj[]; readonly lines: readonly RegExp[] };
 

@@ -5,22 +5,11 @@ import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { application, installed, make, onTerminal, type Ran } from "./terminal.ts";
+import { application, driverPod, installed, make, onTerminal, type Ran } from "./terminal.ts";
 
 const submitted = { applicationState: { state: "SUBMITTED" }, lastSubmissionAttemptTime: "2026-11-02T08:00:00Z" };
 
-const driver = (spec: object, status: object): Obj => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: {
-    name: "app-driver",
-    namespace: "default",
-    labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "driver" },
-    ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "app", uid: "" }],
-  },
-  spec: { containers: [{ name: "spark-kubernetes-driver", image: "example/spark:1" }], ...spec },
-  status: { phase: "Pending", ...status },
-});
+const driver = (spec: object, status: object): Obj => driverPod({ spec, status: { phase: "Pending", ...status } });
 
 const job: Obj = {
   apiVersion: "batch.volcano.sh/v1alpha1",

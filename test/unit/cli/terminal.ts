@@ -185,3 +185,20 @@ export const full = (name: string, spec: Readonly<Record<string, unknown>> = {})
     ...spec,
   },
 });
+
+type DriverParts = { readonly metadata?: object; readonly spec?: object; readonly status: object };
+
+/** The driver pod of the application `app`. */
+export const driverPod = ({ metadata, spec, status }: DriverParts): Obj => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name: "app-driver",
+    namespace: "default",
+    labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "driver" },
+    ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "app", uid: "" }],
+    ...metadata,
+  },
+  spec: { containers: [{ name: "spark-kubernetes-driver", image: "example/spark:1" }], ...spec },
+  status,
+});

@@ -6,7 +6,7 @@ import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/k
 import type { Message } from "../../../../shared/core/key.ts";
 import type { Obj, Resource } from "../../../../shared/core/object.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
-import { openWorld } from "../../../../shared/deployments/common/step-dependencies.ts";
+import { openWorld, operatorsByKind } from "../../../../shared/deployments/common/step-dependencies.ts";
 import { take } from "../../../../shared/engine/batch.ts";
 import type { Checkpoints, Queue } from "../../../../shared/engine/ports.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
@@ -91,11 +91,11 @@ export const openWard = async ({ kind, objects, scripts, rounds, pauseMs, kill }
       return simulator.handle(request);
     },
   };
-  const operators = operatorsFor(timing);
+  const operatorOf = operatorsByKind(operatorsFor(timing));
   const queue: Queue = { send: async () => {}, sendLater: async () => {} };
   const report = (level: string, message: string, fields = {}): void => void lines.push({ level, message, fields });
   const step = async (name: string, more: Partial<Parameters<typeof openWorld>[0]> = {}) => {
-    const world = await openWorld({ transport, queue, report, timing, operators, ...more });
+    const world = await openWorld({ transport, queue, report, timing, operatorOf, ...more });
     const message: Message = { cluster: "ward", kind, namespace, name, reason: "test" };
     return await take(world, [message]);
   };

@@ -9,8 +9,8 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
   bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
-  job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced;
-             --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single; --profile DIR
+  job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed;
+             --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
              loss with records in a table, reaction, and the table of costs with its prices and formulas
   fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them;

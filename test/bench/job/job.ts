@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- job`: what Jobs cost the host on a real API server, under the shipped service account and without
- * webhooks: a thousand pods of one, a pod of five hundred each, a thousand made anew, and one that is replaced. Pods and
- * groups are stood in for (`standins/run.ts`); times and requests are of the API server's audit log.
+ * webhooks: a thousand pods of one, a pod of five hundred each, a thousand made anew, one that is replaced, and a spec that
+ * changes. Pods and groups are stood in for (`standins/run.ts`); times and requests are of the API server's audit log.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -20,6 +20,7 @@ import { account } from "../submit.ts";
 
 const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 const pods = "/api/v1/namespaces/default/pods";
+const configMaps = "/api/v1/namespaces/default/configmaps";
 const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 const merge = "application/merge-patch+json";
 
@@ -30,7 +31,7 @@ export type Ordered = {
   /** Pods of the one job; half as many jobs of a pod. */
   readonly count: number;
   readonly gang: Gang;
-  /** `one`, `many` or `single`; absent: all of them. */
+  /** `one`, `many`, `single` or `resize`; absent: all of them. */
   readonly part: string | undefined;
   /** Where CPU profiles of the hosts are to be left. */
   readonly profile: string | undefined;
@@ -50,8 +51,8 @@ type Bench = {
   readonly asked: Ordered;
 };
 
-/** Bare: no plugins, one small container. */
-const job = (name: string, replicas: number, action: string): object => ({
+/** Bare, but for these plugins: one small container. */
+const job = (name: string, replicas: number, action: string, plugins: object = {}): object => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
   kind: "Job",
   metadata: { name, namespace: "default" },
@@ -59,6 +60,7 @@ const job = (name: string, replicas: number, action: string): object => ({
     schedulerName: "volcano",
     minAvailable: replicas,
     maxRetry: 10_000,
+    plugins,
     policies: [{ event: "PodFailed", action }],
     tasks: [
       {
@@ -226,6 +228,58 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   ];
 };
 
+const resizes = 50;
+
+/** What the host cannot do without for a changed spec: its record is saved, the ConfigMap written; ms of both, by this process. */
+const floor = async (bench: Bench): Promise<readonly number[]> => {
+  const of = (name: string, turn: number): object => ({
+    ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } },
+    data: { turn: `${turn}` },
+  });
+  for (const name of ["floor-record", "floor-svc"]) await must(bench, "POST", configMaps, of(name, 0));
+  const took: number[] = [];
+  for (let turn = 1; turn <= resizes; turn++) {
+    const from = performance.now();
+    await must(bench, "PATCH", `${configMaps}/floor-record`, { data: { turn: `${turn}` } }, merge);
+    await must(bench, "PUT", `${configMaps}/floor-svc`, of("floor-svc", turn));
+    took.push(performance.now() - from);
+    await sleep(100);
+  }
+  return took;
+};
+
+const isHostsWrite = ({ verb, resource, name, code }: Request): boolean =>
+  (verb === "patch" || verb === "update") && resource === "configmaps" && name === "sized-svc" && code === 200;
+
+/** From a changed number of replicas that everybody can see to the write of the hosts' ConfigMap. */
+const resized = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
+  const bare = await floor(bench);
+  await must(bench, "POST", jobs, job("sized", 2, "RestartPod", { svc: [] }));
+  await awaited("two pods Running", () => isUp(bench, "sized", 2, 0));
+  await sleep(2_000);
+  const visible: number[] = [];
+  const measured = await metered(bench, host, async () => {
+    for (let index = 0; index < resizes; index++) {
+      const replicas = index % 2 === 0 ? 3 : 2;
+      const patch = [{ op: "replace", path: "/spec/tasks/0/replicas", value: replicas }];
+      await must(bench, "PATCH", `${jobs}/sized`, patch, "application/json-patch+json");
+      visible.push(Date.now());
+      await awaited(`${replicas} pods Running`, () => isUp(bench, "sized", replicas, 0));
+      await sleep(200);
+    }
+  });
+  const writes = measured.asked.filter(isHostsWrite).map(({ at }) => at);
+  if (writes.length !== resizes) throw new Error(`the ConfigMap was written ${writes.length} times, not ${resizes}`);
+  const took = visible.map((at, index) => (writes[index] ?? Number.NaN) - at);
+  tellRequests(`job.spec-to-hosts (${resizes})`, measured);
+  return [
+    { name: "job.spec-to-hosts.p50", value: quantile(took, 0.5), unit: "ms", aim: 66 },
+    { name: "job.spec-to-hosts.p95", value: quantile(took, 0.95), unit: "ms", aim: 66 },
+    { name: "job.spec-to-hosts.PATCH-and-PUT-alone.p50", value: quantile(bare, 0.5), unit: "ms" },
+    { name: "job.spec-to-hosts.PATCH-and-PUT-alone.p95", value: quantile(bare, 0.95), unit: "ms" },
+  ];
+};
+
 const startStandIn = ({ adminKubeconfig }: Cluster, gang: Gang): ChildProcess => {
   const script = join(import.meta.dirname, "standins", "run.ts");
   const args = ["--kubeconfig", adminKubeconfig, ...(gang === "scheduler" ? ["--groups"] : [])];
@@ -249,6 +303,7 @@ const parts: Readonly<Record<string, Part>> = {
   one: (bench, host) => oneJob(bench, host, bench.asked.count),
   many: (bench, host) => manyJobs(bench, host, bench.asked.count / 2),
   single: singles,
+  resize: resized,
 };
 
 /** With a host of its own, so that each has its own peak. */

@@ -36,10 +36,10 @@ function* probe(query: Probe): Reads<ProbeResult> {
 }
 
 /** One object that the service account may not be allowed to read. */
-export const getIfAllowed = (ref: Ref): Reads<ProbeResult> => probe({ do: "peek", ref });
+export const getIfAllowed = (ref: Ref): Reads<ProbeResult> => probe({ do: "getIfAllowed", ref });
 
 /** What a pod answers through the API server's pod proxy. */
-export const proxyGet = (query: Extract<Query, { do: "ask" }>): Reads<ProbeResult> => probe(query);
+export const proxyGet = (query: Extract<Query, { do: "proxyGet" }>): Reads<ProbeResult> => probe(query);
 
 type Running<Result> = { readonly reads: Reads<Result>; readonly step: IteratorResult<readonly Query[], Result> };
 

@@ -28,12 +28,12 @@ export type Query =
     }
   | {
       /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */
-      readonly do: "peek";
+      readonly do: "getIfAllowed";
       readonly ref: Ref;
     }
   | {
       /** Asks a pod itself for JSON, through the API server's pod proxy. Never in the way: it may be deaf, and says so. */
-      readonly do: "ask";
+      readonly do: "proxyGet";
       readonly pod: Ref;
       readonly port: number;
       /** Segments of the path; each is made safe for a URL. */

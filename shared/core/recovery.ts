@@ -35,7 +35,7 @@ export type OwnedObjects = {
 export type Remains = {
   readonly key: Key;
   readonly object: Stored;
-  /** What the queries of `estate` found, in their order. */
+  /** What the queries of `ownedObjects` found, in their order. */
   readonly found: readonly (readonly Stored[])[];
   readonly now: number;
   /** The memory as it was stored, in whatever state; undefined when there is none. */
@@ -51,7 +51,7 @@ export type Rebuilt<Memory> = {
 
 /** Methods, so that the engine may hold those of every kind side by side. */
 export type Recovery<Memory> = {
-  estate(key: Key, uid: string, memory: Memory | undefined): OwnedObjects;
+  ownedObjects(key: Key, uid: string, memory: Memory | undefined): OwnedObjects;
   /** False for what is history already, and outlives a cleanup. */
   isLive(object: Stored): boolean;
   /** What parses is kept, field by field; the rest follows from the object's status and from what is there. */

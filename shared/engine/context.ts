@@ -38,5 +38,5 @@ export const applyContextOf = ({ world, operator, observation, message }: StepCo
   const { cluster, clock, chance } = world;
   const { component } = operator;
   const about = { now: observation.now, component, trace: trace === undefined ? trace : idOf(trace) };
-  return { cluster, clock, chance, until, ...about, made: (...what) => world.recall?.made(message, ...what) };
+  return { cluster, clock, chance, until, ...about, made: (...what) => world.cache?.made(message, ...what) };
 };

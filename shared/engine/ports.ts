@@ -20,7 +20,7 @@ export type Cluster = {
   /** Quorum read of all pages. */
   list(query: Extract<Query, { do: "list" }>): Promise<Answer<readonly Stored[]>>;
   /** What a pod answers on a port of its own; rejects with nothing that comes back: a deaf pod is an answer, too. */
-  ask(query: Extract<Query, { do: "ask" }>): Promise<ProbeResult>;
+  proxyGet(query: Extract<Query, { do: "proxyGet" }>): Promise<ProbeResult>;
   create(ref: Ref, object: Obj): Promise<Stored>;
   /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
   remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;

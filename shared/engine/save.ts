@@ -35,7 +35,7 @@ export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan)
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   // It may hold what was read just now, and the watch has yet to show.
-  if (observation.fromCache !== true) world.recall?.doubt(message);
+  if (observation.fromCache !== true) world.cache?.invalidate(message);
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: observation.uid });
   recount(run, held, plan);
   await ring(run, held.record?.outbox, outbox);

@@ -53,7 +53,7 @@ export type World = {
   /** Takes a notice that a node is about to go, where this process acts on any. */
   readonly notice?: (message: Message) => Promise<Ending>;
   /** What this process knows without asking; absent: nothing. */
-  readonly recall?: StepCache;
+  readonly cache?: StepCache;
   /** Shadow mode: given a plan and the object that it is about, unless that is gone: tell it instead of doing it. */
   readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
 };

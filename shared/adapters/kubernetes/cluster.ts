@@ -149,7 +149,7 @@ export const openCluster = (transport: Transport, options: ClusterOptions = {}):
   return {
     get: (ref) => get(settled, ref),
     list: (query) => list(settled, query),
-    ask: openQuestions(transport),
+    proxyGet: openQuestions(transport),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),
     patch: (ref, fence, fields) => patch(settled, ref, fence, fields),

@@ -42,7 +42,7 @@ const meaningOf = ({ status, body }: HttpResponse, limitBytes: number): ProbeRes
 
 const reasons: Readonly<Record<string, ProbeFailure>> = { Timeout: "timeout", TooLong: "tooLong" };
 
-type Asking = Extract<Query, { do: "ask" }>;
+type Asking = Extract<Query, { do: "proxyGet" }>;
 
 /** Headers that mean something to the pod alone: by any other the API server might take us for somebody else. */
 const harmless = /^(accept(-language)?|user-agent|x-(?!remote|forwarded)[a-z0-9-]+)$/i;

@@ -41,7 +41,7 @@ type Part = Trail["part"];
 const clusterWith = (part: Part, cluster: Cluster): Cluster => ({
   get: (ref) => part("read", () => cluster.get(ref)),
   list: (query) => part("read", () => cluster.list(query)),
-  ask: (query) => part("read", () => cluster.ask(query)),
+  proxyGet: (query) => part("read", () => cluster.proxyGet(query)),
   create: (ref, object) => part("apply", () => cluster.create(ref, object)),
   remove: (ref, fence) => part("apply", () => cluster.remove(ref, fence)),
   patch: (ref, fence, fields) => part("apply", () => cluster.patch(ref, fence, fields)),

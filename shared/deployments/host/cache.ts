@@ -110,7 +110,7 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
       kept.set(textOf(key), recollection);
       forgetOldest(kept, most);
     },
-    doubt: (key) => void mind.firm.delete(textOf(key)),
+    invalidate: (key) => void mind.firm.delete(textOf(key)),
     appeared: (key) => {
       const watched = watchedOf(key);
       const object = watched === undefined ? undefined : wholeOf(watched);

@@ -160,9 +160,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
   const inCharge = scopeCheckOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
-  const recall = openStepCache({ resourceOf, known: (asked) => forwarder.known(asked) });
+  const cache = openStepCache({ resourceOf, known: (asked) => forwarder.known(asked) });
   const bounds = boundsOf(settings);
-  const charged = { ...opened, ...bounds, recall, meter: metering.meter, inCharge, ...shadowOf(settings) };
+  const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };

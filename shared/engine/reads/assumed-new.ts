@@ -26,8 +26,8 @@ const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedA
 });
 
 /** The new object as it was watched to appear, where what is watched is enough to begin with. */
-const watchedNew = ({ recall, clock }: World, key: Key, { watchful }: Operator<unknown>): FirstRead | undefined => {
-  const appeared = watchful === true ? recall?.appeared(key) : undefined;
+const watchedNew = ({ cache, clock }: World, key: Key, { watchful }: Operator<unknown>): FirstRead | undefined => {
+  const appeared = watchful === true ? cache?.appeared(key) : undefined;
   if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
   const now = clock.monotonic();
   const { object, epoch } = appeared;

@@ -25,7 +25,7 @@ export type StepCache = {
   /** A step of the key has made it, as the server answers: it is known before the watch shows it. */
   made(key: Key, resource: Resource, object: Stored): void;
   /** The key's record holds what was read, or what others have seen: what is watched may be behind it. */
-  doubt(key: Key): void;
+  invalidate(key: Key): void;
   /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is, or one is not there. */
   look(key: Key, query: Looking): readonly Stored[] | undefined;
 };

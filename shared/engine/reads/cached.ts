@@ -18,9 +18,9 @@ export const keepInCache = (
   const { world, message, observation, looked } = run;
   if (plan.safety?.staleSafe !== true || object === undefined) return;
   const seen = { object, epoch: observation.cachedAt ?? { date: observation.now, at: looked } };
-  if (record !== undefined && version !== undefined) world.recall?.keep(message, { record, version, ...seen });
+  if (record !== undefined && version !== undefined) world.cache?.keep(message, { record, version, ...seen });
   else if (plan.safety?.statusIsRecord === true)
-    world.recall?.keep(message, { record: undefined, memory: plan.memory, ...seen });
+    world.cache?.keep(message, { record: undefined, memory: plan.memory, ...seen });
 };
 
 /** What is remembered of a key as if it had been read; undefined when it cannot be used. */

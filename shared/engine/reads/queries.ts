@@ -45,7 +45,7 @@ const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]
  * What is hidden from us by rights is no trouble here; everything else that is no answer is. What is not there is asked for
  * again: absence ends things, so one answer is not enough for it.
  */
-const peek = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> => {
+const getIfAllowed = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> => {
   try {
     const value = (await cluster.get(ref)).value ?? (await cluster.get(ref)).value;
     return { heard: true, value };
@@ -56,13 +56,13 @@ const peek = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> => {
 };
 
 const probed = async (cluster: Cluster, query: Probe): Promise<ProbeResult> =>
-  query.do === "ask" ? await cluster.ask(query) : await peek(cluster, query.ref);
+  query.do === "proxyGet" ? await cluster.proxyGet(query) : await getIfAllowed(cluster, query.ref);
 
 /** What the process knows without a read; undefined where it does not know. */
 type Known = (query: Looking) => readonly Stored[] | undefined;
 
 const answerTo = async (cluster: Cluster, query: Query, known: Known | undefined): Promise<Answer> => {
-  if (query.do === "ask" || query.do === "peek") return { probe: await probed(cluster, query) };
+  if (query.do === "proxyGet" || query.do === "getIfAllowed") return { probe: await probed(cluster, query) };
   const watched = isContent(query) ? known?.(query) : undefined;
   return { objects: watched ?? (await look(cluster, query)) };
 };

@@ -43,13 +43,13 @@ const isLeftBy = (kept: CachedStep | undefined, version: Version): boolean =>
 
 /** What a step knows at its beginning, read in the given way as far as that is possible, and live otherwise. */
 export const firstRead = async ({ world, message, operator }: Call, first: ReadMode): Promise<FirstRead> => {
-  const kept = world.recall?.take(message);
+  const kept = world.cache?.take(message);
   const known = first === "recalling" && kept !== undefined ? readCached(world, kept, operator) : undefined;
   if (known !== undefined) return known;
   const assumed = first === "presuming" ? await assumeNew(world, message, operator) : undefined;
   const observed = assumed ?? (await readLive(world, message, operator));
-  if (!isOurs(kept, observed)) world.recall?.doubt(message);
-  const fromCache = first !== "live" && operator.watchful === true && world.recall !== undefined;
+  if (!isOurs(kept, observed)) world.cache?.invalidate(message);
+  const fromCache = first !== "live" && operator.watchful === true && world.cache !== undefined;
   return fromCache && observed.see === "observation"
     ? { see: "observation", observation: { ...observed.observation, fromCache } }
     : observed;
@@ -65,4 +65,4 @@ export const isRightOn = ({ fromCache }: Observation, { safety }: Plan<unknown>)
 
 /** The reads of a step's decisions: live, but for those that the watch of this process may answer. */
 export const readsOf = ({ world, message, observation }: StepContext): StepReads =>
-  stepReads(world.cluster, observation.fromCache === true ? (query) => world.recall?.look(message, query) : undefined);
+  stepReads(world.cluster, observation.fromCache === true ? (query) => world.cache?.look(message, query) : undefined);

@@ -83,9 +83,9 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<Ste
   const { key, operator, cleanup, timing } = cleaning;
   const { uid, memory, now } = view;
   const { recovery } = operator;
-  const estate = recovery?.estate(key, uid, memory) ?? { queries: [], owners: [] };
-  const found = yield* all(estate.queries.map(list));
-  const left = ownedIn(estate, found).filter(({ object }) => recovery?.isLive(object) === true);
+  const ownedObjects = recovery?.ownedObjects(key, uid, memory) ?? { queries: [], owners: [] };
+  const found = yield* all(ownedObjects.queries.map(list));
+  const left = ownedIn(ownedObjects, found).filter(({ object }) => recovery?.isLive(object) === true);
   const settled = cleanup.since + settledMs(timing);
   if (left.length === 0 && now >= settled) return finished(cleaning, view);
   const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));

@@ -48,9 +48,9 @@ export type About = { readonly key: Key; readonly uid: string; readonly memory: 
 export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, about: About): Promise<Survey> => {
   const { recovery } = operator;
   if (recovery === undefined) return nothing;
-  const estate = recovery.estate(about.key, about.uid, about.memory);
-  const found = await resultOf(() => all(estate.queries.map(list)), stepReads(cluster), textOf(about.key));
-  return { found, pieces: ownedIn(estate, found) };
+  const ownedObjects = recovery.ownedObjects(about.key, about.uid, about.memory);
+  const found = await resultOf(() => all(ownedObjects.queries.map(list)), stepReads(cluster), textOf(about.key));
+  return { found, pieces: ownedIn(ownedObjects, found) };
 };
 
 /** Those that live, and whose end nobody has begun. */

@@ -17,7 +17,7 @@ import { type Driver, type Memory, type Phase, type State, salvageMemory } from 
 import { policiesOf } from "./policies.ts";
 import { shownSubmission } from "./status.ts";
 
-const estate = (key: Key, uid: string, memory: Memory | undefined): OwnedObjects => ({
+const ownedObjects = (key: Key, uid: string, memory: Memory | undefined): OwnedObjects => ({
   queries: [podsOf(key), ...leftoversOf({ key, view: { uid }, memory: { rare: memory?.rare } })],
   owners: [uid, ...(memory?.driver?.uid === undefined ? [] : [memory.driver.uid])],
 });
@@ -162,7 +162,7 @@ const trimmed = ({ history: _, untold: __, ...memory }: Memory): Memory =>
     : memory;
 
 export const recovery: Recovery<Memory> = {
-  estate,
+  ownedObjects,
   isLive: () => true,
   rebuild,
   voided,

@@ -9,7 +9,7 @@ import { projected } from "./status.ts";
 
 const labels = (name: string): Readonly<Record<string, string>> => ({ [launchedLabel]: "true", [connectLabel]: name });
 
-const estate = ({ namespace, name }: Key, uid: string): OwnedObjects => {
+const ownedObjects = ({ namespace, name }: Key, uid: string): OwnedObjects => {
   const list = (resource: Resource, of: Readonly<Record<string, string>>) =>
     ({ do: "list", resource, namespace, labels: of }) as const;
   const map: Ref = { resource: configMaps, namespace, name: configMapName(name) };
@@ -38,7 +38,7 @@ const emptied = (object: Stored, _: Memory, now: number, message: string) =>
   );
 
 export const recovery: Recovery<Memory> = {
-  estate,
+  ownedObjects,
   isLive: () => true,
   rebuild: ({ stored }) => {
     const { kept, problems } = salvageMemory(stored);

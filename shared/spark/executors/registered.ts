@@ -33,8 +33,8 @@ export const registeredQuery = (
   port: number,
   applicationId: string,
   executors: number,
-): Extract<Query, { do: "ask" }> => ({
-  do: "ask",
+): Extract<Query, { do: "proxyGet" }> => ({
+  do: "proxyGet",
   pod,
   port,
   path: ["api", "v1", "applications", applicationId, "allexecutors"],

@@ -5,7 +5,7 @@ import { adopted, type Memory, salvageMemory } from "./memory.ts";
 import { timingOf } from "./read.ts";
 import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
 
-const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [runsOf(key)], owners: [uid] });
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [runsOf(key)], owners: [uid] });
 
 /** The newest run that is there tells of a time that was taken, if nothing else does. */
 const newest = ({ object, found: [runs = []] }: Remains): Pick<Memory, "lastRun"> => {
@@ -26,7 +26,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
 };
 
 export const recovery: Recovery<Memory> = {
-  estate,
+  ownedObjects,
   isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),
   rebuild,
   voided: (memory) => memory,

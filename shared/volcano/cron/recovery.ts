@@ -9,7 +9,7 @@ import { type Memory, salvageMemory, seeded } from "./memory.ts";
 import { timingOf } from "./read.ts";
 import { projected } from "./status.ts";
 
-const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
 /** The latest time whose job is there, epoch ms; 0 when none is. */
 const latestIn = ({ object, found: [there = []] }: Remains): number => {
@@ -38,4 +38,4 @@ const voided = ({ refusal: _, ...memory }: Memory): Memory => memory;
 /** No job is active. What has finished stays, and no status names it. */
 const emptied = (_: Stored, memory: Memory) => projected(memory, { all: [], active: [], successful: [], failed: [] });
 
-export const recovery: Recovery<Memory> = { estate, isLive: (job) => !isFinished(job), rebuild, voided, emptied };
+export const recovery: Recovery<Memory> = { ownedObjects, isLive: (job) => !isFinished(job), rebuild, voided, emptied };

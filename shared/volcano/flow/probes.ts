@@ -74,7 +74,7 @@ function* answering(job: Stored, task: Task, asking: (pod: Stored) => Question, 
   return good >= least ? met : unmet(podsThat(job, task, [good, least], what));
 }
 
-type Question = Extract<Query, { do: "ask" }>;
+type Question = Extract<Query, { do: "proxyGet" }>;
 
 type Asked = { readonly question: Question; readonly result: ProbeResult };
 
@@ -110,7 +110,7 @@ const httpQuery =
   (pod: Stored): Question => {
     const [place = "", ...query] = path.split("?");
     return {
-      do: "ask",
+      do: "proxyGet",
       pod: podRef(pod),
       port,
       path: place.split("/").filter((part) => part !== ""),
@@ -121,7 +121,7 @@ const httpQuery =
 
 const tcpQuery =
   (port: number) =>
-  (pod: Stored): Question => ({ do: "ask", pod: podRef(pod), port, path: [], query: bare });
+  (pod: Stored): Question => ({ do: "proxyGet", pod: podRef(pod), port, path: [], query: bare });
 
 type TaskStatus = NonNullable<Probe["taskStatusList"]>[number];
 

@@ -7,7 +7,7 @@ import { isOver } from "./machine.ts";
 import { type Memory, salvageMemory, seeded } from "./memory.ts";
 import { jobsOf } from "./read.ts";
 
-const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
 /** Names of its own jobs that are there and complete. */
 const completeIn = ({ object, found: [all = []] }: Remains): readonly string[] =>
@@ -45,7 +45,7 @@ const trimmed = ({ histories, ...memory }: Memory): Memory => ({
 });
 
 export const recovery: Recovery<Memory> = {
-  estate,
+  ownedObjects,
   isLive: (job) => !isFinished(job),
   rebuild,
   voided,

@@ -48,7 +48,7 @@ const tells = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
 
 /** Its jobs are owned by flows, and there is nothing to remember. */
 const recovery: Recovery<Memory> = {
-  estate: (_, uid) => ({ queries: [], owners: [uid] }),
+  ownedObjects: (_, uid) => ({ queries: [], owners: [uid] }),
   isLive: () => true,
   rebuild: () => ({ memory: {}, kept: [], problems: [] }),
   voided: () => ({}),

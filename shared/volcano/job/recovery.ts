@@ -13,7 +13,7 @@ import { entered, type Memory, salvageMemory, seeded } from "./memory.ts";
 import { type Member, membersOf } from "./pods.ts";
 
 /** Pods and groups. What pods share goes with the end of the job, by the step that shows that end; claims hold data, and stay. */
-const estate = (key: Key, uid: string): OwnedObjects => ({
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({
   queries: [podsOf(key), ...groupsOf(key, uid)],
   owners: [uid],
 });
@@ -81,4 +81,4 @@ const ended = (memory: Memory, now: number, message: string): Memory => {
 const trimmed = ({ untold: _, hindered: __, why, ...memory }: Memory): Memory =>
   why === undefined ? memory : { ...memory, why: { ...why, message: why.message.slice(0, longestMessage / 4) } };
 
-export const recovery: Recovery<Memory> = { estate, isLive, rebuild, voided, ended, trimmed };
+export const recovery: Recovery<Memory> = { ownedObjects, isLive, rebuild, voided, ended, trimmed };

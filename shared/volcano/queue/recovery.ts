@@ -10,7 +10,7 @@ import { type QueueMemory, salvageMemory } from "./memory.ts";
 const voided = ({ wanted }: QueueMemory): QueueMemory => (wanted === undefined ? {} : { wanted });
 
 export const recovery: Recovery<QueueMemory> = {
-  estate: (_, uid) => ({ queries: [commandsIn("")], owners: [uid] }),
+  ownedObjects: (_, uid) => ({ queries: [commandsIn("")], owners: [uid] }),
   isLive: () => true,
   rebuild: ({ stored }) => {
     const { kept, problems } = salvageMemory(stored);

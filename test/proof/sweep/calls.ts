@@ -203,13 +203,13 @@ const drawn = ({ count }: Stage): Readonly<Record<string, string>> =>
   Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, btoa(`drawn ${count.calls}`)]));
 
 /** What a host's steps know of each other and of what it watches; a function's know nothing. */
-const recallOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>>): Pick<World, "recall"> => {
+const cacheOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>>): Pick<World, "cache"> => {
   if (stage.theatre.scenario.hosted !== true) return {};
   const resourceOf = (kind: string) => operators.get(kind)?.resource;
   const now = stage.now();
   // It has read the server's clock just now, for somebody else.
   stage.mind.latest = { date: now - (now % 1_000), at: now };
-  return { recall: openStepCache({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
+  return { cache: openStepCache({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
 };
 
 /** Where somebody listens, a step learns of it, and a delivery reaches it. */
@@ -241,7 +241,7 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     operatorOf: (kind) => operators.get(kind),
     clusterUid: stage.theatre.clusterUid,
     timing,
-    ...recallOf(stage, operators),
+    ...cacheOf(stage, operators),
     ...(stage.theatre.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
   const charged = { ...world, ...chargeOf(stage, world, transport) };

@@ -131,7 +131,7 @@ const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promis
             .filter(({ metadata }) => field === undefined || field === `metadata.name=${metadata.name}`),
         ),
       ),
-    ask: ({ pod, port }) =>
+    proxyGet: ({ pod, port }) =>
       call(`ask ${place(pod.resource, pod.name)}:${port}`, () => ({ heard: true, value: { said: pod.name } })),
     create: (ref, object) =>
       call(`create ${place(ref.resource, ref.name)}`, () => {

@@ -23,7 +23,7 @@ const growing = ({ object, memory }: View<Toy>): ToyPlan =>
     ? shown
     : { memory: { count: (memory?.count ?? 10) + 1 }, stages: [[creation("leg")]], status: { phase: "old" } };
 
-const watchful = (there: Stage, recall: Partial<StepCache>): World => {
+const watchful = (there: Stage, cache: Partial<StepCache>): World => {
   const { world } = there;
   const nothing: StepCache = {
     take: () => undefined,
@@ -31,11 +31,11 @@ const watchful = (there: Stage, recall: Partial<StepCache>): World => {
     look: () => undefined,
     appeared: () => undefined,
     made: () => {},
-    doubt: () => {},
+    invalidate: () => {},
   };
   return {
     ...world,
-    recall: { ...nothing, ...recall },
+    cache: { ...nothing, ...cache },
     operatorOf: (kind) => {
       const operator = world.operatorOf(kind);
       return operator === undefined ? undefined : { ...operator, watchful: true };
@@ -167,11 +167,11 @@ describe("what is watched is in doubt", () => {
     }));
     const left = [...kept];
     let doubts = 0;
-    const doubt = (): void => {
+    const invalidate = (): void => {
       doubts += 1;
     };
-    const recall = { take: () => left.pop(), keep: (_: unknown, one: CachedStep) => void left.push(one) };
-    const world = watchful(there, { ...recall, doubt });
+    const cache = { take: () => left.pop(), keep: (_: unknown, one: CachedStep) => void left.push(one) };
+    const world = watchful(there, { ...cache, invalidate });
     await step(world, { ...message, ...call });
     const first = doubts;
     await step(world, message);

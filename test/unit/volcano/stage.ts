@@ -26,7 +26,7 @@ const applied = (target: unknown, patch: unknown): unknown => {
   return Object.fromEntries(whole.filter(([, value]) => value !== undefined));
 };
 
-type Ask = Extract<Query, { do: "ask" }>;
+type Ask = Extract<Query, { do: "proxyGet" }>;
 
 /** What a step has done so far, and was refused. */
 type Before = { readonly refused?: readonly Refusal[]; readonly done?: readonly Effect[] };
@@ -124,8 +124,8 @@ export class Stage<Memory> {
     return resultOf(this.operator.decide(this.key, view), {
       objects: (query) => this.answer(query),
       probe: (query) => {
-        if (query.do === "ask") return this.hears(query);
-        throw new Error("nobody answers a peek");
+        if (query.do === "proxyGet") return this.hears(query);
+        throw new Error("nobody answers getIfAllowed");
       },
     });
   }

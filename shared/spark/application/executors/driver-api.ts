@@ -24,7 +24,7 @@ const mostExecutors = ({ read }: ApplicationContext): number => {
 const questionOf = (
   scene: ApplicationContext,
   { podName: name, applicationId = "" }: Driver,
-): Extract<Query, { do: "ask" }> =>
+): Extract<Query, { do: "proxyGet" }> =>
   registeredQuery(
     { resource: pods, namespace: scene.key.namespace, name },
     portOf(scene),

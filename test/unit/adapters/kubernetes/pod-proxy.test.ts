@@ -7,7 +7,7 @@ import type { Transport } from "../../../../shared/core/http.ts";
 import { pods, type Reply, refusal, scripted } from "./fake.ts";
 
 const question = {
-  do: "ask",
+  do: "proxyGet",
   pod: { resource: pods, namespace: "ns", name: "pi-driver" },
   port: 4040,
   path: ["api", "v1", "applications", "a/../b", "executors"],

@@ -69,7 +69,7 @@ describe("the submitter, where clients must show a certificate", () => {
     const cluster = {
       get: never,
       list: never,
-      ask: never,
+      proxyGet: never,
       create: never,
       remove: never,
       patch: never,

@@ -56,32 +56,32 @@ describe("what was kept of a key", () => {
   ];
   for (const [why, watched, there, was] of rows)
     test(why, () => {
-      const recall = over(watched?.map(trim));
-      recall.keep(key, kept(was));
-      assert.equal(recall.take(key) !== undefined, there);
+      const cache = over(watched?.map(trim));
+      cache.keep(key, kept(was));
+      assert.equal(cache.take(key) !== undefined, there);
     });
 
   test("is given out once", () => {
-    const recall = over([app()]);
-    recall.keep(key, kept());
-    assert.ok(recall.take(key));
-    assert.equal(recall.take(key), undefined);
+    const cache = over([app()]);
+    cache.keep(key, kept());
+    assert.ok(cache.take(key));
+    assert.equal(cache.take(key), undefined);
   });
 
   test("is forgotten when two thousand others were kept since", () => {
-    const recall = over([app()]);
-    recall.keep(key, kept());
-    for (let other = 0; other < 2_000; other++) recall.keep({ ...key, name: `b${other}` }, kept());
-    assert.equal(recall.take(key), undefined);
+    const cache = over([app()]);
+    cache.keep(key, kept());
+    for (let other = 0; other < 2_000; other++) cache.keep({ ...key, name: `b${other}` }, kept());
+    assert.equal(cache.take(key), undefined);
   });
 });
 
 describe("a new object", () => {
   const appearedIn = (watched: readonly Stored[]) => {
-    const recall = over(watched);
-    recall.keep({ ...key, name: "other" }, { ...kept(), epoch: { date: 7, at: 9 } });
-    recall.keep({ ...key, name: "another" }, { ...kept(), epoch: { date: 5, at: 8 } });
-    return recall.appeared(key);
+    const cache = over(watched);
+    cache.keep({ ...key, name: "other" }, { ...kept(), epoch: { date: 7, at: 9 } });
+    cache.keep({ ...key, name: "another" }, { ...kept(), epoch: { date: 5, at: 8 } });
+    return cache.appeared(key);
   };
 
   test("is known whole, with the latest that was read of the server's clock", () =>
@@ -159,51 +159,51 @@ describe("what was made by a step", () => {
   ];
   for (const [why, reached, resourceVersion, there] of rows)
     test(why, () => {
-      const recall = over([app({ name: "q", labels })], () => reached);
-      recall.made(key, pods, made({ resourceVersion }));
-      const names = recall.look(key, list)?.map(({ metadata }) => metadata.name);
+      const cache = over([app({ name: "q", labels })], () => reached);
+      cache.made(key, pods, made({ resourceVersion }));
+      const names = cache.look(key, list)?.map(({ metadata }) => metadata.name);
       assert.deepEqual(names, there ? ["q", "p"] : ["q"]);
-      const one = recall.look(key, { do: "get", ref: { resource: pods, namespace: "ns", name: "p" } });
+      const one = cache.look(key, { do: "get", ref: { resource: pods, namespace: "ns", name: "p" } });
       assert.equal(one !== undefined, there);
     });
 
   test("stands for what had its name", () => {
-    const recall = over([made({ uid: "old", resourceVersion: "9" })]);
-    recall.made(key, pods, made());
+    const cache = over([made({ uid: "old", resourceVersion: "9" })]);
+    cache.made(key, pods, made());
     assert.deepEqual(
-      recall.look(key, list)?.map(({ metadata }) => metadata.uid),
+      cache.look(key, list)?.map(({ metadata }) => metadata.uid),
       ["u"],
     );
   });
 
   test("counts where it is of another resource, namespace or label as little as any other", () => {
-    const recall = over([]);
-    recall.made(key, { ...pods, plural: "others" }, made());
-    recall.made(key, pods, made({ labels: {} }));
-    recall.made(key, pods, made({ namespace: "elsewhere" }));
-    assert.deepEqual(recall.look(key, list), []);
+    const cache = over([]);
+    cache.made(key, { ...pods, plural: "others" }, made());
+    cache.made(key, pods, made({ labels: {} }));
+    cache.made(key, pods, made({ namespace: "elsewhere" }));
+    assert.deepEqual(cache.look(key, list), []);
   });
 
   test("makes firm what is watched, until there is a doubt", () => {
     let reached = "99";
-    const recall = over([made({ uid: "old", resourceVersion: "9" })], () => reached);
+    const cache = over([made({ uid: "old", resourceVersion: "9" })], () => reached);
     const firm = { do: "get", ref: { resource: pods, namespace: "ns", name: "p" }, known: "firm" } as const;
-    recall.made(key, pods, made());
-    assert.equal(recall.look(key, firm), undefined);
+    cache.made(key, pods, made());
+    assert.equal(cache.look(key, firm), undefined);
     reached = "100";
-    assert.equal(recall.look(key, firm)?.length, 1);
-    recall.doubt(key);
-    assert.equal(recall.look(key, firm), undefined);
+    assert.equal(cache.look(key, firm)?.length, 1);
+    cache.invalidate(key);
+    assert.equal(cache.look(key, firm), undefined);
   });
 
   test("is forgotten once it was passed, and when five thousand others were made since", () => {
     let reached = "100";
-    const recall = over([], () => reached);
-    recall.made(key, pods, made());
-    assert.deepEqual(recall.look(key, list), []);
+    const cache = over([], () => reached);
+    cache.made(key, pods, made());
+    assert.deepEqual(cache.look(key, list), []);
     reached = "1";
-    assert.deepEqual(recall.look(key, list), []);
-    for (let other = 0; other <= 5_000; other++) recall.made(key, pods, made({ name: `p-${other}` }));
-    assert.equal(recall.look(key, list)?.length, 5_000);
+    assert.deepEqual(cache.look(key, list), []);
+    for (let other = 0; other <= 5_000; other++) cache.made(key, pods, made({ name: `p-${other}` }));
+    assert.equal(cache.look(key, list)?.length, 5_000);
   });
 });

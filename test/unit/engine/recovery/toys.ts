@@ -15,7 +15,7 @@ const counted = (object: Stored): number => (isToy(object["status"]) ? object["s
 
 /** -1 and below: there was a run in another cluster; 1,000: it was ended by order. */
 const recovery: Recovery<Toy> = {
-  estate: () => ({ queries: [query], owners: ["toy-1"] }),
+  ownedObjects: () => ({ queries: [query], owners: ["toy-1"] }),
   isLive: (object) => object.metadata.labels?.["old"] === undefined,
   rebuild: ({ object, found: [found = []], stored }) => {
     if (isToy(stored)) return { memory: { count: stored.count }, kept: ["count"], problems: [] };

@@ -64,7 +64,7 @@ describe("an executor that is short", () => {
   test("is made once: then the node is looked at, and the loss accounted for", () => {
     const { plan, looks, before } = decided({ object: app(3), memory, pods });
     assert.equal(before.filter((effect) => said(effect).startsWith("create pods")).length, 1);
-    assert.ok(looks.map(asked).some((line) => line.startsWith("peek nodes n1")));
+    assert.ok(looks.map(asked).some((line) => line.startsWith("getIfAllowed nodes n1")));
     assert.equal(
       plan.stages.flat().some((effect) => said(effect).startsWith("create pods")),
       false,

@@ -150,14 +150,14 @@ export type World = {
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
-  /** What a pod answers by the last words of the path, and what a peek finds by its name; else nobody answers. */
+  /** What a pod answers by the last words of the path, and what getIfAllowed finds by its name; else nobody answers. */
   readonly hears?: Readonly<Record<string, ProbeResult>>;
 };
 
 const deaf: ProbeResult = { heard: false, why: "unreachable", message: "connection refused" };
 
 const hearing = ({ hears = {} }: World, query: Probe): ProbeResult =>
-  (query.do === "peek" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
+  (query.do === "getIfAllowed" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
 
 const answer = (world: World, query: Looking): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
@@ -236,6 +236,6 @@ export const said = (effect: Effect): string => {
 export const asked = (query: Query): string =>
   query.do === "list"
     ? `list ${query.resource.plural}`
-    : query.do === "ask"
+    : query.do === "proxyGet"
       ? `ask ${query.pod.name}:${query.port} ${query.path.join("/")}`
       : `${query.do} ${query.ref.resource.plural} ${query.ref.name}`;

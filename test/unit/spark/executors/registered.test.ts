@@ -38,7 +38,7 @@ describe("the driver's answer", () => {
   test("is asked of the driver's pod, below its application", () => {
     const pod = { resource: pods, namespace: "ns", name: "pi-driver" };
     const path = ["api", "v1", "applications", "spark-1", "allexecutors"];
-    assert.deepEqual(registeredQuery(pod, 4_040, "spark-1", 100), { do: "ask", pod, port: 4_040, path });
+    assert.deepEqual(registeredQuery(pod, 4_040, "spark-1", 100), { do: "proxyGet", pod, port: 4_040, path });
     assert.equal(registeredQuery(pod, 4_040, "spark-1", 4_000).mostBytes, 8_192_000);
   });
 });

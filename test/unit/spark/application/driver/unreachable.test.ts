@@ -130,12 +130,12 @@ describe("a driver on a machine that does not answer", () => {
       assert.equal("error" in state ? state.error : undefined, error);
       assert.equal(waitIn(plan).wakeAt, wakeAt ?? waitIn(plan).wakeAt);
       assert.match(waitIn(plan).waitsFor ?? "", waits ?? /^/);
-      assert.ok(looks.map(asked).includes("peek nodes node-1"));
+      assert.ok(looks.map(asked).includes("getIfAllowed nodes node-1"));
     });
 
   test("nobody looks at the node of one that answers", () => {
     const { looks } = decided({ object: application(), memory: running, pods: [cut({}, { ready: "True" })] });
-    assert.ok(!looks.map(asked).includes("peek nodes node-1"));
+    assert.ok(!looks.map(asked).includes("getIfAllowed nodes node-1"));
   });
 
   test("is no failure of the application's, and is ended when its node comes back", () => {

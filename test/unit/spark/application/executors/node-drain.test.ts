@@ -17,7 +17,7 @@ const [staying = { id: 1 }, onNode = { id: 2 }] = both;
 const leaver = { ...onNode, leaving: goes };
 const nodeOf = (unschedulable?: boolean) =>
   heard({ metadata: { uid: "n-1", resourceVersion: "7" }, spec: { unschedulable } });
-const look = "peek nodes node-1";
+const look = "getIfAllowed nodes node-1";
 const stuck =
   "node node-1 goes at 2026-11-02T08:02:00Z: executors 2 cannot be moved, because the node still accepts pods and this account may not cordon it";
 const gone = "2026-11-02T07:59:30Z";

@@ -19,7 +19,7 @@ import {
 import { eight } from "../scenes.ts";
 
 const unready = { unready: "2026-11-02T07:59:48Z" } as const;
-const look = "peek nodes node-1";
+const look = "getIfAllowed nodes node-1";
 const stuck = { id: 2, ...pending, created: "2026-11-02T07:55:00Z" };
 const unplaced = "2 does not start: Unschedulable: no node takes it; make room in the cluster, or ask for less";
 const unpulled = "3 does not start: ImagePullBackOff; correct the image's name, or the secret that it is pulled with";

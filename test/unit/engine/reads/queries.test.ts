@@ -1,25 +1,25 @@
 /** What a step learns: questions that may stay without an answer are evidence for the decision, never trouble for the step. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { all, getIfAllowed, list, proxyGet } from "../../../shared/core/decision.ts";
-import type { ProbeResult } from "../../../shared/core/query.ts";
-import { resultOf, stepReads } from "../../../shared/engine/reads/queries.ts";
-import { step } from "../../../shared/engine/step.ts";
-import { failing, message, parts, refOf, type Stage, stage } from "./fakes.ts";
+import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decision.ts";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
+import { resultOf, stepReads } from "../../../../shared/engine/reads/queries.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import { failing, message, parts, refOf, type Stage, stage } from "../fakes.ts";
 
-const ask = { do: "ask", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
+const question = { do: "proxyGet", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
 
 /** A world that wants to know both, and what it heard. */
 const curious = (): { world: Stage; heard: ProbeResult[] } => {
   const heard: ProbeResult[] = [];
   const world = stage(function* ({ memory }) {
-    heard.push(...(yield* all([getIfAllowed(refOf(parts, "arm")), proxyGet(ask)])));
+    heard.push(...(yield* all([getIfAllowed(refOf(parts, "arm")), proxyGet(question)])));
     return { memory: memory ?? { count: 0 }, stages: [] };
   });
   return { world, heard };
 };
 
-describe("a peek", () => {
+describe("getIfAllowed", () => {
   test("finds the object, or that there is none", async () => {
     const { world, heard } = curious();
     await step(world.world, message);

@@ -1,17 +1,17 @@
 /** A step that goes by what the process knows: two requests to a creation, and never anything that only a read may say. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { list, type Reads } from "../../../shared/core/decision.ts";
-import type { Key } from "../../../shared/core/key.ts";
-import { textOf } from "../../../shared/core/key.ts";
-import type { Stored } from "../../../shared/core/object.ts";
-import type { View } from "../../../shared/core/plan.ts";
-import type { Looking } from "../../../shared/core/query.ts";
-import { dateAt } from "../../../shared/core/time.ts";
-import { merged } from "../../../shared/engine/batch.ts";
-import type { CachedStep, StepCache } from "../../../shared/engine/reads/cache.ts";
-import { step } from "../../../shared/engine/step.ts";
-import type { World } from "../../../shared/engine/world.ts";
+import { list, type Reads } from "../../../../shared/core/decision.ts";
+import type { Key } from "../../../../shared/core/key.ts";
+import { textOf } from "../../../../shared/core/key.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { View } from "../../../../shared/core/plan.ts";
+import type { Looking } from "../../../../shared/core/query.ts";
+import { dateAt } from "../../../../shared/core/time.ts";
+import { merged } from "../../../../shared/engine/batch.ts";
+import type { CachedStep, StepCache } from "../../../../shared/engine/reads/cache.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import type { World } from "../../../../shared/engine/world.ts";
 import {
   creation,
   eight,
@@ -23,7 +23,7 @@ import {
   type Toy,
   type ToyPlan,
   writesIn,
-} from "./fakes.ts";
+} from "../fakes.ts";
 
 const watched = { ...message, watched: true } as const;
 const query: Looking = { do: "list", resource: parts, namespace: "ns", labels: {} };
@@ -48,7 +48,7 @@ const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({}))
   const there = stage(growing(more));
   const kept = new Map<string, CachedStep>();
   const knows: { seen: readonly Stored[] } = { seen: [] };
-  const recall: StepCache = {
+  const cache: StepCache = {
     take: (key: Key) => {
       const found = kept.get(textOf(key));
       kept.delete(textOf(key));
@@ -57,10 +57,10 @@ const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({}))
     keep: (key, recollection) => void kept.set(textOf(key), recollection),
     appeared: () => undefined,
     made: () => {},
-    doubt: () => {},
+    invalidate: () => {},
     look: () => knows.seen,
   };
-  const world = { ...there.world, recall };
+  const world = { ...there.world, cache };
   await step(world, message);
   there.calls.length = 0;
   return { world, stage: there, kept, ...knows };

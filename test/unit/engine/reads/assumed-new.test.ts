@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { step } from "../../../shared/engine/step.ts";
-import { creation, failing, message, type Stage, stage, type Toy, type ToyPlan, toy, writesIn } from "./fakes.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import { creation, failing, message, type Stage, stage, type Toy, type ToyPlan, toy, writesIn } from "../fakes.ts";
 
 const fresh = { ...message, fresh: true } as const;
 

@@ -1,8 +1,8 @@
 /** The first look: whose the memory is, what absence takes to be believed, and records that stop everything. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { step } from "../../../shared/engine/step.ts";
-import { message, type Stage, stage, toy } from "./fakes.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import { message, type Stage, stage, toy } from "../fakes.ts";
 
 /** A world whose toy has a record, and a log of what decisions got to see. */
 const recorded = async (): Promise<{ world: Stage; seen: unknown[] }> => {

@@ -18,7 +18,7 @@ export const list = async (following: FollowContext, trail: WatchState): Promise
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   const round = trail.known.begin();
-  const breathe = openBreather();
+  const breathe = openBreather(following.now);
   const paging = openPaging(pageSize);
   let next: string | undefined;
   let version = "";

@@ -31,11 +31,11 @@ export const unlessAborted = <T>(
   });
 
 /** Long work of many small parts calls it between them: when it has held the event loop for `mostMs`, the loop turns first. */
-export const openBreather = (mostMs = 10): (() => Promise<void>) => {
-  let since = performance.now();
+export const openBreather = (now: () => number, mostMs = 10): (() => Promise<void>) => {
+  let since = now();
   return async () => {
-    if (performance.now() - since < mostMs) return;
+    if (now() - since < mostMs) return;
     await new Promise((resolve) => setImmediate(resolve));
-    since = performance.now();
+    since = now();
   };
 };

@@ -132,7 +132,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const hints = await hintsIn(scope, late);
   const now = scope.now?.() ?? Date.now();
   const errandsOf = errandsIn(scope, late);
-  const breathe = openBreather();
+  const breathe = openBreather(scope.now ?? Date.now);
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind, founds } = operator;
@@ -161,7 +161,7 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   const all = await findDue(scope, sweep, late);
   const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
   const due = first <= 0 ? all : [...all.slice(first), ...all.slice(0, first)];
-  const breathe = openBreather();
+  const breathe = openBreather(scope.now ?? Date.now);
   let sent = 0;
   while (sent < due.length && !late()) {
     await breathe();

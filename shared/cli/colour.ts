@@ -1,4 +1,5 @@
 /** Colours of the command line: states and warnings on a terminal, and nowhere else unless somebody asks for them. */
+import { visible } from "../core/line.ts";
 
 /** The three meanings that a colour has: all is well, something went wrong, something is waited for. */
 export type Tone = "good" | "bad" | "wait";
@@ -17,6 +18,18 @@ export const wantsColour = (env: Readonly<Record<string, string | undefined>>, i
   const forced = (env["FORCE_COLOR"] ?? "0") !== "0" && env["FORCE_COLOR"] !== "";
   return (env["NO_COLOR"] ?? "") === "" && ((isTerminal && env["TERM"] !== "dumb") || forced);
 };
+
+/** What `coloured` writes, and nothing else that steers a terminal. */
+const colours = /(\u001b\[(?:31|32|33|39)m)/;
+
+/** A text as it is printed: characters that steer a terminal are escaped, but for the colours where there are some. */
+export const printable = (text: string, hasColours: boolean): string =>
+  hasColours
+    ? text
+        .split(colours)
+        .map((part, at) => (at % 2 === 1 ? part : visible(part)))
+        .join("")
+    : visible(text);
 
 export const paintFor = (wanted: boolean): Paint => (wanted ? coloured : plain);
 

@@ -1,4 +1,5 @@
 /** Structured lines of a function: one JSON object a line on standard output, where the platform collects them. */
+import { visible } from "../../core/line.ts";
 import type { Report } from "../../engine/ports.ts";
 
 const ranks = { debug: 0, info: 1, warn: 2, error: 3 } as const;
@@ -9,5 +10,5 @@ export const lineReport =
     if (ranks[at] < ranks[level]) return;
     // A line's own words stay its message; those of what it tells of are why.
     const { message: why, ...others } = fields ?? {};
-    console.log(JSON.stringify({ level: at, message, ...others, ...(why === undefined ? {} : { why }) }));
+    console.log(visible(JSON.stringify({ level: at, message, ...others, ...(why === undefined ? {} : { why }) })));
   };

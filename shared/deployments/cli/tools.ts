@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Paint, paintFor, wantsColour } from "../../cli/colour.ts";
+import { type Paint, paintFor, printable, wantsColour } from "../../cli/colour.ts";
 import type { Preview, Session, Tools, Where } from "../../cli/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
@@ -94,11 +94,11 @@ const terminal = (
   env: CommandLine["env"],
 ): Pick<Tools, "paint" | "print" | "warn" | "confirm" | "now" | "sleep" | "stdin" | "stopped"> => {
   endWithReader();
-  const warning = paintFor(wantsColour(env, process.stderr.isTTY));
+  const [inColour, warnsInColour] = [wantsColour(env, process.stdout.isTTY), wantsColour(env, process.stderr.isTTY)];
   return {
-    paint: paintFor(wantsColour(env, process.stdout.isTTY)),
-    print: (text) => process.stdout.write(`${text}\n`),
-    warn: (text) => process.stderr.write(`${warned(text, warning)}\n`),
+    paint: paintFor(inColour),
+    print: (text) => process.stdout.write(`${printable(text, inColour)}\n`),
+    warn: (text) => process.stderr.write(`${printable(warned(text, paintFor(warnsInColour)), warnsInColour)}\n`),
     confirm,
     now: Date.now,
     sleep: (ms) => sleep(ms),

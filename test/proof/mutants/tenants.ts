@@ -219,6 +219,14 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/unit/kube/paging.test.ts", "test/unit/forward/listwatch.test.ts"],
   },
   {
+    name: "terminal-is-steered",
+    promise: "no control character that somebody else chose reaches a terminal",
+    file: "shared/core/line.ts",
+    find: "text.replace(steering, ",
+    replace: "text.replace(/[^\\s\\S]/g, ",
+    tests: ["test/unit/core/line.test.ts", "test/unit/cli/colour.test.ts"],
+  },
+  {
     name: "queue-not-judged-again",
     promise: "an update goes to no queue that the operator does not list, whatever a record says",
     file: "shared/adapters/sinks/sqs.ts",

@@ -1,7 +1,7 @@
 /** When the command line has colours: on a terminal, unless NO_COLOR, and wherever FORCE_COLOR asks for them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { toneOf, wantsColour } from "../../../shared/cli/colour.ts";
+import { paintFor, printable, toneOf, wantsColour } from "../../../shared/cli/colour.ts";
 
 describe("colours", () => {
   const rows: readonly (readonly [Readonly<Record<string, string>>, boolean, boolean])[] = [
@@ -18,6 +18,12 @@ describe("colours", () => {
     test(`${JSON.stringify(env)} ${terminal ? "on a terminal" : "in a file"}: ${wanted ? "yes" : "no"}`, () => {
       assert.equal(wantsColour(env, terminal), wanted);
     });
+
+  test("are all that is printed of what steers a terminal", () => {
+    const text = `${paintFor(true)("bad", "FAILED")} \u001b[2J\u001b[1Aowned\u0007\u202e\nnext`;
+    assert.equal(printable(text, true), "\u001b[31mFAILED\u001b[39m \\u001b[2J\\u001b[1Aowned\\u0007\\u202e\nnext");
+    assert.equal(printable(text, false), "\\u001b[31mFAILED\\u001b[39m \\u001b[2J\\u001b[1Aowned\\u0007\\u202e\nnext");
+  });
 
   test("follow the state's word", () => {
     const tones = ["COMPLETED", "RUNNING", "FAILED", "SUBMISSION_FAILED", "NEW", "Pending", "Aborted", "Succeed"].map(

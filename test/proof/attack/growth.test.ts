@@ -84,6 +84,8 @@ const rows: Readonly<Record<string, Call | string>> = {
   makerText: front,
   podName: (read, text) => [read(text, "a", 1), read("a", text, 1)],
   valueText: (read, text) => read(text, 1),
+  listenerKey: (read, text) => read("secret", text),
+  until: (read, text) => read(text, "ready", text),
   noticeKey: (read, text) => read("here", "Job", text),
   runName: (read, text) => read(text, 1),
   withQuery: (read, text) => read(text, { a: text }),

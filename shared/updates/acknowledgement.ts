@@ -12,7 +12,7 @@ const positionIn = (id: string): Position | undefined => {
   return stream === undefined ? undefined : { stream, sequence: Number(sequence) };
 };
 
-/** What a listener is called in messages: its URL may hold a token, and messages are logged. */
+/** The listener's name in messages: a digest, because its URL may hold a token and messages are logged. */
 const nameOf = (listener: string): string =>
   digest(URL.canParse(listener) ? new URL(listener).href : listener).slice(0, 32);
 
@@ -26,7 +26,7 @@ export type Acknowledgement = {
   readonly isBy: (listener: string) => boolean;
 };
 
-/** What a message acknowledges; undefined for every other one. */
+/** The acknowledgement that a message carries; undefined for a message of another reason. */
 export const acknowledgementIn = ({ reason }: Message): Acknowledgement | undefined => {
   if (!reason.startsWith(word)) return undefined;
   const [id = "", by] = reason.slice(word.length).split(" by ");

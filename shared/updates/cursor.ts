@@ -12,14 +12,14 @@ import { instant } from "../kube/instant.ts";
 /** The one that was sent, or was going to be. Instants in epoch ms. */
 const outstanding = z.object({
   sequence: z.number().int().min(1),
-  /** Where to: another listener is told at once. */
+  /** The listener that was tried. An update for another listener is due at once. */
   to: z.string(),
   tries: z.number().int().min(1),
   /** Of the first try. */
   since: instant,
   /** When it counts as lost and is sent again. */
   nextAt: instant,
-  /** What came back instead of an acknowledgement; absent while nothing did. */
+  /** The answer or failure of the last try; absent before one has failed. */
   error: z.string().optional(),
 });
 
@@ -61,7 +61,7 @@ export type Due =
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "rest" };
 
-/** What to do about a stream now. */
+/** Decides what a delivery does about a stream now. */
 export const dueOf = (outbox: Outbox, stored: Cursor | undefined, to: string, now: number): Due => {
   const cursor = cursorFor(outbox, stored);
   const [update] = waiting(outbox, { stream: cursor.stream, sequence: cursor.acknowledged });

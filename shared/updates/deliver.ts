@@ -40,7 +40,7 @@ export type DeliveryContext = {
   readonly destinationOf: Updates["destinationOf"];
   /** The listener that the operator configured; "": none. */
   readonly operators: string;
-  /** Whether this deployment is in charge of the key; absent: of every one. */
+  /** True where this deployment is in charge of the key; absent: it is in charge of every key. */
   readonly inCharge?: (key: Key, labels: Readonly<Record<string, string>>) => boolean | Promise<boolean>;
   readonly sink: Sink;
 };
@@ -238,7 +238,7 @@ const settle = async (scene: Scene, own: Own, position: Position): Promise<Deliv
   return { did: "step", writes: 1 };
 };
 
-/** What came back is kept for people to see; the retry is arranged by what the claim says. */
+/** Saves the failure of a try in the cursor, where people see it. The claim was saved with the time of the next try. */
 const miss = async (
   scene: Scene,
   claimed: Own,

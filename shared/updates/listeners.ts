@@ -8,7 +8,7 @@ import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import type { DeliveryContext } from "./deliver.ts";
 
-/** What a listener is called that may not be one: nothing is sent, and this is told. */
+/** Begins the address of a listener that is not allowed: nothing is sent to it, and the refusal is reported. */
 const unlistened = "refused:";
 
 const isNobody = (text: string): boolean => text === "" || text === "none";
@@ -20,7 +20,7 @@ type Parts = {
   readonly checkpoints: Pick<Checkpoints, "load">;
   readonly read: DeliveryContext["read"];
   readonly report: Report;
-  /** Where updates go that nobody has said anything about; "": nowhere. */
+  /** The listener of objects for which neither the object nor its namespace names one; "": there is none. */
   readonly fallback: string;
   /** Epoch ms or anything that only grows. */
   readonly now: () => number;

@@ -46,6 +46,8 @@ describe("a driver that cannot mount a ConfigMap", () => {
         assert.match(warning, /create configmap app-config in namespace default/);
         assert.match(await rekindle(stand, "status", "default/app"), /^do {9}create configmap app-config/m);
         assert.match(await rekindle(stand, "list"), says);
+        // The step that told it saves that it did.
+        await stand.turn(1_000);
         const writes = stand.writes().length;
         const before = stand.asked.filter(listsEvents).length;
         await stand.turn(840_000);

@@ -68,7 +68,12 @@ describe("the template, deployed", () => {
   });
 
   test("has a route to api for everything that its document describes, and for the document", () => {
-    const lambda = { definition: Object(undefined), invoke: Object(undefined), stop: async () => {} };
+    const lambda = {
+      definition: Object(undefined),
+      invoke: Object(undefined),
+      cool: async () => {},
+      stop: async () => {},
+    };
     const routes = sourcesOf(stackWith({}), "api").flatMap((one) => (one.from === "route" ? [{ ...one, lambda }] : []));
     const asked = Object.entries({ ...openApi.paths, "/openapi.json": { get: {} } }).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "a")] as const),
@@ -183,7 +188,12 @@ describe("a role's statements", () => {
 });
 
 describe("a route", () => {
-  const lambda = { definition: Object(undefined), invoke: Object(undefined), stop: async () => {} };
+  const lambda = {
+    definition: Object(undefined),
+    invoke: Object(undefined),
+    cool: async () => {},
+    stop: async () => {},
+  };
   const route = (method: string, path: string) => ({ from: "route" as const, method, path, lambda });
   const routes = [route("POST", "/{secret}/{proxy+}"), route("POST", "/reconcile/{proxy+}"), route("GET", "/healthz")];
   const rows: readonly (readonly [string, string, string | undefined])[] = [

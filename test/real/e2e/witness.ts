@@ -15,7 +15,7 @@ const pod = z.object({
 const pods = z.object({ items: z.array(pod) });
 
 export const application = z.object({
-  metadata: z.object({ uid: z.string() }),
+  metadata: z.object({ uid: z.string(), resourceVersion: z.string() }),
   status: z
     .object({
       applicationState: z.object({ state: z.string(), errorMessage: z.string().optional() }).optional(),

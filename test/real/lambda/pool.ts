@@ -8,6 +8,8 @@ export type Lambda = {
   readonly definition: Definition;
   /** Never rejects: whatever goes wrong is an outcome. */
   invoke(event: unknown): Promise<Outcome>;
+  /** Every later invocation starts cold: idle environments end now, busy ones after what they are at. */
+  cool(): Promise<void>;
   /** Ends all environments, busy ones too. */
   stop(): Promise<void>;
 };
@@ -25,6 +27,7 @@ class Pool implements Lambda {
   readonly #house: House;
   readonly #idle: Environment[] = [];
   readonly #all = new Set<Environment>();
+  readonly #retired = new WeakSet<Environment>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
   #started = 0;
@@ -49,6 +52,12 @@ class Pool implements Lambda {
     }
   }
 
+  async cool(): Promise<void> {
+    const idle = this.#idle.splice(0);
+    for (const environment of this.#all) this.#retired.add(environment);
+    await Promise.all(idle.map((environment) => this.#end(environment)));
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([...this.#all].map((environment) => environment.end()));
@@ -65,8 +74,14 @@ class Pool implements Lambda {
     const { name } = this.definition;
     const outcome = await environment.invoke(event, this.#house.fates()(name, this.#house.ledger.typicalMs(name)));
     if (environment.isGone()) this.#all.delete(environment);
+    else if (this.#retired.has(environment)) await this.#end(environment);
     else this.#idle.push(environment);
     return outcome;
+  }
+
+  async #end(environment: Environment): Promise<void> {
+    this.#all.delete(environment);
+    await environment.end();
   }
 
   #warm(): Environment | undefined {

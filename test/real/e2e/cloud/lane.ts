@@ -20,7 +20,7 @@ const echoing = async ({ meddler, storm }: Stage): Promise<void> => {
 };
 
 /** One after the other, each on what the one before has left; after a failure nothing further would mean anything. */
-export const cloudLane = async ({ seed, kills }: LaneOptions): Promise<readonly Result[]> => {
+export const cloudLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-cloud-"));
   console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
   const stage = await setStage(dir, seed);
@@ -29,7 +29,8 @@ export const cloudLane = async ({ seed, kills }: LaneOptions): Promise<readonly 
     await stage.settle();
     await stage.update({});
     const echoes = echoing(stage);
-    for (const one of [...beforeLoss, survives, stormy(kills)]) {
+    const chosen = [...beforeLoss, survives, stormy(kills)].filter(({ name }) => name.includes(only ?? ""));
+    for (const one of chosen) {
       const result = await attempt(one.name, () => one.run(stage));
       results.push(result);
       if (!result.ok) break;

@@ -26,6 +26,9 @@ export const failing: Wanted = {
   restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 1 },
 };
 
+/** Comes while another controller is at work. */
+export const beside: Wanted = { name: "pi-beside", slices: "2", executors: 1, restartPolicy: never };
+
 export const deleted: Wanted = { name: "pi-deleted", slices: "20000", executors: 1, restartPolicy: never };
 
 export const manifestOf = ({ name, slices, executors, restartPolicy }: Wanted): object =>

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { groupOf } from "../../../../shared/core/key.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { depthOf, sendAll } from "../../lambda/queues.ts";
-import { type Application, awaitState, driverLog, stateOf } from "../witness.ts";
-import { completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
+import { isSeen, operatorBegins } from "../beside.ts";
+import { type Application, awaitState, driverLog, read, stateOf } from "../witness.ts";
+import { beside, completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
 import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgements.ts";
 import { resyncEveryMs, type Stage } from "./stage.ts";
 import { collection } from "./witness.ts";
@@ -79,18 +80,22 @@ const leftOf = async ({ cluster }: Stage, name: string): Promise<string> => {
     .join(" ");
 };
 
+const deletedWhole = async (stage: Stage, name: string): Promise<void> => {
+  await stage.cluster.api.call("DELETE", `${collection}/${name}`);
+  const until = performance.now() + 120_000;
+  for (let left = "all"; left !== ""; left = await leftOf(stage, name)) {
+    must(performance.now() < until, `left behind: ${left}`);
+    await sleep(1_000);
+  }
+};
+
 const isDeleted: Case = {
   name: `${deleted.name} is deleted while it runs: nothing is left`,
   run: async (stage) => {
     await apply(stage, deleted);
     await awaitState(stage.cluster.api, deleted.name, ["RUNNING"], patienceMs);
     await sleep(3_000);
-    await stage.cluster.api.call("DELETE", `${collection}/${deleted.name}`);
-    const until = performance.now() + 120_000;
-    for (let left = "all"; left !== ""; left = await leftOf(stage, deleted.name)) {
-      must(performance.now() < until, `left behind: ${left}`);
-      await sleep(1_000);
-    }
+    await deletedWhole(stage, deleted.name);
     oneDriverPerAttempt(stage, deleted.name, 1);
     return [await story(stage, deleted.name)];
   },
@@ -98,6 +103,68 @@ const isDeleted: Case = {
 
 /** They run side by side. */
 export const lives: readonly Case[] = [...completing.map(completes), fails, isDeleted];
+
+const everywhereCold = async ({ cloud }: Stage): Promise<void> => {
+  await Promise.all(Object.values(cloud.functions).map((one) => one.cool()));
+};
+
+/** A message may be late by six seconds, and is then taken within two. */
+const takenMs = 8_000;
+
+/** Resyncs look for others and send what is unfinished; whatever starts cold goes by what they saw. */
+const resyncUntilBegun = async (stage: Stage, { name }: Wanted): Promise<void> => {
+  const { cluster, cloud } = stage;
+  const until = performance.now() + patienceMs;
+  for (let turn = 0; stateOf(await read(cluster.api, name)) === ""; turn++) {
+    must(performance.now() < until, `${name} was not begun`);
+    await cloud.functions.resync.invoke({ id: `beside-${turn}`, source: "aws.events" });
+    await everywhereCold(stage);
+    await sleep(1_000);
+  }
+};
+
+const secondsSince = (since: number): number => Math.round((performance.now() - since) / 1_000);
+
+/** In the storm, while the lane waits for its kills. */
+export const standsAside: Case = {
+  name: "beside an operator without a lease cold functions write nothing; when it has gone, they begin",
+  run: async (stage) => {
+    const { api } = stage.cluster;
+    const came = performance.now();
+    const leave = await operatorBegins(api);
+    try {
+      await isSeen(api, /kubeflow spark-operator runs in the pod default\/theirs-/);
+      await everywhereCold(stage);
+      const begun = Date.now();
+      await apply(stage, beside);
+      const { resourceVersion } = (await read(api, beside.name)).metadata;
+      const until = performance.now() + patienceMs;
+      while (!stage.sent.some(({ name, at }) => name === beside.name && at >= begun)) {
+        must(performance.now() < until, `nobody sent ${beside.name}`);
+        await sleep(100);
+      }
+      await sleep(takenMs);
+      const answers = stage.cloud.ledger.entries.filter(({ name, ended, at }) => {
+        return name === "reconcile" && ended === "answered" && at >= begun;
+      });
+      must(answers.length > 0, "no step was asked for");
+      const now = await read(api, beside.name);
+      must(now.metadata.resourceVersion === resourceVersion, `written beside it: ${JSON.stringify(now)}`);
+      const left = await leftOf(stage, beside.name);
+      must(left === "", `made beside it: ${left}`);
+    } finally {
+      await leave();
+    }
+    const gone = performance.now();
+    await resyncUntilBegun(stage, beside);
+    const after = secondsSince(gone);
+    await awaitState(api, beside.name, ["SUBMITTED", "RUNNING"], patienceMs);
+    const states = await story(stage, beside.name);
+    await deletedWhole(stage, beside.name);
+    oneDriverPerAttempt(stage, beside.name, 1);
+    return [`begun ${after} s after it went: ${states}; ${secondsSince(came)} s in all`];
+  },
+};
 
 const tallied = (values: readonly string[]): string => {
   const counts = Map.groupBy(values, (value) => value);

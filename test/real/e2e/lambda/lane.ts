@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { attempt, type Result } from "../../../support/attempt.ts";
-import { type Case, lives, missesNothing, quiet, stormy } from "./cases.ts";
+import { type Case, lives, missesNothing, quiet, standsAside, stormy } from "./cases.ts";
 import { doors } from "./doors.ts";
 import { type Stage, setStage } from "./stage.ts";
 
@@ -40,6 +40,7 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
   try {
     const echoes = echoing(stage);
     results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one.name, () => one.run(stage))))));
+    for (const one of chosen([standsAside])) results.push(await attempt(one.name, () => one.run(stage)));
     await blowUntil(stage, kills);
     stage.storm.blows = false;
     await echoes;

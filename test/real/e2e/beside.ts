@@ -1,0 +1,37 @@
+/** Another controller on a real cluster that holds no lease and shows by its Ready pod. */
+import type { Api } from "../cluster/api.ts";
+import { must } from "./scene.ts";
+
+const deployments = "/apis/apps/v1/namespaces/default/deployments";
+const theirs = "theirs";
+const podsOfTheirs = "/api/v1/namespaces/default/pods?labelSelector=app.kubernetes.io%2Fcomponent%3Dcontroller";
+
+/**
+ * The labels of kubeflow's chart on an image from a mirror: nothing but its Ready pod tells what it is. Gives what ends it,
+ * and returns when its pod is gone.
+ */
+export const operatorBegins = async (api: Api): Promise<() => Promise<void>> => {
+  const labels = { "app.kubernetes.io/name": "spark-operator", "app.kubernetes.io/component": "controller" };
+  const container = { name: "controller", image: "busybox:1.36", command: ["sleep", "3600"] };
+  const { status, body } = await api.call("POST", deployments, {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: theirs, namespace: "default" },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 1, containers: [container] } },
+    },
+  });
+  must(status === 201, `create the deployment: ${JSON.stringify(body)}`);
+  await api.until(`${deployments}/${theirs}`, (one) => JSON.stringify(one.body).includes('"readyReplicas":1'), 120_000);
+  return async () => {
+    await api.call("DELETE", `${deployments}/${theirs}`);
+    await api.until(podsOfTheirs, ({ body }) => JSON.stringify(body).includes('"items":[]'), 60_000);
+  };
+};
+
+/** Until functions have kept a sign of it in their shared record. */
+export const isSeen = async (api: Api, sign: RegExp): Promise<void> => {
+  await api.until("/apis/rekindle.dev/v1alpha1/checkpoints", ({ body }) => sign.test(JSON.stringify(body)), 60_000);
+};

@@ -12,6 +12,7 @@ import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import type { World } from "../../engine/world.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
+import { openBreather } from "../../forward/pause.ts";
 import { type Lookout, type Standing, startAside } from "../../forward/standby.ts";
 import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
@@ -145,6 +146,8 @@ const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quara
   turns: openSubmissionSlots(maxSubmissions),
 });
 
+const breathing = () => openBreather(() => performance.now());
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const trail = openTrail({ report: settings.report, level: "debug" });
@@ -166,7 +169,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
-  const scope = { ...about, transport: ways.transport, hints, queue };
+  const scope = { ...about, transport: ways.transport, hints, queue, breathe: breathing() };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const anew = (): void => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));

@@ -7,7 +7,6 @@ import { textOf } from "../../core/key.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import type { Queue } from "../../engine/ports.ts";
-import { openBreather } from "../../forward/pause.ts";
 import { type Due, dueOf, type Hint, place } from "../../forward/resync.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
@@ -32,6 +31,8 @@ export type ResyncScope = Scope & {
   readonly updates?: boolean;
   /** Epoch ms; absent: this machine's. */
   readonly now?: () => number;
+  /** Lets the event loop turn when it was held for long; absent: nobody else waits for it. */
+  readonly breathe?: () => Promise<void>;
 };
 
 /** A run that must end in time, and goes on where another was left. */
@@ -132,7 +133,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const hints = await hintsIn(scope, late);
   const now = scope.now?.() ?? Date.now();
   const errandsOf = errandsIn(scope, late);
-  const breathe = openBreather(scope.now ?? Date.now);
+  const { breathe = async () => {} } = scope;
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind, founds } = operator;
@@ -161,7 +162,7 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   const all = await findDue(scope, sweep, late);
   const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
   const due = first <= 0 ? all : [...all.slice(first), ...all.slice(0, first)];
-  const breathe = openBreather(scope.now ?? Date.now);
+  const { breathe = async () => {} } = scope;
   let sent = 0;
   while (sent < due.length && !late()) {
     await breathe();

@@ -5,6 +5,7 @@ import type { Resource } from "../../../shared/core/object.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
 import { openWatchState } from "../../../shared/forward/follow-context.ts";
 import { list } from "../../../shared/forward/list.ts";
+import { openBreather } from "../../../shared/forward/pause.ts";
 import { trim } from "../../../shared/kube/trim.ts";
 
 const many = 200;
@@ -77,7 +78,18 @@ describe("the event loop turns", () => {
         },
       };
       const operators = [{ kind: "Pod", resource: pods }];
-      await resync({ cluster: "here", namespaces: [], selector: undefined, transport, queue, operators, now }, "s1");
+      await resync(
+        {
+          cluster: "here",
+          namespaces: [],
+          selector: undefined,
+          transport,
+          queue,
+          operators,
+          breathe: openBreather(now),
+        },
+        "s1",
+      );
     });
     assert.equal(sent, many);
     assert.ok(longest <= 50, `${longest} messages in a row`);

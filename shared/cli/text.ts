@@ -4,8 +4,9 @@ import { timeText } from "../core/time.ts";
 /** Colours a cell that has its width already; `row` 0 is the heads. */
 export type PaintCell = (cell: string, row: number, column: number) => string;
 
-/** Rows under their heads, each column as wide as its widest cell. */
-export const columns = (rows: readonly (readonly string[])[], paint: PaintCell = (cell) => cell): string => {
+/** Rows under their heads, each column as wide as its widest cell. A cell is one line: no text in it begins a row of its own. */
+export const columns = (given: readonly (readonly string[])[], paint: PaintCell = (cell) => cell): string => {
+  const rows = given.map((row) => row.map((cell) => cell.replaceAll("\n", " ")));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, at) => Math.max(known[at] ?? 0, cell.length)),
     [],

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { paintFor, printable, toneOf, wantsColour } from "../../../shared/cli/colour.ts";
+import { columns } from "../../../shared/cli/text.ts";
 
 describe("colours", () => {
   const rows: readonly (readonly [Readonly<Record<string, string>>, boolean, boolean])[] = [
@@ -31,4 +32,14 @@ describe("colours", () => {
     );
     assert.deepEqual(tones, ["good", "good", "bad", "bad", "wait", "wait", "bad", "good"]);
   });
+});
+
+test("a table's cell begins no row of its own", () => {
+  assert.equal(
+    columns([
+      ["NAME", "WHY"],
+      ["a", "x\nFORGED ok"],
+    ]),
+    "NAME   WHY\na      x FORGED ok",
+  );
 });

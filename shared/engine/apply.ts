@@ -105,8 +105,8 @@ const late: Done = wait("Late", "this step was delayed past its fence; the next 
 
 const create = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
   const object = await whole(hands, effect);
-  // Its body may have waited for others' decisions.
-  if (hands.clock.monotonic() > hands.until) return late;
+  // A body waits for its turn among the decisions of other keys.
+  if (effect.body !== undefined && hands.clock.monotonic() > hands.until) return late;
   try {
     return await createTwice(hands, effect, object);
   } catch (cause) {

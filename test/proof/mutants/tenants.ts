@@ -99,6 +99,14 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/bodies.test.ts"],
   },
   {
+    name: "bodies-sent-late",
+    promise: "a body that waited for its turn until the fence of its step was over is not sent",
+    file: "shared/engine/apply.ts",
+    find: "  if (effect.body !== undefined && hands.clock.monotonic() > hands.until) return late;\n",
+    replace: "",
+    tests: ["test/unit/engine/bodies.test.ts"],
+  },
+  {
     name: "namespace-keeps-its-budget",
     promise: "each decision of a namespace that was stopped shortens the budget of its next ones",
     file: "shared/engine/quarantine.ts",

@@ -11,6 +11,7 @@ import { stage as stageOf } from "./fakes.ts";
 
 const count = 100;
 const parallel = 8;
+const fenceMs = 5_000;
 
 /** So many pods; `alive` counts bodies that were made and whose request was not answered yet. */
 const creations = () => {
@@ -28,7 +29,9 @@ const creations = () => {
   return { alive, effects };
 };
 
-const applied = async (effects: readonly Effect[], alive: { now: number }, within?: Within) => {
+type Making = (time: { monotonic: number }) => Within;
+
+const applied = async (effects: readonly Effect[], alive: { now: number }, making?: Making) => {
   const { world, time, objects } = stageOf();
   const { create } = world.cluster;
   const cluster: typeof world.cluster = {
@@ -39,7 +42,7 @@ const applied = async (effects: readonly Effect[], alive: { now: number }, withi
       return await create(ref, object);
     },
   };
-  const hands = { cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: time.now, within };
+  const hands = { cluster, clock: world.clock, until: time.monotonic + fenceMs, now: time.now, within: making?.(time) };
   return { results: await applyStage(hands, effects, parallel), objects };
 };
 
@@ -54,7 +57,7 @@ describe("bodies of a stage", () => {
 
   test("are made within the budget of a decision: one that was stopped is in the way of its own object alone", async () => {
     const { alive, effects } = creations();
-    const stop: Within = () => {
+    const stop: Making = () => () => {
       throw new BudgetError({ message: "took too long", waitMs: 10_000, why: "stopped" });
     };
     const { results } = await applied(effects.slice(0, 1), alive, stop);
@@ -62,5 +65,18 @@ describe("bodies of a stage", () => {
     assert.ok(result?.did === "troubled");
     assert.deepEqual([result.trouble.reason, result.trouble.retryAfterMs], ["Quarantined", 10_000]);
     assert.equal(alive.made, 0);
+  });
+
+  test("of which one waited for its turn until the fence was over is not sent: the next step decides again", async () => {
+    const { alive, effects } = creations();
+    const waits: Making = (time) => (work) => {
+      time.monotonic += fenceMs + 1;
+      return work();
+    };
+    const { results, objects } = await applied(effects.slice(0, 1), alive, waits);
+    const [result] = results;
+    assert.ok(result?.did === "troubled");
+    assert.equal(result.trouble.reason, "Late");
+    assert.ok([...objects.values()].every(({ kind }) => kind !== "Pod"));
   });
 });

@@ -23,7 +23,8 @@ export type Receiver = {
 
 type Options = {
   readonly queue: string;
-  readonly visibilityMs: number /** Messages of a batch. */;
+  readonly visibilityMs: number;
+  /** Messages of a batch. */
   readonly most?: number;
   readonly sqs?: Sqs;
 };

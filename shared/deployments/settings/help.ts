@@ -25,8 +25,16 @@ export const helpLines = (): readonly string[] => {
   return rows.map(({ flag, text }) => `  ${flag.padEnd(width)}  ${text}`);
 };
 
-/** YAML's own words and marks need quotes to stay text. */
-const quoted = (text: string): string => (/^[\w./,=-]+$/.test(text) ? text : JSON.stringify(text));
+/** Values that YAML 1.1 and 1.2 read as the text that they are: names, paths, lists, durations, sizes. */
+const plain = /^([A-Za-z/][\w./,=-]*|\d+(ms|[smhd]|[KMGT]i?))$/;
+
+/** Words that YAML 1.1 or 1.2 reads as a boolean or as nothing. */
+const reserved = /^(true|false|yes|no|on|off|y|n|null)$/i;
+
+/** Returns a text as YAML reads it back: with quotes where YAML would take it for something else. */
+const quoted = (text: string): string => (plain.test(text) && !reserved.test(text) ? text : JSON.stringify(text));
+
+const isNumber = (name: SettingName): boolean => /^\d+$/.test(defaultOf(name, "host") ?? "");
 
 const isFile = (value: unknown): value is { readonly file: string } =>
   typeof value === "object" && value !== null && "file" in value;
@@ -37,6 +45,7 @@ const shown = (name: SettingName, value: unknown): string | undefined => {
   if (rowOf(name).secret === true) return isFile(value) ? `${fileName(name)}File: ${quoted(value.file)}` : undefined;
   if (Array.isArray(value) && value.every((one) => typeof one === "string"))
     return `${fileName(name)}: ${quoted(value.join(","))}`;
+  if (isSwitch(name) || isNumber(name)) return `${fileName(name)}: ${String(value)}`;
   const text = typeof value === "object" ? JSON.stringify(value) : quoted(String(value));
   return `${fileName(name)}: ${text}`;
 };

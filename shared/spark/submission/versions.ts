@@ -159,5 +159,5 @@ export const standIn = (version: string): string | undefined => {
   const [major, minor] = numbersOf(version);
   const [givenMajor, givenMinor] = rowFor(version)?.from ?? [3, 5];
   if (major === givenMajor && minor === givenMinor) return undefined;
-  return `spec.sparkVersion ${version}: its own rules are unknown to this version of Rekindle, so it uses those of Spark ${givenMajor}.${givenMinor} are used`;
+  return `spec.sparkVersion ${version}: its own rules are unknown to this version of Rekindle, so those of Spark ${givenMajor}.${givenMinor} are used`;
 };

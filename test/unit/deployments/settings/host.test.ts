@@ -127,6 +127,33 @@ describe("configuration", () => {
     assert.equal(typeof parse(text), "object");
   });
 
+  for (const text of [
+    "0x10",
+    "1e3",
+    "007",
+    "1_000",
+    "2.50",
+    "true",
+    "no",
+    "null",
+    "~",
+    "0o7",
+    "12:30",
+    "5",
+    "9s",
+    "a.b",
+  ])
+    test(`--print-config prints the text ${text} so that YAML 1.1 and 1.2 read it back`, async () => {
+      const namespaces = /^[a-z\d]+$/.test(text) ? [text] : [];
+      const flags = ["--print-config", `--cluster=${text}`, ...namespaces.map((name) => `--namespaces=${name}`)];
+      const asked = await readConfiguration(flags, {});
+      const printed = asked.do === "print" ? asked.text : "";
+      const again = settings(await readConfiguration(["--config", fileWith("texts.yaml", printed)], {}));
+      assert.deepEqual([again.cluster, again.namespaces], [text, namespaces]);
+      for (const version of ["1.1", "1.2"] as const)
+        assert.equal(String(parse(printed, { version }).cluster), text, `YAML ${version}`);
+    });
+
   test("a document in the environment is YAML, as a file is, and stronger than one", async () => {
     const path = fileWith("weak.yaml", "fence: 6s\ntimeout: 3s\n");
     const environment = { REKINDLE_CONFIG: path, REKINDLE_SETTINGS: "fence: 7s" };

@@ -1,4 +1,4 @@
-/** The first memory of an application: nothing yet, or what another controller wrote into its status and left running. */
+/** The first memory of an application: blank, or taken over from another controller's status and pods. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -67,7 +67,7 @@ const stateFrom = (phase: string, { endedAt, error, retries }: End): State => {
   }
 };
 
-/** Phases in which a driver is known by the status. */
+/** Phases in which the status names a driver. */
 const withDriver: ReadonlySet<Phase> = new Set([
   "SUBMITTED",
   "RUNNING",
@@ -80,10 +80,10 @@ const withDriver: ReadonlySet<Phase> = new Set([
   "FAILED",
 ]);
 
-/** Phases that say nothing without a driver: what they left is cleared before a run of our own begins. */
+/** Phases that mean nothing without a driver: leftovers are cleared before the next submission. */
 const runs: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
 
-/** Phases in which upstream submits, and writes that down only afterwards: it may have died in between (its issue 2788). */
+/** Phases in which upstream submits before it writes the status: it may have died in between (its issue 2788). */
 const submitting: ReadonlySet<Phase> = new Set(["SUBMISSION_FAILED", "PENDING_RERUN", "RESUMING"]);
 
 const endOf = (seen: Status, counts: Counts, policy: RestartPolicy): End => {
@@ -108,13 +108,13 @@ const driverFrom = (object: Stored, seen: Status, submissionId: string): Driver 
   uid: adoptedUid,
 });
 
-/** What the status tells of a run that was begun, or undefined when it tells of none. */
+/** The status of a run that was begun, or undefined when the status shows none. */
 const statusOf = (object: Stored): Status | undefined => {
   const parsed = status.safeParse(object["status"]);
   return parsed.success && parsed.data.applicationState.state !== "" ? parsed.data : undefined;
 };
 
-/** Whether there may be a driver of which the status does not know: then the first memory is made from the pods, too. */
+/** True when a driver may run that the status does not name: the first memory is then made from the pods as well. */
 export const mayHideDriver = (object: Stored): boolean => {
   const seen = statusOf(object);
   if (seen === undefined) return false;
@@ -122,14 +122,14 @@ export const mayHideDriver = (object: Stored): boolean => {
   return submitting.has(phase) || (runs.has(phase) && !seen.submissionID);
 };
 
-/** The newest driver of the application that nobody has begun to end, and that is not the one of the status. */
+/** Returns the application's newest driver pod that is not being deleted and is not the driver of the status. */
 export const hiddenDriver = (object: Stored, known: string, pods: readonly Stored[]): Stored | undefined =>
   alive(pods)
     .filter((pod) => ownedBy(pod, object.metadata.uid) && labelOf(pod, "spark-role") === "driver")
     .filter((pod) => ![undefined, "", known].includes(labelOf(pod, submissionLabel)))
     .sort((a, b) => (instantOf(b.metadata.creationTimestamp) ?? 0) - (instantOf(a.metadata.creationTimestamp) ?? 0))[0];
 
-/** The run of a driver that was submitted and never written down. Our own pods carry their attempt. */
+/** Builds the run of a driver that was submitted and never written down. Rekindle's own pods carry their attempt. */
 export const runOf = (
   pod: Stored,
   counts: Counts,
@@ -145,16 +145,16 @@ export const runOf = (
   return { attempt, submissions: counts.submissions, executions: counts.executions, driver };
 };
 
-/** Counted as upstream would have, had it lived to write its status. */
+/** The counts that upstream would have written, had it not died before its status write. */
 const counted = ({ submissions, executions }: Counts, phase: Phase): Counts =>
   submitting.has(phase)
     ? { submissions: submissions + 1, executions: executions + 1 }
     : { submissions: Math.max(1, submissions), executions: Math.max(1, executions) };
 
 /**
- * Seeds the memory once, from what is there: what upstream's controller left running is adopted, with no delete and no
- * restart. Attempts are counted on from its, so that no driver's identity is handed out twice. `pods` are those that
- * carry the application's name; they are needed when `mayHideDriver` says so.
+ * Makes the first memory. A run that upstream's controller left is adopted, with no delete and no restart. Attempts
+ * continue upstream's count, so that no driver's identity is handed out twice. `pods` are the pods with the
+ * application's name; they are needed when `mayHideDriver` is true.
  */
 export const adopted = (object: Stored, spec: string, policy: RestartPolicy, pods: readonly Stored[] = []): Memory => {
   const first = blank(object.metadata.generation ?? 0, spec);

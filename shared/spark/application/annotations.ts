@@ -1,5 +1,5 @@
 /**
- * What an application may ask for by annotation, beyond upstream: every timeout and policy once, with its default and its
+ * The annotations of an application beyond upstream's fields: every timeout and policy once, with its default and its
  * range. Parsing, messages and the command line follow from these tables.
  */
 import { type Choice, type Count, type Span, spanUnits } from "../../core/annotation.ts";

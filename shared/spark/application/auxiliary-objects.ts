@@ -1,4 +1,4 @@
-/** A run and the objects that go with it: what they are made from, what of them the status tells, when they end. */
+/** A run's auxiliary objects: their creation, the UI information in the status, their removal at its end. */
 import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Effect } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
@@ -18,7 +18,7 @@ import { type ApplicationContext, rareOf, removal } from "./context.ts";
 import type { Memory } from "./memory.ts";
 import { shownInfo, showsBegun } from "./status.ts";
 
-/** The application at one attempt of it. */
+/** The application at one of its attempts, as the auxiliary objects are built from it. */
 export const attemptOf = (
   { key, view, settings: { options } }: ApplicationContext,
   spec: SparkApplicationSpec,
@@ -33,7 +33,7 @@ export const accompaniment = ({ resource, object, optional }: AuxiliaryObject, o
   ...(optional ? { optional } : {}),
 });
 
-/** What is made is known before it is: it is looked for when the run is cleared away. */
+/** Remembers the rare kinds before their objects are created, so that clearing the run lists them. */
 export const withRare = (memory: Memory, companions: readonly AuxiliaryObject[]): Memory => {
   const rare: readonly RareKind[] = [...new Set([...(memory.rare ?? []), ...rareIn(companions)])].sort();
   return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
@@ -44,9 +44,9 @@ type Exposure =
   | { readonly info: Readonly<Record<string, unknown>> };
 
 /**
- * The ways to a driver that has begun, as upstream makes them once it is submitted: services, whose addresses an API
- * server is slow to give, are in no driver's way. Then what the status tells of the UI, asked for until it is told, for
- * the server gives its address.
+ * Creates the services and ingresses of a driver that has begun, after the submission as upstream does: a Service whose
+ * address the API server gives slowly does not delay the driver. Then reads the UI service, until the status shows its
+ * information, because the API server gives its address.
  */
 export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
   const { key, view, memory, read, object, settings } = scene;
@@ -69,7 +69,7 @@ export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
 
 type Ended = { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
 
-/** What must not outlive the run is removed by UID; when none is left, nobody asks for it again. */
+/** Deletes by UID the rare objects that end with the run. A kind with none left is not listed again. */
 export function* endAuxiliaryObjects(scene: ApplicationContext): Reads<Ended> {
   const { view, memory } = scene;
   const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);

@@ -1,4 +1,4 @@
-/** What every act of a SparkApplication's step works with. */
+/** The context that every act of a SparkApplication's step works with, and the queries and effects that acts share. */
 import { list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
@@ -18,13 +18,13 @@ import type { Policies } from "./policies.ts";
 import { made } from "./resource.ts";
 import { isOwnRun } from "./run-spec.ts";
 
-/** What a deployment decides for all its SparkApplications. */
+/** The settings of a deployment for all its SparkApplications. */
 export type Settings = {
-  /** How pods reach the API server, for `spark.master`. */
+  /** The API server's address for pods, for `spark.master`. */
   readonly apiServer: string;
   /** Distance between two drivers, ms: see engine/settings.ts. */
   readonly settledMs: number;
-  /** The same for what is created soon after a look or not at all, and how soon that is, ms. */
+  /** The fence and the distance, ms, for a creation that begins soon after the first read or not at all. */
   readonly prompt: { readonly fenceMs: number; readonly settledMs: number };
   readonly options: Options;
 };
@@ -34,12 +34,12 @@ export type ApplicationContext = {
   readonly view: View<Memory>;
   readonly object: Stored;
   readonly memory: Memory;
-  /** `spec` as read at the door: parsed, or why it cannot be. */
+  /** The parsed `spec`, or the reason why it cannot be parsed. */
   readonly read: ParsedSpec;
   readonly settings: Settings;
-  /** What was learned for `status.driverInfo`. */
+  /** Information for `status.driverInfo` that this step has read. */
   readonly info?: Readonly<Record<string, unknown>>;
-  /** What the object's annotations ask for. */
+  /** The policies that the object's annotations ask for. */
   readonly policies: Policies;
 };
 
@@ -48,7 +48,7 @@ export const policyOf = (scene: ApplicationContext): RestartPolicy =>
 
 type Listing = Extract<Query, { do: "list" }>;
 
-/** Every pod that carries the application's name; whose it is, the owner references say. */
+/** Lists every pod with the application's name; owner references tell whose a pod is. */
 export const podsOf = (key: Key): Listing => ({
   do: "list",
   resource: pods,
@@ -56,7 +56,7 @@ export const podsOf = (key: Key): Listing => ({
   labels: { "sparkoperator.k8s.io/app-name": key.name },
 });
 
-/** Executors alone: a second look, in words of its own, at those that the first may not have shown. */
+/** Lists executors again, past the watch cache, because the first list may have been behind. */
 export const executorsAgain = (key: Key): Listing => ({
   do: "list",
   resource: pods,
@@ -65,13 +65,13 @@ export const executorsAgain = (key: Key): Listing => ({
   again: true,
 });
 
-/** The driver's pod itself, by its name. */
+/** Gets the driver pod by its name. */
 export const bodyOf = (key: Key, driver: Driver): Extract<Query, { do: "get" }> => ({
   do: "get",
   ref: { resource: pods, namespace: key.namespace, name: driver.podName },
 });
 
-/** Whose leftovers are looked for. */
+/** The application whose leftovers are listed. */
 type Maker = Pick<ApplicationContext, "key"> & { readonly view: Pick<View<Memory>, "uid"> };
 
 const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
@@ -81,29 +81,29 @@ const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
   labels: { "rekindle.dev/app-uid": view.uid },
 });
 
-/** What submissions made beside the driver pods: of kinds that are rare only if this application ever had one. */
+/** Lists the objects that submissions created beside driver pods; rare kinds only if the application had one. */
 export const leftoversOf = (scene: Maker & { readonly memory: Pick<Memory, "rare"> }): readonly Listing[] =>
   [...made, ...(scene.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(scene, resource));
 
-/** Companions of one rare kind. */
+/** Lists the auxiliary objects of one rare kind. */
 export const rareOf = (scene: ApplicationContext, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
 
-/** The pods that carry the application's name, told apart. */
+/** Reads the pods with the application's name and sorts them. */
 export function* readPods({ key, view, memory }: ApplicationContext): Reads<Pods> {
   return sortOut(yield* list(podsOf(key)), view.uid, memory.driver);
 }
 
-/** Ends by right: whatever stands under this UID, and nothing else of that name. */
+/** Deletes the object of this UID, whatever its resourceVersion; another object of that name stays. */
 export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
   const { name, namespace, uid } = object.metadata;
   return { do: "delete", ref: { resource, name, ...(namespace === undefined ? {} : { namespace }) }, uid };
 };
 
-/** Strays are ended on sight, in every phase. */
+/** Deletes strays, in every phase. */
 export const endStrays = (found: Pods | undefined): readonly Effect[] =>
   alive(found?.strays ?? []).map((pod) => removal(pod, pods));
 
-/** Nobody else ends the executors that Rekindle made; those that have ended stay for who looks into them. */
+/** The living executors that Rekindle created: no driver deletes them. Ended pods are kept for debugging. */
 const ownLiving = (memory: Memory, { executors }: Pods): readonly Stored[] =>
   isOwnRun(memory)
     ? membersOf(executors)
@@ -111,7 +111,7 @@ const ownLiving = (memory: Memory, { executors }: Pods): readonly Stored[] =>
         .map(({ pod }) => pod)
     : [];
 
-/** Strays, and the pods of a run that is over or was given up, while they may still live. */
+/** Deletes strays, and the pods of a run that is over or was given up, while they may still run. */
 export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
   const { state } = memory;
   const given = "cause" in state && state.cause !== undefined && judged[state.cause];
@@ -120,7 +120,7 @@ export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
   return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
 };
 
-/** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
+/** The time, epoch ms, after which no creation of a save can arrive, neither of a driver nor of executors. */
 export const settledAt = ({ memory, settings }: Pick<ApplicationContext, "memory" | "settings">): number =>
   Math.max(
     (memory.plannedAt ?? 0) + settings.settledMs,

@@ -1,4 +1,4 @@
-/** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
+/** The decision of one step of a SparkApplication: interrupts first, then the act of the phase. Pure. */
 
 import { type Decision, list, settled } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
@@ -35,10 +35,10 @@ import { isOwnRun, relevant } from "./run-spec.ts";
 import { startingUp } from "./startup.ts";
 import { shownState } from "./status.ts";
 
-/** Read past the schema: what is suspended and wrong besides stays suspended. */
+/** Reads `spec.suspend` without the schema: a suspended application with an invalid spec stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
-/** Takes in what the object says now: a changed spec invalidates the run, a suspension interrupts it. */
+/** Takes in the object's current spec: a changed spec invalidates the run, a suspension interrupts it. */
 const interrupted = (scene: ApplicationContext): Memory => {
   const memory = rebased(scene);
   const suspend = suspends(scene.object);
@@ -48,7 +48,7 @@ const interrupted = (scene: ApplicationContext): Memory => {
   return memory;
 };
 
-/** Same generation: nothing is compared. Another version of the normaliser: taken in as it is, restarting nobody. */
+/** Compares specs when the generation differs. Another normaliser's digest is replaced, and restarts no run. */
 const rebased = ({ memory, object }: ApplicationContext): Memory => {
   const generation = object.metadata.generation ?? 0;
   if (memory.generation === generation && memory.normaliser === normaliser) return memory;
@@ -62,17 +62,17 @@ const rebased = ({ memory, object }: ApplicationContext): Memory => {
   return nothingRuns ? anew : { ...anew, state: { phase: "INVALIDATING" } };
 };
 
-/** Ends a run, and is at once what an ended application does. */
+/** Ends a run, and goes on in the same step as an ended application. */
 const enter = (scene: ApplicationContext, state: State): Decision<Memory> =>
   rest({ ...scene, memory: withHistory(scene, scene.memory.state.phase, { ...scene.memory, state }) });
 
-/** Enters a phase in which no driver is known any more. */
+/** Enters a phase that has no driver. */
 const enterBare = (scene: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Plan<Memory> => {
   const { driver: _, ...memory } = scene.memory;
   return planOf(scene, { ...memory, state: { phase } }, undefined, { next: { do: "again" } });
 };
 
-/** The next driver keeps its distance from the newest save that planned one. */
+/** Submits the next attempt once the newest save that planned a driver has settled. */
 const resubmit = (scene: ApplicationContext): Decision<Memory> =>
   clearAttempt(scene, () => {
     const settled = settledAt(scene);
@@ -82,7 +82,7 @@ const resubmit = (scene: ApplicationContext): Decision<Memory> =>
     });
   });
 
-/** A driver that has ended keeps its name until no creation of it can arrive any more: no attempt gets two bodies. */
+/** Clears an ended run once no creation of its driver can arrive any more, so that no attempt gets two driver pods. */
 function* clearEnded(scene: ApplicationContext, from: number, waitsFor: WaitingOn): Decision<Memory> {
   const found = yield* readPods(scene);
   const due = Math.max(from, settledAt(scene));
@@ -116,7 +116,7 @@ function* fail(scene: ApplicationContext): Decision<Memory> {
   });
 }
 
-/** Finished: the executors' last states, strays, what must not outlive the run, and the end of its time to live. */
+/** Follows a finished application: last executor states, strays, objects that end with the run, time to live. */
 function* rest(scene: ApplicationContext): Decision<Memory> {
   const found = yield* readPods(scene);
   const { stage, left, memory } = yield* endAuxiliaryObjects(scene);
@@ -127,13 +127,13 @@ function* rest(scene: ApplicationContext): Decision<Memory> {
   return expire({ ...scene, memory }, found);
 }
 
-/** The application's own, else the deployment's; only a deployment's 0 means none. */
+/** The application's time to live, else the deployment's, in seconds. 0 means none only for the deployment. */
 const timeToLive = ({ read, settings }: ApplicationContext): number | undefined => {
   const own = read.ok ? read.spec.timeToLiveSeconds : undefined;
   return own ?? (settings.options.defaultTimeToLiveSeconds > 0 ? settings.options.defaultTimeToLiveSeconds : undefined);
 };
 
-/** Not before all is settled, or a slow creation of a schedule's run could bring it again. */
+/** Deletes an expired application once all saves have settled: a slow creation by a schedule could recreate it. */
 const expire = (scene: ApplicationContext, found: Pods): Plan<Memory> => {
   const { key, memory, object, view } = scene;
   const ttl = timeToLive(scene);
@@ -148,7 +148,7 @@ const expire = (scene: ApplicationContext, found: Pods): Plan<Memory> => {
   return { memory, stages: [...stages, [expiry(key, object)]], next: { do: "again" } };
 };
 
-/** By judgement, so not if the object has changed since: its new spec may ask for another run. */
+/** Deletes the object only at this resourceVersion: a changed spec may ask for another run. */
 const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }: Stored): Effect => ({
   do: "delete",
   ref: { resource: sparkApplications, namespace, name },
@@ -184,7 +184,7 @@ const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memor
 
 const act = (scene: ApplicationContext): Decision<Memory> => acting[acts[scene.memory.state.phase]](scene);
 
-/** One step's decision for a SparkApplication. */
+/** Decides one step of a SparkApplication. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object } = view;
   if (object === undefined || isEnding(object))

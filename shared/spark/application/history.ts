@@ -1,7 +1,7 @@
 /**
- * What an application went through: its latest states for people, and the events that are still to be told. An event is
- * remembered with the state that it tells of, and counts as told once the status, which is written after it, shows where
- * the record is: a death in between loses none, however short the state was.
+ * The latest states of an application, and the events that are not recorded yet. An event is remembered with the state
+ * that it reports. It counts as recorded once the status, which is written after it, shows the record's phase: a death
+ * in between loses no event, however short the state was.
  */
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
@@ -11,10 +11,10 @@ import type { Memory, Untold } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 import { shownState } from "./status.ts";
 
-/** So many states, and so many events, are remembered. */
+/** The most states, and the most events, that are remembered. */
 const longest = 20;
 const most = 8;
-/** What an event holds, and a little less. */
+/** The longest message, in characters: an Event holds 1,024. */
 const longestMessage = 1_000;
 
 const rowOf = ({ state }: Memory): Told | undefined => {
@@ -37,14 +37,14 @@ const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
   return [{ type, reason, occasion: occasionOf(memory), message: sentence(name, memory, row) }];
 };
 
-/** Events that may not have been told: all that this decision adds, and the record's if the status is behind it. */
+/** Events that may not be recorded yet: all of this decision, and the record's if the status is behind it. */
 const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly Untold[] => {
   const known = view.memory?.untold ?? [];
   const isTold = view.memory !== undefined && shownState(object) === view.memory.state.phase;
   return isTold ? untold.filter((one) => !known.includes(one)) : untold;
 };
 
-/** The memory that comes from another phase, with what it now has gone through; every change of phase passes here. */
+/** The memory after a change of phase, with the state and the event of it. Every change of phase passes here. */
 export const withHistory = (scene: ApplicationContext, from: string, memory: Memory): Memory => {
   const { phase } = memory.state;
   if (phase === from) return memory;
@@ -57,7 +57,7 @@ export const withHistory = (scene: ApplicationContext, from: string, memory: Mem
   };
 };
 
-/** What was remembered of a submission that came to nothing is not told. */
+/** Drops the remembered event of a submission that was refused. */
 export const unsubmitted = (memory: Memory): Memory => {
   const { untold = [], ...rest } = memory;
   const left = untold.filter(({ reason }) => reason !== told.SUBMITTED?.reason);
@@ -74,7 +74,7 @@ const recordOf = (about: Stored, { occasion, type, reason, message }: Untold): E
   message,
 });
 
-/** The events to tell: all that may not have been told, each under its own name, so that a repeat is none. */
+/** The events to record: all that may not be recorded yet. Their names are deterministic: a repeat creates none. */
 export const events = (object: Stored, memory: Memory): readonly Effect[] =>
   shownState(object) === memory.state.phase ? [] : (memory.untold ?? []).map((one) => recordOf(object, one));
 
@@ -86,12 +86,12 @@ const executorTold: Readonly<Record<string, Pick<Untold, "type" | "reason" | "me
   UNKNOWN: { type: "Warning", reason: "SparkExecutorUnknown", message: "is in unknown state" },
 };
 
-/** As many of one step as upstream's recorder lets through at once. */
+/** The most executor events of one step, as upstream's recorder allows in a burst. */
 const mostExecutors = 25;
 
 type States = Readonly<Record<string, string>>;
 
-/** Executors whose state is another than the status says. */
+/** Events for executors whose state differs from the status. */
 export const executorEvents = (object: Stored, before: States, after: States): readonly Effect[] =>
   Object.entries(after)
     .filter(([name, state]) => before[name] !== state)

@@ -1,9 +1,9 @@
-/** The state machine of a SparkApplication as tables: what each phase does, and where the driver's evidence leads. */
+/** The state machine of a SparkApplication as tables: the act of each phase, the phase after each evidence. */
 
 import type { Evidence } from "./driver/evidence.ts";
 import type { Cause, Phase } from "./memory.ts";
 
-/** What a phase does about the world. */
+/** The act of a phase. */
 export type Act = "submit" | "follow" | "succeed" | "fail" | "clear" | "resubmit" | "wait" | "rest";
 
 /** phase → act. As upstream's controller.go, one reconcile function per state. */
@@ -24,10 +24,10 @@ export const acts: Readonly<Record<Phase, Act>> = {
   FAILED: "rest",
 };
 
-/** Where a phase goes when all that it had to remove is gone. */
+/** The phase that follows when everything to be removed is gone. */
 export const clearedInto = { INVALIDATING: "PENDING_RERUN", SUSPENDING: "SUSPENDED" } as const;
 
-/** driver's evidence → phase after it, while a run is followed; "resume" creates the pod that was planned. */
+/** driver's evidence → the phase of a followed run; "resume" creates the pod that was planned. */
 export const followed: Readonly<
   Record<Evidence, "SUBMITTED" | "RUNNING" | "UNKNOWN" | "SUCCEEDING" | "FAILING" | "resume">
 > = {
@@ -68,7 +68,7 @@ export type Told = {
 const app = { of: "application" } as const;
 const driver = { of: "driver" } as const;
 
-/** phase → the event that tells of it; reasons are upstream's. */
+/** phase → its event; reasons are upstream's. */
 export const told: Readonly<Partial<Record<Phase, Told>>> = {
   SUBMITTED: { ...app, type: "Normal", reason: "SparkApplicationSubmitted", message: "was submitted successfully" },
   RUNNING: { ...driver, type: "Normal", reason: "SparkDriverRunning", message: "is running" },
@@ -89,7 +89,7 @@ export const told: Readonly<Partial<Record<Phase, Told>>> = {
   RESUMING: { ...app, type: "Warning", reason: "SparkApplicationResuming", message: "is resuming" },
 };
 
-/** cause of a failure → the event that tells of it, where it has one of its own. */
+/** cause of a failure → its own event, where it has one. */
 export const toldOfCause: Readonly<Partial<Record<Cause, Told>>> = {
   deleted: { ...driver, type: "Warning", reason: "SparkDriverNotFound", message: "was not found" },
 };

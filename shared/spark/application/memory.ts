@@ -1,4 +1,4 @@
-/** What a SparkApplication's steps remember of each other: what nobody could read off the objects again. */
+/** The memory of a SparkApplication: facts that its steps cannot read off the objects again. */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { instant } from "../../kube/instant.ts";
@@ -12,13 +12,13 @@ const driver = z.object({
   submissionId: z.string().min(1),
   applicationId: z.string().optional(),
   podName: z.string().min(1),
-  /** When the attempt was handed out, epoch ms. */
+  /** Time of the submission, epoch ms. */
   submittedAt: instant,
-  /** Set once the pod was seen: from then on its absence is a loss. */
+  /** Set once a step has seen the pod: from then on its absence is a loss. */
   uid: z.string().optional(),
 });
 
-/** The phases in which nothing more than the phase itself is to be remembered. */
+/** Phases without further memory. */
 const plain = z.enum([
   "SUBMITTED",
   "RUNNING",
@@ -30,7 +30,7 @@ const plain = z.enum([
   "RESUMING",
 ]);
 
-/** Why a run failed, as a word: see driver/failure-causes.ts. */
+/** Cause of a failed run: see driver/failure-causes.ts. */
 const causes = [
   "application",
   "deleted",
@@ -48,7 +48,7 @@ const causes = [
 
 export type Cause = (typeof causes)[number];
 
-/** A union per phase: what is remembered of an end depends on the end. `endedAt`, `retryAt` in epoch ms. */
+/** A union per phase, because the memory of an end depends on the end. `endedAt`, `retryAt` in epoch ms. */
 const state = z.discriminatedUnion("phase", [
   z.object({ phase: z.literal("") }),
   z.object({ phase: plain }),
@@ -69,7 +69,7 @@ const state = z.discriminatedUnion("phase", [
   }),
 ]);
 
-/** An event that may not have been told; see history.ts. */
+/** An event that may not have been recorded; see history.ts. */
 const untold = z.object({
   type: z.enum(["Normal", "Warning"]),
   reason: z.string(),
@@ -77,37 +77,37 @@ const untold = z.object({
   message: z.string(),
 });
 
-/** A state that was entered, epoch ms. */
+/** A state that was entered at `at`, epoch ms. */
 const passage = z.object({ phase: z.string(), attempt: z.number().int(), at: instant });
 
 /** The version of `normalised`: a record made with another one is re-baselined, never invalidated. */
 export const normaliser = 1;
 
 const memory = z.object({
-  /** `metadata.generation` that has been taken in, and the digest of its run-relevant spec. */
+  /** The last `metadata.generation` that was taken in, and the digest of its run-relevant spec. */
   generation: z.number().int(),
   spec: z.string(),
   normaliser: z.number().int(),
-  /** Attempts handed out, ever; drivers are named by it, so it never goes back. */
+  /** The number of attempts ever handed out. Drivers are named by it, so it never decreases. */
   attempt: z.number().int(),
-  /** Upstream's `submissionAttempts` and `executionAttempts`; a changed spec starts them anew. */
+  /** Upstream's `submissionAttempts` and `executionAttempts`; a changed spec resets them. */
   submissions: z.number().int(),
   executions: z.number().int(),
-  /** The newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. */
+  /** Time of the newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. */
   plannedAt: instant.optional(),
   driver: driver.optional(),
   /** Rare kinds of which this application may have objects. */
   rare: z.array(z.enum(rareNames)).optional(),
-  /** Failures in a row, up to now. */
+  /** Failures in a row. */
   failures: z.number().int().optional(),
-  /** Runs that failed without their fault: they spent no retry. */
+  /** Failed runs that spent no retry. */
   forgiven: z.number().int().optional(),
   /** The account of the current attempt's executors. */
   executors: ledgerShape.optional(),
-  /** Set by the first run with `rekindle.dev/executors: own`; about the present one if it is of its attempt. */
+  /** Set by the first run with `rekindle.dev/executors: own`; it is about the present run if the attempts are equal. */
   allotment: allotment.optional(),
   untold: z.array(untold).optional(),
-  /** Why pods did not start, as far as it was told: see kube/startup.ts. */
+  /** Reasons why pods did not start that were reported: see kube/startup.ts. */
   held: z.array(z.string()).optional(),
   history: z.array(passage).optional(),
   state,
@@ -119,8 +119,8 @@ export type Phase = State["phase"];
 export type Driver = z.infer<typeof driver>;
 export type Untold = z.infer<typeof untold>;
 
-/** Reads a stored memory; what does not fit is told field by field. */
+/** Parses a stored memory; errors are reported field by field. */
 export const parseMemory = readerOf("SparkApplication", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Keeps the fields of a stored memory that parse, and reports the others. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);

@@ -1,6 +1,7 @@
 /**
- * Upstream's figures of SparkApplications. What is counted follows from a status and the one written over it, and is told
- * by whoever's write won: no restart counts anything twice. What runs is counted from the objects when it is asked for.
+ * Upstream's metrics of SparkApplications. Counters follow from a status and the one written over it, and are reported
+ * by the step whose write won, so that no restart counts twice. Gauges are computed from the objects when they are
+ * asked for.
  */
 import * as z from "zod";
 import type { Figure, Labels, MetricSample } from "../../core/metric.ts";
@@ -56,13 +57,13 @@ const read = (status: unknown): Status => {
 
 const stateOf = ({ applicationState }: Status): string => applicationState?.state ?? "";
 
-/** What a deployment may tell applications apart by. */
+/** The labels by which a deployment may group applications. */
 export const labelsOf = ({ metadata: { labels = {}, namespace = "" } }: Stored): Labels => ({ ...labels, namespace });
 
 type Change = { readonly object: Stored; readonly before: Status; readonly after: Status; readonly now: number };
 type Told = readonly (readonly ["count" | "observe", name: string, value: number])[];
 
-/** Both forms that upstream keeps of a latency. */
+/** The summary and the histogram that upstream keeps of a latency. */
 const latency = (name: string, { object, now }: Change): Told => {
   const created = instantOf(object.metadata.creationTimestamp);
   if (created === undefined) return [];
@@ -105,7 +106,7 @@ const ended = (word: "success" | "failure", { after }: Change): Told => {
   return [["count", `${app}_${word}_count`, 1], ...time];
 };
 
-/** What entering a state is counted as. */
+/** state → the samples of entering it. */
 const entering: Readonly<Record<string, (change: Change) => Told>> = {
   RUNNING: started,
   COMPLETED: (change) => ended("success", change),
@@ -125,7 +126,7 @@ const executors = ({ before, after }: Change): Told => {
   });
 };
 
-/** The figures of one status write that won. */
+/** The samples of one status write that won. */
 export const measuresOf = (object: Stored, status: unknown, now: number): readonly MetricSample[] => {
   const change = { object, before: read(object["status"]), after: read(status), now };
   const first: Told = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
@@ -134,7 +135,7 @@ export const measuresOf = (object: Stored, status: unknown, now: number): readon
   return told.map(([act, name, value]) => ({ do: act, name, value, of }));
 };
 
-/** How much of each gauge one object stands for. */
+/** The share of one object in each gauge. */
 export const standingOf = (object: Stored): readonly MetricSample[] => {
   const status = read(object["status"]);
   const running = Object.values(status.executorState ?? {}).filter((state) => state === "RUNNING").length;
@@ -145,7 +146,7 @@ export const standingOf = (object: Stored): readonly MetricSample[] => {
   ];
 };
 
-/** Losses are counted when they are recorded, which happens once to each. */
+/** The samples of a save: each loss is counted when it is recorded, which happens once. */
 export const measuresOfSave = (before: Memory | undefined, after: Memory): readonly MetricSample[] => {
   const { executors: now } = after;
   const then = before?.executors?.attempt === now?.attempt ? before?.executors : undefined;

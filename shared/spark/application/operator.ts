@@ -1,4 +1,4 @@
-/** SparkApplication as the engine knows it: what to watch, how to read its memory, how to decide. */
+/** The SparkApplication operator for the engine: its watches, the parser of its memory, its decision. */
 import type { Operator } from "../../core/operator.ts";
 import type { Settings } from "./context.ts";
 import { decide } from "./decide.ts";

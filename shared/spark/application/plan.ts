@@ -1,4 +1,4 @@
-/** How the result of an act of a SparkApplication's step becomes a plan. */
+/** Turns the result of an act into a plan. */
 
 import type { Effect, Next, Plan } from "../../core/plan.ts";
 import type { WaitingOn } from "../../core/waiting-on.ts";
@@ -11,7 +11,7 @@ import { events, executorEvents, withHistory } from "./history.ts";
 import type { Memory } from "./memory.ts";
 import { projected, shownExecutors } from "./status.ts";
 
-/** The same, and the ended executors that tell nothing any more; `until`: when those that are kept will not, epoch ms. */
+/** Deletes as `endOver`, and ended executors that are not kept. `until`: when to look again, epoch ms. */
 export const endAll = (
   scene: ApplicationContext,
   found: Pods,
@@ -22,8 +22,8 @@ export const endAll = (
 };
 
 /**
- * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
- * last of its executors is known to have ended: the event that tells of it may get lost.
+ * Plans a step in which nothing runs and nothing is to be done: strays are deleted. The application rests only once no
+ * stray can appear any more and its last executor has ended, because the event of that end may get lost.
  */
 export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: WaitingOn): Plan<Memory> => {
   const settled = settledAt(scene);

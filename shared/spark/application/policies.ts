@@ -1,10 +1,10 @@
-/** What the annotations of an application ask for, read with the tables of annotations.ts. */
+/** The policies that an application's annotations ask for, read with the tables of annotations.ts. */
 import { type Line, lineOf, problemOf, type Row, reader } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
 import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSaying } from "../../core/sink.ts";
 import { choices, counts, spans } from "./annotations.ts";
 
-/** Read by the engine, of every kind; here it is judged, and shown. */
+/** The listener annotation, which the engine reads for every kind; it is checked and listed here. */
 const listener = {
   annotation: listenerAnnotation,
   meaning: "the listener that is told of every change of state, repeatedly until it acknowledges",
@@ -46,7 +46,7 @@ export type Policies = {
   readonly restartOn: Word<"restartOn">;
 };
 
-/** What the annotations ask for; what is out of range is told, and the default holds. */
+/** Parses the annotations. A value out of range is reported as a problem, and its default holds. */
 export const policiesOf = ({
   metadata: { annotations = {} },
 }: Pick<Stored, "metadata">): { readonly policies: Policies; readonly problems: readonly string[] } => {
@@ -80,7 +80,7 @@ export const policiesOf = ({
   return { policies, problems: [...problems, ...listenerProblems(annotations[listener.annotation])] };
 };
 
-/** The table as people read it. */
+/** The table of annotations for people. */
 export const policyLines = (): readonly Line[] => [
   ...[...Object.values(spans), ...Object.values(counts), ...Object.values(choices)].map(lineOf),
   { ...listener, default: "its namespace's, else the operator's", range: listenerForms },

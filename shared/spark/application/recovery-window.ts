@@ -1,4 +1,4 @@
-/** After a recovery: what is missing may come back within the window, and what has not come up by its end is ended. */
+/** The window after a recovery: missing pods may return in it; executors that are not up by its end are deleted. */
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
 import { podStatus } from "../../kube/pods.ts";
@@ -9,8 +9,8 @@ import { alive, type Pods } from "./driver/evidence.ts";
 import type { Memory } from "./memory.ts";
 
 /**
- * `awaited`: nothing is decided on before the driver has had its time. `open`: executors may still come up. `over`: what
- * has not come up is ended.
+ * State of the recovery window. `awaited`: the driver is missing and may still return, so nothing is decided. `open`:
+ * executors may still come up. `over`: executors that are not up are deleted.
  */
 export type RecoveryWindow = {
   readonly is: "awaited" | "open" | "over";
@@ -18,14 +18,14 @@ export type RecoveryWindow = {
   readonly ends: readonly Effect[];
 };
 
-/** How often a driver that is missing is looked for. */
+/** Interval in which a missing driver is read again. */
 const againMs = 5_000;
 
-/** Executors that were started and are not up. */
+/** Executors that were created and are not up. */
 const pendingIn = ({ executors }: Pods): readonly Stored[] =>
   alive(executors).filter((pod) => !["Running", "Succeeded", "Failed"].includes(podStatus(pod).phase ?? ""));
 
-/** What the window means for a run whose driver shows this evidence. */
+/** The recovery window of a run whose driver shows this evidence. */
 export const recoveryWindow = (
   scene: ApplicationContext,
   found: Pods,
@@ -40,7 +40,7 @@ export const recoveryWindow = (
   return { is: "over", ends: pending.map((pod) => removal(pod, pods)) };
 };
 
-/** The plan while the driver may still come back: only strays are ended. */
+/** The plan while the driver may still return: only strays are deleted. */
 export const awaiting = (found: Pods, until: number): Pick<Plan<Memory>, "stages" | "next"> => ({
   stages: [endStrays(found)],
   next: {

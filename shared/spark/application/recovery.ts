@@ -1,6 +1,6 @@
 /**
- * How a SparkApplication comes back: what belongs to it, what of a damaged memory is kept, and what a run was. An attempt
- * is never handed out twice: of all that tells of attempts, the highest counts.
+ * Recovery of a SparkApplication: the objects that belong to it, the usable part of a damaged memory, and its past
+ * runs. An attempt is never handed out twice: the highest attempt of all sources counts.
  */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -24,29 +24,29 @@ const ownedObjects = (key: Key, uid: string, memory: Memory | undefined): OwnedO
 
 type Kept = ReturnType<typeof salvageMemory>["kept"];
 
-/** A run is under way, which is worth nothing in another cluster. */
+/** Phases of a run under way. Such a run is void in another cluster. */
 const underWay: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
 
 const isBodyOf = (body: Stored, { submissionId, uid }: Driver): boolean =>
   labelOf(body, submissionLabel) === submissionId && [undefined, adoptedUid, body.metadata.uid].includes(uid);
 
 /**
- * What parses of a damaged record may be wrong all the same: of a run that is under way the driver that lives says more.
- * A state of before the first attempt, though attempts were handed out, is none.
+ * True when the record's run cannot be used. Fields of a damaged record may parse and still be wrong: of a run under
+ * way, the living driver is better evidence. A state before the first attempt is wrong if attempts were handed out.
  */
 const isRunLost = ({ state, driver, attempt = 0 }: Kept, body: Stored | undefined): boolean => {
   if (state === undefined || (state.phase === "" && attempt > 0)) return true;
   return underWay.has(state.phase) && (driver === undefined || (body !== undefined && !isBodyOf(body, driver)));
 };
 
-/** The driver that lives, else the one that was remembered, else the one that the status tells of. */
+/** The living driver, else the remembered one, else the one that the status names. */
 const driverFrom = (kept: Kept, base: Memory, body: Stored | undefined): Driver | undefined => {
   const { driver } = kept;
   if (body === undefined || (driver !== undefined && isBodyOf(body, driver))) return driver ?? base.driver;
   return runOf(body, base).driver;
 };
 
-/** A status that is about another run than this one says nothing of it. */
+/** The state by the status, unless the status is about another run. */
 const stateFrom = (object: Stored, base: Memory, driver: Driver | undefined, attempt: number): State => {
   const { state } = base;
   if (driver !== undefined && driver.submissionId !== shownSubmission(object)) return { phase: "SUBMITTED" };
@@ -57,7 +57,7 @@ const stateFrom = (object: Stored, base: Memory, driver: Driver | undefined, att
 const attemptsIn = ({ found }: Remains): readonly number[] =>
   found.flat().map((object) => Number(labelOf(object, "rekindle.dev/attempt") ?? 0));
 
-/** Of another normaliser: the spec is then taken in as it is, and restarts nobody. */
+/** Marks an unknown spec as one of another normaliser: the current spec is then taken in, and restarts no run. */
 const taken = (
   { generation, spec, normaliser }: Kept,
   base: Memory,
@@ -72,7 +72,7 @@ const idsAfter = (problems: readonly string[], pods: readonly Stored[]): Pick<Me
   return { allotment: { attempt: 0, prefix: "", next: Math.max(beyond, ...seen) + beyond, alive: "", underway: [] } };
 };
 
-/** Counted as far as is known; what is lost counts no less than the status tells. */
+/** Rebuilds the memory from the readable fields; lost counts are taken from the status. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const { object, found, now, stored } = remains;
   const { kept, problems } = salvageMemory(stored);
@@ -100,7 +100,9 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   return { memory: driver === undefined ? bare : { ...bare, driver }, kept: Object.keys(kept), problems };
 };
 
-/** The next attempt takes the place of a run under way, and spends no retry. Generations begin anew: specs are compared. */
+/**
+ * The memory in another cluster: a run under way is replaced and spends no retry. Generation -1: specs are compared.
+ */
 const voided = (memory: Memory): Memory => {
   const { driver, ...rest } = { ...memory, generation: -1 };
   if (underWay.has(memory.state.phase))
@@ -115,7 +117,7 @@ const over: ReadonlySet<Phase> = new Set(["COMPLETED", "FAILED", "SUSPENDED"]);
 const ended = (memory: Memory, now: number, message: string): Memory =>
   over.has(memory.state.phase) ? memory : { ...memory, state: { phase: "FAILED", endedAt: now, error: message } };
 
-/** phase that a run was in at last → how it ended. */
+/** last phase of a run → its outcome. */
 const outcomes: Readonly<Partial<Record<string, PastRun["outcome"]>>> = {
   SUCCEEDING: "completed",
   COMPLETED: "completed",
@@ -132,7 +134,7 @@ const lastPhase = (before: Memory, after: Memory, attempt: number): string => {
   return outcomes[before.state.phase] === undefined ? (passed?.phase ?? "") : before.state.phase;
 };
 
-/** Who was done, or one too many, is no loss; none is told of as none is known of, for who looked is chance. */
+/** The losses that were to be replaced; undefined instead of 0: it is chance whether a step saw one. */
 const lossesIn = ({ lost = {} }: Ledger): number | undefined => {
   const counts = lossReasons.map((reason) => (losses[reason].replaced === "yes" ? (lost[reason] ?? 0) : 0));
   const sum = counts.reduce((all, count) => all + count, 0);

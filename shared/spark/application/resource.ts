@@ -1,4 +1,4 @@
-/** Where SparkApplications stand in the API, and what a submission may make beside the driver pod. */
+/** The SparkApplication resource, and the resources that a submission may create beside the driver pod. */
 import type { Resource } from "../../core/object.ts";
 import { claims, configMaps, networkPolicies, services } from "../../kube/resources.ts";
 
@@ -9,5 +9,5 @@ export const sparkApplications: Resource = {
   kind: "SparkApplication",
 };
 
-/** Made by a submission, labelled with the application's UID, and removed with its attempt. */
+/** Resources of objects that a submission creates, labels with the application's UID, and removes with its attempt. */
 export const made: readonly Resource[] = [services, configMaps, claims, networkPolicies];

@@ -1,4 +1,4 @@
-/** What keeps an application's driver, and its executors once the driver runs, from starting. */
+/** The startup of a run's pods: the reasons why the driver, or once it runs its executors, do not start. */
 
 import { type Decision, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
@@ -11,7 +11,7 @@ import { sortOut } from "./driver/evidence.ts";
 import type { Memory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 
-/** The pods that are to start: the driver, or once it runs the executors. */
+/** The pods that are to start: the driver, or the executors once it runs. */
 function* startingPods(key: Key, { uid }: View<Memory>, { state, driver }: Memory): Reads<readonly Stored[]> {
   const found = sortOut(yield* list(podsOf(key)), uid, driver);
   if (state.phase === "RUNNING") return found.executors;
@@ -32,7 +32,7 @@ const roleOf = ({ state }: Memory): Role | undefined => {
   return { role: "executor", waitsFor };
 };
 
-/** The plan with what the run's pods wait for; whether a driver that was only just made starts is found out by the clock. */
+/** Adds the reasons why the run's pods do not start. A timer checks the start of a driver just created. */
 export function* startingUp(key: Key, view: View<Memory>, object: Stored, plan: Plan<Memory>): Decision<Memory> {
   const { memory } = plan;
   const role = roleOf(memory);

@@ -1,4 +1,4 @@
-/** The status that upstream's users know, projected from the memory and the pods. */
+/** The upstream status, projected from the memory and the pods. */
 import * as z from "zod";
 import { oncePer } from "../../core/memoize.ts";
 import type { Stored } from "../../core/object.ts";
@@ -7,7 +7,7 @@ import type { Pods } from "./driver/evidence.ts";
 import { endsIn, executorStates } from "./executors/states.ts";
 import type { Driver, Memory } from "./memory.ts";
 
-/** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */
+/** The fields that are read back from a status. Any controller may have written it, so each field is checked. */
 const before = z.looseObject({
   submissionID: z.string().optional().catch(undefined),
   lastSubmissionAttemptTime: z.string().optional().catch(undefined),
@@ -24,21 +24,21 @@ const statusOf = oncePer((object: Stored): z.infer<typeof before> => {
   return data;
 });
 
-/** The executors of this run as the status tells them; another run's are none of it. */
+/** The executor states in the status, if the status is about this run; else none. */
 export const shownExecutors = (object: Stored, driver: Driver | undefined): Readonly<Record<string, string>> => {
   const { submissionID, executorState = {} } = statusOf(object);
   return submissionID === driver?.submissionId ? executorState : {};
 };
 
-/** The submission that the object's status is about. */
+/** The submission id of the status. */
 export const shownSubmission = (object: Stored): string | undefined => statusOf(object).submissionID;
 
-/** The state that the object shows now. */
+/** The state of the status. */
 export const shownState = (object: Stored): string => statusOf(object).applicationState?.state ?? "";
 
 const errorOf = (memory: Memory): string | undefined => ("error" in memory.state ? memory.state.error : undefined);
 
-/** When the newest attempt was submitted, epoch ms: upstream needs it to know when the next one is due. */
+/** Submission time of the newest attempt, epoch ms: upstream derives the time of the next one from it. */
 const submittedAt = ({ driver, state, submissions }: Memory, shown: string | undefined): number | undefined => {
   if (driver !== undefined) return driver.submittedAt;
   if (state.phase === "SUBMISSION_FAILED") return state.endedAt;
@@ -48,13 +48,13 @@ const submittedAt = ({ driver, state, submissions }: Memory, shown: string | und
 export type Known = {
   /** Undefined while nothing has been submitted. */
   readonly pods: Pods | undefined;
-  /** What was learned for `driverInfo`; what the status says of this run already stays. */
+  /** New fields for `driverInfo`; the fields that the status already shows of this run stay. */
   readonly info?: Readonly<Record<string, unknown>> | undefined;
-  /** So many executors are told of. */
+  /** The highest executor id that the status names. */
   readonly limit: number;
 };
 
-/** What `driverInfo` says of this driver; nothing, if it is still about another. */
+/** The status's `driverInfo`, if it is about this driver; else empty. */
 export const shownInfo = (object: Stored, driver: Driver | undefined): Readonly<Record<string, unknown>> => {
   const { submissionID, driverInfo } = statusOf(object);
   return submissionID === driver?.submissionId ? (driverInfo ?? {}) : {};
@@ -63,17 +63,17 @@ export const shownInfo = (object: Stored, driver: Driver | undefined): Readonly<
 /** States that a status shows only after a step that saw a begun driver came to its end. */
 const begun: ReadonlySet<string> = new Set(["RUNNING", "SUCCEEDING", "FAILING", "COMPLETED", "FAILED"]);
 
-/** The object tells that this driver has begun. */
+/** True when the status shows that this driver has begun. */
 export const showsBegun = (object: Stored, driver: Driver): boolean =>
   statusOf(object).submissionID === driver.submissionId && begun.has(shownState(object));
 
-/** The object tells that this driver was submitted: who writes a status has come to the end of its effects. */
+/** True when the status shows that this driver was submitted: a step writes the status after all its effects. */
 export const showsSubmission = (object: Stored, driver: Driver): boolean =>
   statusOf(object).submissionID === driver.submissionId;
 
 type Projected = Readonly<Record<string, unknown>> & { readonly executorState?: Readonly<Record<string, string>> };
 
-/** The whole `status`, as it should be. */
+/** The whole desired `status`. */
 export const projected = (object: Stored, memory: Memory, { pods, info, limit }: Known): Projected => {
   const { driver, state } = memory;
   const error = errorOf(memory);

@@ -1,4 +1,4 @@
-/** What of the world is news to a SparkApplication, for those who only watch and need none of its decisions. */
+/** The watches of SparkApplications, for forwarders: they need none of the decisions. */
 import { same } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
@@ -10,20 +10,20 @@ import { trimPod } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
 import { sparkApplications } from "./resource.ts";
 
-/** A container that is on its way, as every one is for a while: not news, and nothing that keeps it from starting. */
+/** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
 
 const stuckFor = (reason: string | undefined): string | undefined =>
   reason === undefined || underway.has(reason) ? undefined : reason;
 
-/** An executor that finds no node, or a pod whose node no longer tells of it. Drivers are waited for without looking. */
+/** "held": an executor without a node, but not a driver. "unready": a pod whose node does not report it. */
 const cutOff = (pod: Obj, status: PodStatus): string | undefined => {
   const isHeld = conditionOf(status, "PodScheduled")?.status === "False";
   if (isHeld && labelOf(pod, "spark-role") === "executor") return "held";
   return status.phase === "Running" && conditionOf(status, "Ready")?.status === "False" ? "unready" : undefined;
 };
 
-/** What a step could decide differently on: phase, containers that ended, what keeps one from starting or cuts it off, the end, that its node goes. */
+/** Facts that decide a step: phase, ended containers, why one does not start, cut off, deletion, node notice. */
 const gist = (pod: Obj): unknown => {
   const status = podStatus(pod);
   const { phase, containerStatuses, reason } = status;
@@ -33,7 +33,7 @@ const gist = (pod: Obj): unknown => {
   return [phase, reason, isEnding(pod), containers, cutOff(pod, status), pod.metadata.uid, leavingAt(pod)];
 };
 
-/** A driver that was just created is what its creator knows already. */
+/** True for news. A driver pod that was just created is none: the step that created it knows it. */
 const news = (before: Obj | undefined, after: Obj): boolean => {
   if (before !== undefined) return !same(gist(before), gist(after));
   const fresh = podStatus(after).phase === "Pending" && !isEnding(after);
@@ -42,7 +42,7 @@ const news = (before: Obj | undefined, after: Obj): boolean => {
 
 const isLost = (pod: Obj): boolean => isEnding(pod) || endingOf(pod) !== undefined || leavingAt(pod) !== undefined;
 
-/** An executor is lost, or about to be: whoever replaces it does so now. */
+/** True when an executor is lost or about to be: the change is urgent, because its replacement must not wait. */
 const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
   const pod = after ?? before;
   if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return false;
@@ -62,7 +62,7 @@ const watches: readonly Watch[] = [
   },
 ];
 
-/** A SparkApplication as a forwarder knows it. */
+/** The SparkApplication watcher for forwarders. */
 export const applicationWatcher = {
   kind: sparkApplications.kind,
   resource: sparkApplications,

@@ -1,4 +1,4 @@
-/** Ending what an attempt left behind, by UID, and going on only when it is really gone. */
+/** Deletes the leftovers of an attempt by UID, and goes on only when they are gone. */
 
 import { counted } from "../../../core/counted.ts";
 import { all, type Decision, get, list, type Reads } from "../../../core/decision.ts";
@@ -13,17 +13,17 @@ import { planOf } from "../plan.ts";
 import { adoptedUid, alive, type Pods } from "./evidence.ts";
 import { type UnreachablePods, unreachableAmong } from "./unreachable.ts";
 
-/** Pods that are being ended usually go within their grace; an event tells, this is for the one that got lost. */
+/** Poll interval, ms. An event usually reports the end of a pod; the poll covers a lost event. */
 const pollMs = 15_000;
 
-/** The list may be behind: a driver that is known and not listed is asked for by name before it counts as ended. */
+/** The list may be behind: a remembered driver that is not listed is read by name before it counts as ended. */
 function* remaining({ key, view, memory }: ApplicationContext, found: Pods): Reads<readonly Stored[]> {
   if (found.all.length > 0 || memory.driver === undefined) return found.all;
   const pod = yield* get(bodyOf(key, memory.driver));
   return pod !== undefined && ownedBy(pod, view.uid) ? [pod] : [];
 }
 
-/** Whose executors these are can be told after their driver has gone only by its UID. */
+/** Remembers the driver's UID: once the driver is gone, only the UID tells that its executors belong to it. */
 const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
   const { driver } = memory;
   if (driver === undefined || body === undefined) return memory;
@@ -35,11 +35,11 @@ const timeOf = ({ wakeAt }: UnreachablePods): { readonly wakeAt?: number } => (w
 
 type Attempt = {
   readonly found: Pods;
-  /** What is owned beside the pods. */
+  /** Owned objects beside the pods. */
   readonly others: readonly { readonly object: Stored; readonly resource: Ref["resource"] }[];
 };
 
-/** All that earlier attempts made, as far as lists show it. */
+/** Reads all objects of earlier attempts, as far as lists show them. */
 export function* readAttempt(scene: ApplicationContext): Reads<Attempt> {
   const leftovers = leftoversOf(scene);
   const [found, lists] = yield* all([readPods(scene), all(leftovers.map(list))]);
@@ -50,7 +50,7 @@ export function* readAttempt(scene: ApplicationContext): Reads<Attempt> {
   return { found, others };
 }
 
-/** Removes all that earlier attempts made. `then` decides once nothing of it is left. */
+/** Deletes all objects of earlier attempts. `then` decides once none is left. */
 export function* clearAttempt(
   scene: ApplicationContext,
   then: (scene: ApplicationContext) => Plan<Memory>,
@@ -77,7 +77,7 @@ export function* clearAttempt(
   return planOf(scene, knowing(scene.memory, found), found, { stages: [stage], next });
 }
 
-/** The application is gone: what it left is ended, and when nothing can come any more, so is the memory of it. */
+/** Ends the pods of a deleted application, and the record once no creation can arrive any more. */
 export function* windDown(scene: Omit<ApplicationContext, "object" | "read" | "policies">): Decision<Memory> {
   const { key, view, memory, settings } = scene;
   const pods = yield* list(podsOf(key));

@@ -1,4 +1,4 @@
-/** Whose the pods are that carry the application's name, and what they say about its driver. */
+/** Sorts the pods with the application's name by owner, and reads the driver's evidence from its pod. */
 
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
@@ -8,21 +8,21 @@ import { endedByDeletion } from "../../executors/losses.ts";
 import type { Driver } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
 
-/** What is known of the current attempt's driver pod. `absent` was never seen, `lost` was and is certainly gone. */
+/** Evidence of the current attempt's driver pod. `absent`: never seen. `lost`: seen before, and certainly gone. */
 export type Evidence = "absent" | "pending" | "running" | "completed" | "failed" | "unknown" | "lost";
 
-/** Stands for the UID of a driver known only from a status: whichever body has its submission id is it. */
+/** Stands for the UID of a driver known only from a status: the pod with its submission id is the driver. */
 export const adoptedUid = "adopted";
 
 export const submissionLabel = "sparkoperator.k8s.io/submission-id";
 
 export const driverContainer = "spark-kubernetes-driver";
 
-/** An application's pods told apart. */
+/** The pods of an application, sorted. */
 export type Pods = {
   readonly driver: Stored | undefined;
   readonly executors: readonly Stored[];
-  /** Ours, but of a past attempt or a second body of the driver: to be ended on sight, never counted. */
+  /** Pods of a past attempt, or a second pod of the driver: they are deleted, and never counted. */
   readonly strays: readonly Stored[];
   readonly all: readonly Stored[];
 };
@@ -31,15 +31,15 @@ const isDriver = (pod: Stored, driver: Driver): boolean =>
   labelOf(pod, "spark-role") === "driver" &&
   (driver.uid === undefined || driver.uid === adoptedUid || driver.uid === pod.metadata.uid);
 
-/** By whatever it was remembered: what another application owns is not this one's. */
+/** True when another application owns the pod. */
 const isAnothers = ({ metadata: { ownerReferences = [] } }: Stored, own: string): boolean =>
   ownerReferences.some(({ kind, uid }) => kind === sparkApplications.kind && uid !== own);
 
-/** The driver itself, found by its name; `own` is the application's UID. */
+/** True when the pod with the driver's name is the driver; `own` is the application's UID. */
 export const isBody = (pod: Stored, own: string, { uid }: Driver): boolean =>
   uid === undefined || uid === adoptedUid ? ownedBy(pod, own) : pod.metadata.uid === uid && !isAnothers(pod, own);
 
-/** Whose pods are ours: the application's, and those of any driver of it, for a driver owns its executors. */
+/** The UIDs of possible owners: the application, and any of its drivers, because a driver owns executors. */
 const ownersOf = (pods: readonly Stored[], uid: string, driver: Driver | undefined): readonly string[] => {
   const bodies = pods.filter((pod) => ownedBy(pod, uid) && labelOf(pod, "spark-role") === "driver");
   return [uid, ...(driver?.uid === undefined ? [] : [driver.uid]), ...bodies.map((pod) => pod.metadata.uid)];
@@ -72,7 +72,7 @@ export const isCutShort = (pod: Stored): boolean => {
   return ended?.reason !== "OOMKilled" && statusDisruption(status) === undefined && endedByDeletion(pod, ended);
 };
 
-/** What the driver's pod says: its phase, but the driver container's own end goes before sidecars. As upstream's. */
+/** The driver pod's evidence: its phase, but the driver container's end goes before sidecars. As upstream's. */
 export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
@@ -91,11 +91,11 @@ export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> =>
   }
 };
 
-/** Why the driver failed, in upstream's words where it has them. */
+/** The error of a failed driver, in upstream's words where it has them. */
 export const failureOf = (pod: Stored): string => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
-  // In the words for a pod that is gone: which of the two a step sees is chance.
+  // The same words as for a pod that is gone: it is chance which of the two a step sees.
   if (isCutShort(pod)) return "driver pod not found";
   if (ended !== undefined)
     return `driver container failed with ExitCode: ${ended.exitCode}, Reason: ${ended.reason ?? "Error"}`;
@@ -103,9 +103,9 @@ export const failureOf = (pod: Stored): string => {
   return why === "" ? "driver container status missing" : why;
 };
 
-/** When the driver's container ended, epoch ms, if the pod still shows it. */
+/** End of the driver container, epoch ms, if the pod still shows it. */
 export const endOf = (pod: Stored): number | undefined =>
   instantOf(terminationOf(podStatus(pod), driverContainer)?.finishedAt);
 
-/** Those whose deletion has not begun. */
+/** The pods that are not being deleted. */
 export const alive = (pods: readonly Stored[]): readonly Stored[] => pods.filter((pod) => !isEnding(pod));

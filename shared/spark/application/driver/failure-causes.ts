@@ -1,11 +1,11 @@
-/** Why a run failed, as a word; and which of these are the platform's doing and not the application's. */
+/** The causes of failed runs, and whether each is the application's fault or the platform's. */
 import type { Stored } from "../../../core/object.ts";
 import { disruptionOf, statusDisruption } from "../../../kube/disruption.ts";
 import { podStatus, terminationOf, waitingReason } from "../../../kube/pods.ts";
 import type { Cause } from "../memory.ts";
 import { driverContainer, isCutShort } from "./evidence.ts";
 
-/** cause → whether a retry is spent on it where `rekindle.dev/restart-on: infrastructure` stands. */
+/** cause → true when it spends a retry under `rekindle.dev/restart-on: infrastructure`. */
 export const spendsRetry: Readonly<Record<Cause, boolean>> = {
   application: true,
   deleted: false,
@@ -21,7 +21,7 @@ export const spendsRetry: Readonly<Record<Cause, boolean>> = {
   unreachable: false,
 };
 
-/** Causes that we have judged, while pods of the run may still live: they are ended. */
+/** cause → true when Rekindle gave the run up while its pods may still run: they are deleted. */
 export const judged: Readonly<Record<Cause, boolean>> = {
   application: false,
   deleted: false,
@@ -37,7 +37,7 @@ export const judged: Readonly<Record<Cause, boolean>> = {
   unreachable: true,
 };
 
-/** Why a driver's pod failed; undefined: it is gone, and nobody can say who took it. */
+/** The cause of a driver's failure; "deleted" when the pod is gone, because its deleter is unknown. */
 export const causeOf = (pod: Stored | undefined): Cause => {
   if (pod === undefined) return "deleted";
   const status = podStatus(pod);
@@ -48,7 +48,7 @@ export const causeOf = (pod: Stored | undefined): Cause => {
   return statusDisruption(status) ?? "application";
 };
 
-/** Why a pod has not come up in time. */
+/** The cause why a pod has not come up in time. */
 export const delayOf = (pod: Stored | undefined, otherwise: "driverStart" | "executorStart"): Cause => {
   const why = pod === undefined ? "" : (waitingReason(podStatus(pod)) ?? "");
   if (/^(ErrImagePull|ImagePullBackOff|ImageInspectError|RegistryUnavailable)\b/.test(why)) return "imagePull";

@@ -1,4 +1,4 @@
-/** A run that has failed: what is counted of it, and when the next one comes; and runs that take too long to come up. */
+/** A failed run: its counts and the time of the next run; and runs that take too long to come up. */
 import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
@@ -14,11 +14,11 @@ export type End = {
   readonly endedAt: number;
   readonly error: string;
   readonly cause: Cause;
-  /** It is run again whatever its policy says, and no retry is spent. */
+  /** The run is restarted whatever its policy says, and spends no retry. */
   readonly forgiven?: boolean;
 };
 
-/** The memory of a run that has failed, with its next one if there is to be one. */
+/** The memory of a failed run, with the time of the next run if there is one. */
 export const failed = (scene: ApplicationContext, driver: Driver, end: End): Memory => {
   const { endedAt, error, cause } = end;
   const { memory, policies } = scene;
@@ -37,7 +37,7 @@ export const failed = (scene: ApplicationContext, driver: Driver, end: End): Mem
   };
 };
 
-/** A run that is too late, or until when it may take. */
+/** A run that is too late, or its deadline, epoch ms. */
 export type Lateness =
   | { readonly is: "late"; readonly end: End }
   | { readonly is: "waiting"; readonly until: number }
@@ -48,7 +48,7 @@ const reasonOf = (pod: Stored | undefined): string => {
   return why === undefined ? "" : `: ${why}`;
 };
 
-/** `rekindle.dev/driver-start-timeout`: counted from when its pod was made, which may be long after it was planned. */
+/** `rekindle.dev/driver-start-timeout`: counts from the creation of the pod, which may be long after its plan. */
 export const driverLateness = (
   { policies, view }: ApplicationContext,
   driver: Driver,
@@ -64,7 +64,7 @@ export const driverLateness = (
 
 const isUp = (pod: Stored): boolean => podStatus(pod).phase !== "Pending";
 
-/** Whoever asks for none waits for none. */
+/** True when the run has or asks for executors; under dynamic allocation none may be asked for. */
 const expectsExecutors = ({ read }: ApplicationContext, found: Pods): boolean =>
   found.executors.length > 0 || (read.ok && read.spec.dynamicAllocation?.enabled !== true);
 

@@ -1,4 +1,4 @@
-/** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
+/** Follows a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
 
 import { counted } from "../../../core/counted.ts";
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
@@ -30,13 +30,13 @@ import { delayed } from "./unreachable.ts";
 type Sighted = { readonly see: Evidence; readonly pod: Stored | undefined };
 
 /**
- * What the driver left shows that it was there, even if no step ever saw it: its executors, or the status, which tells of a
- * submission only when its pod had been created.
+ * True when the driver pod existed, even if no step ever saw it: its executors are there, or the status shows its
+ * submission, which is written only after its pod was created.
  */
 const wasThere = ({ object }: ApplicationContext, driver: Driver, found: Pods): boolean =>
   driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
 
-/** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
+/** The list may be behind: a driver that existed and is not listed is read by name before it counts as lost. */
 function* sighted(scene: ApplicationContext, driver: Driver, found: Pods): Reads<Sighted> {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
   if (!wasThere(scene, driver, found)) return { see: "absent", pod: undefined };
@@ -45,7 +45,7 @@ function* sighted(scene: ApplicationContext, driver: Driver, found: Pods): Reads
   return { see: evidenceOf(pod), pod };
 }
 
-/** What is to be remembered of a run under this evidence. */
+/** The memory of a run under this evidence. */
 const memoryAfter = (scene: ApplicationContext, driver: Driver, sighting: Sighted): Memory | "resume" => {
   const { memory } = scene;
   const { see, pod } = sighting;
@@ -74,7 +74,7 @@ const waitsFor = (see: Evidence, pod: Stored | undefined): WaitingOn => {
   return until("the driver", "started", why?.slice(0, 200));
 };
 
-/** A driver that another controller submitted and never wrote down; our own carry their attempt. */
+/** A driver that another controller submitted and never wrote down; Rekindle's own drivers carry their attempt. */
 const unrecorded = (found: Pods): Stored | undefined =>
   alive(found.strays).find(
     (pod) =>
@@ -83,7 +83,7 @@ const unrecorded = (found: Pods): Stored | undefined =>
       labelOf(pod, submissionLabel) !== undefined,
   );
 
-/** The same run with that driver as its own. */
+/** The same run with that driver. */
 const takenOver = (driver: Driver, pod: Stored): Driver => {
   const applicationId = labelOf(pod, "spark-app-selector");
   const { name: podName, uid } = pod.metadata;
@@ -93,7 +93,7 @@ const takenOver = (driver: Driver, pod: Stored): Driver => {
   return applicationId === undefined ? taken : { ...taken, applicationId };
 };
 
-/** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */
+/** Creates the planned driver, which no step has seen, once no stray is left; or takes over an unrecorded one. */
 function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: Ended): Decision<Memory> {
   const other = unrecorded(found);
   if (other !== undefined)
@@ -106,13 +106,13 @@ function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: 
   });
 }
 
-/** The driver has run: it may be reached, and have shown its UI. */
+/** Evidence of a driver that has run: its services are created. */
 const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
 
-/** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
+/** Decides what a run that has ended does next, within the same step: a status write shows both. */
 type Ended = (scene: ApplicationContext) => Decision<Memory>;
 
-/** When to look again: at the end of whichever wait is over first. */
+/** The next wake-up: at the end of the first wait that is over. */
 const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Wait, "wakeAt" | "returning"> => {
   const due = [back.until, late?.is === "waiting" ? late.until : undefined].filter((time) => time !== undefined);
   return {
@@ -121,25 +121,25 @@ const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Wait, "wakeAt" | "r
   };
 };
 
-/** A driver that is told to end takes its executors with it: from then on they are nobody's care. */
+/** The driver pod while it runs and is not being deleted: a deleted driver ends its executors as well. */
 const running = ({ see, pod }: Sighted): Stored | undefined =>
   see === "running" && pod !== undefined && !isEnding(pod) ? pod : undefined;
 
 type Run = {
   readonly driver: Driver;
   readonly found: Pods;
-  /** The driver's pod, while it runs. */
+  /** The driver pod, while it runs. */
   readonly body: Stored | undefined;
-  /** After a recovery who is missing may still come back: nothing is called lost. */
+  /** The recovery window is open: missing executors may still return, and none is called lost. */
   readonly open: boolean;
-  /** Those that did not come back in time. */
+  /** Deletions of executors that did not come up in time. */
   readonly ends: readonly Effect[];
   readonly waits: Wait;
 };
 
 /**
- * The account once its losses have been told: whoever told them remembers that, for nobody may come by for a long time.
- * Where Rekindle makes executors, the replacement of who was lost brings the next step.
+ * The memory without the losses that were reported. The step that reported them saves that, because the next step may
+ * come late. Where Rekindle creates executors, the creation of a replacement brings the next step.
  */
 const allTold = (memory: Memory): Memory => {
   if (memory.executors === undefined) return memory;
@@ -152,7 +152,7 @@ const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Wait, b = Number.POSIT
   return Number.isFinite(wakeAt) ? { wakeAt } : {};
 };
 
-/** The run is over: its account is closed, when all of it has been told. `before`: the scene as it was recorded. */
+/** Closes the account of a run that is over, once its events are recorded. `before`: the context as recorded. */
 function* closing(
   scene: ApplicationContext,
   before: ApplicationContext,
@@ -165,11 +165,11 @@ function* closing(
   return yield* ended({ ...scene, memory });
 }
 
-/** Something is to be done before what was found is remembered, and cannot wait for anything. */
+/** True when cordons or events must come before the save and cannot wait. */
 const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorReport): boolean =>
   cordons.length > 0 || untold(view, first).length > 0;
 
-/** What is done before what was found is remembered: a death in between only does it again. */
+/** The plan of the effects that come before the save: a death in between only repeats them. */
 const beforehand = (
   scene: ApplicationContext,
   { left, cordons, first }: ExecutorReport,
@@ -183,7 +183,7 @@ const beforehand = (
   return untold(view, first).length > 0 ? { memory, stages: [first], next } : undefined;
 };
 
-/** A replacement that is made brings the next step by itself; one that was there before does not. */
+/** Asks for another step after losses were reported, unless the plan creates a pod, whose event brings that step. */
 const broughtBack = (plan: Plan<Memory>, told: readonly Effect[]): Plan<Memory> => {
   if (told.length === 0) return plan;
   return plan.stages.flat().some(({ do: act }) => act === "create")
@@ -194,7 +194,7 @@ const broughtBack = (plan: Plan<Memory>, told: readonly Effect[]): Plan<Memory> 
 const ownRunOf = ({ driver, found, body }: Run): OwnRun | undefined =>
   body === undefined ? undefined : { driver, found, pod: body };
 
-/** What is made and ended of the executors, where that is Rekindle's to do. */
+/** The allocator's creations and deletions, where Rekindle creates the executors. */
 function* supplyOf(scene: ApplicationContext, run: Run): Reads<AllocationResult | undefined> {
   const own = ownRunOf(run);
   return own === undefined ? undefined : yield* allocateExecutors(scene, own);
@@ -202,7 +202,7 @@ function* supplyOf(scene: ApplicationContext, run: Run): Reads<AllocationResult 
 
 type Care = { readonly report: ExecutorReport } | { readonly first: Plan<Memory> };
 
-/** What is to be done about the executors; before anything is read for it, those that are short are made. */
+/** The report of the executor monitor. Missing executors are created before anything is read for the report. */
 function* careFor(scene: ApplicationContext, run: Run, own: OwnRun): Reads<Care> {
   const { found, waits } = run;
   const { allotment } = scene.memory;
@@ -218,7 +218,7 @@ function* careFor(scene: ApplicationContext, run: Run, own: OwnRun): Reads<Care>
   return { report: state.value };
 }
 
-/** The run goes on: its executors are looked after, and made where that is ours to do. */
+/** Plans a run that goes on: its executors are monitored, and created where Rekindle is the allocator. */
 function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Memory> {
   const { driver, found, waits } = run;
   const strays = [...endStrays(found), ...run.ends];

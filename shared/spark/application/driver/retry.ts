@@ -1,8 +1,8 @@
-/** When a run is tried again, and how long that waits: upstream's restart policies, and what annotations add to them. */
+/** The time of a run's retry: upstream's restart policies, and the annotations that extend them. */
 import type { Memory } from "../memory.ts";
 import type { Policies } from "../policies.ts";
 
-/** `spec.restartPolicy`, as far as it was set; intervals in seconds. */
+/** `spec.restartPolicy`, as far as it is set; intervals in seconds. */
 export type RestartPolicy = {
   readonly type?: string | undefined;
   readonly onFailureRetries?: number | undefined;
@@ -11,7 +11,7 @@ export type RestartPolicy = {
   readonly onSubmissionFailureRetryInterval?: number | undefined;
 };
 
-/** Upstream's defaulting webhook sets this many seconds. */
+/** The default of upstream's webhook, seconds. */
 const defaultInterval = 5;
 
 type Counters = Pick<Memory, "submissions" | "executions"> & { readonly submittedAt: number };
@@ -20,7 +20,7 @@ type Counters = Pick<Memory, "submissions" | "executions"> & { readonly submitte
 const due = (counters: Counters, seconds: number | undefined): number =>
   counters.submittedAt + (seconds ?? defaultInterval) * 1_000 * Math.max(1, counters.submissions);
 
-/** When a failed run is run again, epoch ms; undefined when it is not. */
+/** The time at which a failed run is run again, epoch ms; undefined when it is not. */
 export const retryAfterFailure = (policy: RestartPolicy, counters: Counters): number | undefined => {
   const at = due(counters, policy.onFailureRetryInterval);
   if (policy.type === "Always") return at;
@@ -28,7 +28,7 @@ export const retryAfterFailure = (policy: RestartPolicy, counters: Counters): nu
   return policy.type === "OnFailure" && tries > 0 && counters.executions <= tries ? at : undefined;
 };
 
-/** When a refused submission is submitted again, epoch ms; undefined when it is not. */
+/** The time at which a refused submission is submitted again, epoch ms; undefined when it is not. */
 export const retryAfterRefusal = (policy: RestartPolicy, counters: Counters): number | undefined => {
   const at = due(counters, policy.onSubmissionFailureRetryInterval);
   if (policy.type === "Always") return at;
@@ -40,9 +40,9 @@ export type Failure = Counters & {
   readonly endedAt: number;
   /** Failures in a row, this one among them. */
   readonly failures: number;
-  /** Runs that were not to blame for their failure. */
+  /** Failed runs that spent no retry. */
   readonly forgiven: number;
-  /** This one is one of them. */
+  /** True when this failure spends no retry. */
   readonly free: boolean;
 };
 
@@ -52,7 +52,7 @@ type Asked = Pick<Policies, "backoff" | "backoffMaxMs">;
 const doubled = ({ endedAt, failures }: Failure, seconds: number | undefined, mostMs: number): number =>
   endedAt + Math.min(mostMs, (seconds ?? defaultInterval) * 1_000 * 2 ** Math.min(30, failures - 1));
 
-/** What is not the application's failure is always run again, and no more often than doubled waits allow. */
+/** The next run's time, epoch ms, if any. A failure that spends no retry always waits the doubled interval. */
 export const nextRun = (policy: RestartPolicy, asked: Asked, failure: Failure): number | undefined => {
   const { executions, forgiven, free } = failure;
   const wait = doubled(failure, policy.onFailureRetryInterval, asked.backoffMaxMs);

@@ -1,4 +1,4 @@
-/** Handing out an attempt and creating its objects; and what becomes of it when the server refuses them. */
+/** Hands out an attempt and creates its objects; handles the API server's refusal of them. */
 
 import type { Obj, Resource } from "../../../core/object.ts";
 import type { Effect, Plan } from "../../../core/plan.ts";
@@ -35,7 +35,7 @@ type Whole = Submission & { readonly guards: readonly AuxiliaryObject[] };
 
 type Refused = { readonly refused: string };
 
-/** What an attempt's driver is, and what it needs: the same for everybody who asks, at any time. */
+/** The submission of an attempt. It depends on its arguments alone, so that a later step builds the same. */
 const submitted = (scene: ApplicationContext, attempt: number, submittedAt: number): Submission | Refused => {
   const { read, object, view, settings } = scene;
   if (!read.ok) return { refused: read.message };
@@ -51,7 +51,7 @@ const submitted = (scene: ApplicationContext, attempt: number, submittedAt: numb
   return submit({ app, spec, attempt, submittedAt, apiServer: settings.apiServer });
 };
 
-/** What the executors of the present run are made from, also when the annotation was taken away meanwhile. */
+/** The basis of the present run's executors, also when the annotation was removed in the meantime. */
 export const executorBasis = (
   scene: ApplicationContext,
   { attempt, submittedAt }: Driver,
@@ -63,7 +63,7 @@ export const executorBasis = (
   return "refused" in result ? undefined : result.executors;
 };
 
-/** The objects of an attempt, and those that go with it. */
+/** The submission of an attempt, with its auxiliary objects. */
 const submissionOf = (scene: ApplicationContext, attempt: number, submittedAt: number): Whole | Refused => {
   const { read } = scene;
   const result = submitted(scene, attempt, submittedAt);
@@ -75,13 +75,13 @@ const submissionOf = (scene: ApplicationContext, attempt: number, submittedAt: n
   return { ...result, guards: preDriverObjectsOf({ ...subject, submissionId, applicationId, driverPodName }) };
 };
 
-/** Rekindle is the allocator of this run: how many executors it has may change while it runs. */
+/** The memory of a run whose allocator is Rekindle: the number of executors may change while it runs. */
 const allotted = ({ memory, object }: ApplicationContext, attempt: number, { executors }: Whole): Partial<Memory> =>
   executors === undefined
     ? { spec: relevant(object, false) }
     : { spec: relevant(object, true), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
 
-/** The next attempt: its identity is saved, fenced, before anything of it exists. */
+/** Plans the next attempt: the save of its identity is fenced, and comes before anything of it exists. */
 export const submitNext = (scene: ApplicationContext): Plan<Memory> => {
   const { memory, view } = scene;
   const attempt = memory.attempt + 1;
@@ -107,7 +107,7 @@ export const submitNext = (scene: ApplicationContext): Plan<Memory> => {
   return creating(scene, next, submission);
 };
 
-/** The attempt was handed out and its driver never seen: its objects are made, or made again, under the same names. */
+/** Creates the objects of an attempt whose driver no step has seen, again if need be, under the same names. */
 export const submitAgain = (scene: ApplicationContext): Plan<Memory> => {
   const { memory, view } = scene;
   const submittedAt = memory.driver?.submittedAt ?? view.now;
@@ -127,8 +127,8 @@ const warning = ({ object }: ApplicationContext, { attempt }: Memory, reason: st
 });
 
 /**
- * What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are
- * others'; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
+ * Events for problems that stop nothing: an annotation out of range, whose default holds; a Spark version that uses
+ * another version's rules; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
  */
 const warnings = (scene: ApplicationContext, memory: Memory): readonly Effect[] => {
   const { problems } = policiesOf(scene.object);
@@ -154,13 +154,13 @@ const creating = (scene: ApplicationContext, memory: Memory, submission: Whole):
   });
 };
 
-/** The server said no to what was handed out: it was submitted, but never executed. */
+/** The plan after the API server refused an object: the attempt was submitted, and never executed. */
 export const withdrawn = (scene: ApplicationContext, error: string): Plan<Memory> => {
   const { driver: _, ...memory } = unsubmitted(scene.memory);
   return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
 };
 
-/** Upstream's own words, which its users and their alerts look for. */
+/** The error in upstream's own words, for which its users' alerts look. */
 const submissionError = (error: string): string => `failed to run spark-submit: ${error}`.slice(0, 4_096);
 
 const refused = (scene: ApplicationContext, memory: Memory, error: string): Plan<Memory> => {

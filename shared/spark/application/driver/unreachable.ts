@@ -1,7 +1,7 @@
 /**
- * Pods on machines that do not answer. A driver there may still be writing, so it is waited for until its node answers or is
- * certainly gone, unless its user sets a time. Nobody is there to end what is to be ended with grace: it is ended at once, under
- * the rules by which executors of a run that goes on are freed.
+ * Pods on nodes that do not answer. A driver there may still be writing, so Rekindle waits until its node answers or is
+ * certainly gone, unless its user sets a time. No kubelet is there to end such a pod gracefully: it is force-deleted,
+ * under the rules for executors of a run that goes on.
  */
 
 import { spanText } from "../../../core/annotation.ts";
@@ -22,14 +22,14 @@ import { driverLateness, type End, executorLateness, type Lateness } from "./fai
 
 const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";
 
-/** What a driver's node leads to, and what is waited for while it says nothing. */
+/** The consequence of a driver's node: a deadline, or the node that the run waits for. */
 type Stranding = { readonly late: Lateness; readonly says?: WaitingOn };
 
 const lost = ({ view }: ApplicationContext, error: string): Stranding => ({
   late: { is: "late", end: { endedAt: view.now, error, cause: "unreachable" } satisfies End },
 });
 
-/** Since when nobody has heard of it, epoch ms; where nodes are hidden, since its grace was over. */
+/** The time since which the node is silent, epoch ms; where nodes may not be read, the end of the pod's grace. */
 const silentSince = (pod: Stored, state: NodeState, now: number): number | undefined => {
   if (state.is === "silent") return state.since;
   return state.is === "hidden" && isGivenUp(pod, now) ? instantOf(pod.metadata.deletionTimestamp) : undefined;
@@ -48,7 +48,7 @@ const judgedBy = (scene: ApplicationContext, pod: Stored, state: NodeState): Str
   return lost(scene, `driver lost: its node ${node} has not answered for ${spanText(driverNodeMs)}`);
 };
 
-/** Of a driver that runs as far as its pod shows. */
+/** The stranding of a driver that runs as far as its pod shows. */
 function* driverStranding(scene: ApplicationContext, pod: Stored): Reads<Stranding> {
   if (!isSuspect(pod)) return { late: undefined };
   const states = yield* statesOf([pod]);
@@ -58,7 +58,7 @@ function* driverStranding(scene: ApplicationContext, pod: Stored): Reads<Strandi
 
 type Run = { readonly driver: Driver; readonly found: Pods };
 
-/** Whether a run takes too long to come up, or its driver's node to answer; nobody waits for the executors of a silent one. */
+/** Checks whether a run comes up, and its driver's node answers, in time. Executors of a silent driver may be late. */
 export function* delayed(
   scene: ApplicationContext,
   { driver, found }: Run,
@@ -71,7 +71,7 @@ export function* delayed(
   return isHeard ? { late: executorLateness(scene, driver, found, pod) } : stranding;
 }
 
-/** Its grace is over for longer than a node that answers needs to tell so. */
+/** True when the pod's grace ended longer ago than an answering node needs to report the end. */
 const isOverdue = (pod: Stored, { view, policies }: ApplicationContext): boolean =>
   (instantOf(pod.metadata.deletionTimestamp) ?? Number.POSITIVE_INFINITY) + policies.nodeGraceMs < view.now;
 
@@ -85,12 +85,12 @@ const fateIn = (scene: ApplicationContext, pod: Stored, state: NodeState): Fate 
 };
 
 export type UnreachablePods = {
-  /** Those that are ended at once, and how: as they were when they were looked at. */
+  /** Pods that are force-deleted, at the resourceVersion that was read. */
   readonly freed: ReadonlySet<Stored>;
   readonly ends: readonly Effect[];
-  /** When one more may be, epoch ms. */
+  /** The time at which one more pod may be force-deleted, epoch ms. */
   readonly wakeAt?: number;
-  /** Those that wait for their node, as a person would say it. */
+  /** Pods that wait for their node, as text. */
   readonly says?: string;
 };
 
@@ -100,7 +100,7 @@ const forced = ({ metadata }: Stored): Effect => {
   return { do: "delete", ref, uid, resourceVersion, graceSeconds: 0 };
 };
 
-/** Of a run that is cleared away: what of it no node will end. */
+/** Finds the pods of a cleared run that no node will end. */
 export function* unreachableAmong(scene: ApplicationContext, left: readonly Stored[]): Reads<UnreachablePods> {
   const suspects = left.filter((pod) => isSuspect(pod) || isOverdue(pod, scene));
   const states = yield* statesOf(suspects);

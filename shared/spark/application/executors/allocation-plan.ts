@@ -1,4 +1,4 @@
-/** The plan of a followed run with what it does about executors of Rekindle's own, and what of all that comes first. */
+/** Joins the allocator's result with the plan of a followed run, and puts urgent creations first. */
 import { withoutReading } from "../../../core/decision.ts";
 import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
 import { mostPrompt } from "../../executors/allocate.ts";
@@ -13,15 +13,15 @@ import { endsNobody } from "./retention.ts";
 
 type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 
-/** What the step does without us; `spent` is left to the next one where executors are made, whose own news bring it. */
+/** The step's other effects. While executors are created, `spent` waits for the next step, which their events bring. */
 type Base = Plain & { readonly spent?: readonly Effect[] };
 
 const creationsIn = ({ stages }: AllocationResult): number =>
   stages.flat().filter(({ do: act }) => act === "create").length;
 
 /**
- * Executors may be made on what was watched a moment ago: their ids are the save's, and whoever is on the way is counted.
- * What ends somebody, or gives up one that never came, is decided on what is read.
+ * A plan of creations is stale-safe: ids are bound to the save, and executors on their way are counted. A plan that
+ * ends an executor, or gives up one that never appeared, is decided on live reads.
  */
 const swiftness = (
   { memory, view, settings }: ApplicationContext,
@@ -32,7 +32,7 @@ const swiftness = (
   return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors)) ? { staleSafe: true } : {};
 };
 
-/** The wait of a plan with that of the executors which are made. */
+/** The wait of a plan joined with the allocator's wait. */
 const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): Wait => ({
   ...plain,
   ...(pollMs === undefined ? {} : { pollMs }),
@@ -50,7 +50,7 @@ const safetyOf = (
   ...(createWithinMs === undefined ? {} : { createWithinMs }),
 });
 
-/** Executors that are short are made before anybody else is looked at or asked, in the same step. */
+/** Creates missing executors before any other read, in the same step. */
 export const ahead = (
   scene: ApplicationContext,
   run: OwnRun,
@@ -64,8 +64,8 @@ export const ahead = (
 };
 
 /**
- * Many executors that are short at once are made before anything is told: by the next step, which their own news bring, and
- * for which `untold` is remembered.
+ * Creates many missing executors before any loss is reported. The next step, which their events bring, reports the
+ * losses; `untold` is remembered for it.
  */
 export const rushed = (
   scene: ApplicationContext,
@@ -89,7 +89,7 @@ export const rushed = (
   };
 };
 
-/** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */
+/** The plan of a run whose driver runs: missing executors first, then the rest of the step. */
 export const supplied = (
   scene: ApplicationContext,
   found: Pods,

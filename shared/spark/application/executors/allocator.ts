@@ -1,7 +1,7 @@
 /**
- * Rekindle as the allocator of a run's executors. They are made once the driver listens, and made again for each that is
- * lost; one that ended with 0 only when the driver says that it goes on. What the driver's REST API does not tell stops
- * nothing that can be known without it, and ends nobody.
+ * Rekindle as the allocator of a run's executors. Executors are created once the driver listens, and again for each
+ * that is lost; for one that exited with 0 only when the driver says that the application goes on. A silent REST API of
+ * the driver stops no decision that does not need it, and ends no executor.
  */
 
 import type { Reads } from "../../../core/decision.ts";
@@ -76,15 +76,15 @@ export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?
 };
 
 /**
- * When what an earlier step has sent on its way counts as never having come, epoch ms: nobody else tells of it. Of what
- * this step sends the pods themselves tell, or the trouble that it comes upon.
+ * The time at which creations of an earlier step count as never arrived, epoch ms: no event reports that. For creations
+ * of this step the pods' own events do, or the trouble that the step meets.
  */
 const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined =>
   underway.length === 0 ? undefined : Math.min(...underway.map((round) => settlesAt(round, settings.settledMs)));
 
 const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
 
-/** Under the same name in every step of a run: the API server keeps the first. */
+/** Records an event under one name in every step of a run: the API server keeps the first. */
 const onceForTheRun = (situation: Situation, reason: string, message: string): Effect => ({
   do: "record",
   about: situation.scene.object,
@@ -128,7 +128,7 @@ const planned = (
   };
 };
 
-/** Why they will be gone is known before they are. */
+/** Remembers the reason of the deletions before they happen. */
 const dismissing = (
   { scene: { memory, view }, driver: { attempt } }: Situation,
   leaving: readonly Member[],
@@ -143,7 +143,7 @@ const dismissing = (
   return { ...memory, executors: { ...ledger, doomed } };
 };
 
-/** The driver has been asked: those that quit are made again if it goes on, and who is too many goes. */
+/** Plans after the driver's answer: replaces executors that exited with 0 if it goes on, deletes surplus ones. */
 const settle = (situation: Situation, heard: DriverAnswer, late = false): AllocationResult => {
   const { scene, members, expected } = situation;
   const quit = quitters(members);
@@ -160,19 +160,19 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
 };
 
-/** A driver that ends its work is silent as well, for a moment: only a longer silence is told of. */
+/** A driver that ends its work is silent for a moment as well: only a longer silence is reported. */
 const silenceMs = 60_000;
 
-/** What cannot be known is told, once for each run. */
+/** Records once a run that the driver's registrations are unknown. */
 const unheard = (situation: Situation, why: string): readonly Effect[] => {
   const message = `the driver's REST API does not answer, so its registered executors are unknown: ${why}`;
   return [onceForTheRun(situation, "RegistrationUnknown", message)];
 };
 
-/** A driver that has begun and says nothing is waited for so long; where nobody may ask, no longer than it needs to begin. */
+/** The longest wait for a started driver's answer, ms: without an answer, executors are created after it. */
 const patienceMs = 120_000;
 
-/** The driver has not answered yet: executors that come before its RPC listens would give up and end. */
+/** Waits for the driver's first answer: executors that start before its RPC listens would give up and end. */
 const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResult => {
   const { scene, pod, allotment } = situation;
   const listens = { ...situation, allotment: { ...allotment, listens: true } };
@@ -185,7 +185,7 @@ const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResul
 
 const noneOf = ({ allotment }: Situation): Allocation => ({ ids: [], allotment, wakeAt: undefined });
 
-/** Creations that the server refused for good: told, and tried again as after a crash. */
+/** Records creations that the API server refused, and retries them with the delay of crashes. */
 const refusedHere = (situation: Situation): AllocationResult | undefined => {
   const { scene, allotment, expected } = situation;
   const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
@@ -203,7 +203,7 @@ const refusedHere = (situation: Situation): AllocationResult | undefined => {
   return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[told]] });
 };
 
-/** Losses that need no word of the driver go first; the driver is asked where something else hangs on it. */
+/** Replaces losses that need no answer of the driver first; asks the driver only where the decision depends on it. */
 function* decided(situation: Situation): Reads<AllocationResult> {
   const { scene, driver, members, allotment, expected } = situation;
   const refused = refusedHere(situation);
@@ -219,8 +219,8 @@ function* decided(situation: Situation): Reads<AllocationResult> {
 }
 
 /**
- * Spark turns its recovery mode on when the text of a loss says OOM, which a SIGKILL's does as well; here only what lacked
- * memory counts. A conf that is set says for itself whether there is such a mode.
+ * True when executors run one task at a time. Spark turns its recovery mode on when the text of a loss says OOM, which
+ * the text of a SIGKILL does as well; here only lack of memory counts. A conf that is set decides by itself.
  */
 const isShortOfMemory = (
   { read, memory }: ApplicationContext,
@@ -233,10 +233,10 @@ const isShortOfMemory = (
   return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");
 };
 
-/** The run that executors are made for: its driver with its pod, and the pods that its list shows. */
+/** A run whose executors are created: its driver with its pod, and the pods of the list. */
 export type OwnRun = { readonly driver: Driver; readonly pod: Stored; readonly found: Pods };
 
-/** What is made and ended of the executors of a run, of which these are all that there are; undefined where they are the driver's own. */
+/** Allocates among `members`, all executors of the run; undefined where the driver is the allocator. */
 export function* allocateAmong(
   scene: ApplicationContext,
   { driver, pod, found }: OwnRun,
@@ -252,13 +252,13 @@ export function* allocateAmong(
     ...(crashes === undefined ? {} : { crashes }),
     ...(isShortOfMemory(scene, before, members) ? { singleTask: true } : {}),
   };
-  // Who is about to go is counted no more: another is made first.
+  // An executor on a node that is about to go does not count: its replacement is created first.
   const staying = members.filter((member) => !isLeaving(member));
   const expected = wantedOf(scene.read.spec);
   return yield* decided({ scene, driver, pod, there: found.executors, members: staying, allotment, expected });
 }
 
-/** The same, of all executors that there are. */
+/** Allocates among all executors that there are. */
 export function* allocateExecutors(scene: ApplicationContext, run: OwnRun): Reads<AllocationResult | undefined> {
   const { allotment } = scene.memory;
   if (allotment?.attempt !== run.driver.attempt || !scene.read.ok) return undefined;

@@ -1,4 +1,4 @@
-/** The creation of executors under ids that were handed out: their pods, then the claims that wait for them. */
+/** Creates executors under ids that were handed out: their pods, then the claims that the pods wait for. */
 import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { podStatus } from "../../../kube/pods.ts";
@@ -14,7 +14,7 @@ import type { Driver } from "../memory.ts";
 import { madeHere } from "./lookup.ts";
 import { drainingNodes } from "./node-drain.ts";
 
-/** A claim is found, and told to be ours, as everything else of an attempt; a pod tells whose allocator made it. */
+/** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
 const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
@@ -32,7 +32,7 @@ const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submi
   };
 };
 
-/** What builds the executors of a run; undefined where the spec no longer makes one. */
+/** The executor builder of a run; undefined where the current spec makes no executor. */
 const builderFor = (scene: ApplicationContext, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
   const basis = executorBasis(scene, driver);
   if (basis === undefined) return undefined;
@@ -44,19 +44,19 @@ const builderFor = (scene: ApplicationContext, driver: Driver, pod: Stored): Exe
   return "refused" in builder ? undefined : builder;
 };
 
-/** The pods of one step have so many characters together: more would take the time of all others. */
+/** The most characters of all pods of one step: building more would delay every other key. */
 const mostBuilt = 8_388_608;
 
-/** How many executors of a run are made in one step: fewer of larger ones. */
+/** The most executors of a run created in one step: fewer of larger ones. */
 export const mostAtOnce = (scene: ApplicationContext, driver: Driver, pod: Stored): number => {
   const one = builderFor(scene, driver, pod)?.build("1");
   return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
 };
 
-/** What executors are made for: their driver with its pod, and the executors that are there. */
+/** The driver with its pod, for which executors are created, and the executors that are there. */
 export type Making = { readonly driver: Driver; readonly pod: Stored; readonly there: readonly Stored[] };
 
-/** Pods in one stage, so that they are made side by side; nothing where the spec no longer makes an executor. */
+/** Creates the pods in one stage, in parallel; nothing where the spec makes no executor. */
 export const executorsFor = (
   scene: ApplicationContext,
   { driver, pod, there }: Making,

@@ -1,4 +1,4 @@
-/** What the driver says of itself by its REST API, asked for only where a decision hangs on it. */
+/** Asks the driver's REST API for its executors, only where a decision depends on it. */
 import { proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Query } from "../../../core/query.ts";
 import { pods } from "../../../kube/resources.ts";
@@ -13,7 +13,7 @@ const portOf = ({ read }: ApplicationContext): number => {
   return /^\d{1,5}$/.test(text) ? Number(text) : defaultPort;
 };
 
-/** As many as the spec may have at once; the driver also tells of the dead that it remembers. */
+/** The most executors in an answer: those that the spec allows at once, and 100 dead ones. */
 const mostExecutors = ({ read }: ApplicationContext): number => {
   if (!read.ok) return 0;
   const { executor, dynamicAllocation } = read.spec;
@@ -32,7 +32,7 @@ const questionOf = (
     mostExecutors(scene),
   );
 
-/** Who is registered; or why the driver says nothing. While it answers, its context has not stopped. */
+/** The registered executors, or why the driver gave no answer. While it answers, its SparkContext has not stopped. */
 export type DriverAnswer =
   | { readonly registered: Registered }
   | { readonly registered: undefined; readonly why: string };

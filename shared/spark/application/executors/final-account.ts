@@ -1,4 +1,4 @@
-/** The account of a run's executors at its end: its driver's, or one that its user asks for. */
+/** The account of a run's executors at its end: when its driver ends, or when its user interrupts it. */
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { isEnding, podStatus, terminationOf } from "../../../kube/pods.ts";
@@ -13,13 +13,13 @@ import { ledgerOf } from "./monitor.ts";
 import { withEnds } from "./pending-ends.ts";
 import { lossEvents, untoldIn, worthTelling } from "./warnings.ts";
 
-/** Before the driver: pods tell whole seconds, and of one second one that is done is first, for its driver told it to end. */
+/** True when it ended before the driver. Of one whole second, a finished one was first: its driver told it to end. */
 const endedFirst = (pod: Stored, endedAt: number): boolean => {
   const { at = Number.POSITIVE_INFINITY, reason } = endingOf(pod) ?? {};
   return at < endedAt || (at === endedAt && reason === "finished");
 };
 
-/** What a driver's end does to its executors, too: where nobody knows when it ended, such an end says nothing. */
+/** Reasons that a driver's end causes as well: while its time is unknown, such an end is no evidence of a loss. */
 const byDriversEnd: ReadonlySet<LossReason | undefined> = new Set<LossReason | undefined>([
   "failed",
   "killed",
@@ -28,16 +28,16 @@ const byDriversEnd: ReadonlySet<LossReason | undefined> = new Set<LossReason | u
   "deleted",
 ]);
 
-/** The driver still shows when it ended. */
+/** True when the pod still shows when the driver ended. */
 const isDated = ({ driver }: Pods): boolean =>
   driver !== undefined && terminationOf(podStatus(driver), driverContainer) !== undefined;
 
-/** What is remembered of an account that is closed, and what is to be told of it before. */
+/** The memory of a closed account, and the events to record before. */
 export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
 
 type Run = { readonly scene: ApplicationContext; readonly driver: Driver; readonly found: Pods };
 
-/** What these pods show is recorded as lost; whoever else there is ends with the run. */
+/** Records the losses that these pods show; all other executors end with the run. */
 const closedWith = ({ scene, driver, found }: Run, executors: readonly Stored[]): Closed => {
   const ledger = ledgerOf(scene, driver);
   const last = account(ledger, { pods: executors, now: scene.view.now, certain: false });
@@ -56,7 +56,7 @@ const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
   );
 };
 
-/** The account at the driver's end: what was lost before it is recorded, what ends with it is no loss. */
+/** The account at the driver's end: losses before it are recorded, executors that end with it are no losses. */
 export const closed = (scene: ApplicationContext, driver: Driver, found: Pods): Closed => {
   const { state } = scene.memory;
   const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
@@ -64,8 +64,9 @@ export const closed = (scene: ApplicationContext, driver: Driver, found: Pods): 
 };
 
 /**
- * The account of a run that its user interrupts, before anything of it is ended: afterwards nobody can tell a loss from what
- * we did. While the driver lives, all that ended did so for reasons of its own. Undefined: it was closed before, or there is none.
+ * The account of a run that its user interrupts, before any pod of it is deleted: afterwards losses look like
+ * deletions. While the driver runs, each executor that ended had a reason of its own. Undefined: closed before, or
+ * none.
  */
 export const interrupted = (scene: ApplicationContext, found: Pods): Closed | undefined => {
   const { view, memory } = scene;

@@ -1,4 +1,4 @@
-/** Everybody who is an executor of a run that Rekindle allocates for: those of the list, and those that it did not show. */
+/** Finds all executors of an own run: those of the list, and those that the list did not show. */
 import { all, list, type Reads } from "../../../core/decision.ts";
 import type { Looking } from "../../../core/query.ts";
 import { ownedBy } from "../../../kube/pods.ts";
@@ -10,10 +10,10 @@ import type { ApplicationContext } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
 import { isOwnRun, relevant } from "../run-spec.ts";
 
-/** More than this are asked for in one list. */
+/** The most pods that are read one by one; more are read by one list. */
 const fewWrong = 8;
 
-/** Those that the list shows alive, and whose end is accounted for. */
+/** Ids that the list shows alive although their end is accounted for. */
 const revenants = (
   { memory: { executors } }: ApplicationContext,
   { attempt }: Allotment,
@@ -23,7 +23,7 @@ const revenants = (
   return members.filter((member) => isLiving(member) && hasId(over, member.id)).map(({ id }) => id);
 };
 
-/** A second look at those that a list showed wrong: it may have been behind. */
+/** Reads again the executors that a list showed wrong: the list may have been behind. */
 const queriesFor = (
   { key, view }: ApplicationContext,
   { prefix }: Allotment,
@@ -43,7 +43,7 @@ const queriesFor = (
   return ids.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
 };
 
-/** All executors that there are: those of the list, but of whom it showed wrong, what the second look found. */
+/** All executors of the run: the list's, and for those that it showed wrong the result of the second read. */
 export function* membersOfRun(
   scene: ApplicationContext,
   allotment: Allotment,
@@ -58,15 +58,15 @@ export function* membersOfRun(
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
 }
 
-/** On executors that Rekindle made, so that their run is known for its own also when its record is lost. */
+/** Annotation on executors that Rekindle created: it identifies their run as an own run when the record is lost. */
 export const madeHere = { "rekindle.dev/executors": "own" } as const;
 
 const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
   Object.entries(madeHere).every(([name, value]) => metadata.annotations?.[name] === value);
 
 /**
- * A run of Rekindle's own whose allotment was lost shows by its executors: it goes on as their allocator. Whether the
- * driver listens is asked again; how many crashed before is not known any more.
+ * Restores the allotment of an own run from its executors when the record lost it: Rekindle goes on as their allocator.
+ * It asks again whether the driver listens; the number of crashes is lost.
  */
 export const regained = (scene: ApplicationContext, { executors }: Pods): ApplicationContext => {
   const { memory, object } = scene;
@@ -75,7 +75,7 @@ export const regained = (scene: ApplicationContext, { executors }: Pods): Applic
   if (last === undefined || isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return scene;
   const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
   const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
-  // As many ids as there are executors to be seen: how many there were before is not known any more.
+  // `first` counts the visible executors only: how many there were before is unknown.
   const first = next - members.length;
   const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [] };
   return { ...scene, memory: { ...memory, spec: relevant(object, true), allotment } };

@@ -1,6 +1,6 @@
 /**
- * Looking after the executors of a run whose driver runs: who lives, who was lost and why, what is to be mended and what
- * cleaned away, and what is wrong with the run as a whole. The same whoever makes the executors; see DESIGN, Executors.
+ * Monitors the executors of a run whose driver runs: which live, which were lost and why, what to repair and to delete,
+ * and trouble of the run as a whole. The same for `own` and `assist`.
  */
 
 import { all, list, type Reads } from "../../../core/decision.ts";
@@ -31,31 +31,31 @@ import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, 
 
 export type ExecutorReport = {
   readonly memory: Memory;
-  /** Losses of earlier looks, where telling them is no save of its own: told before it is forgotten that they were to be. */
+  /** In own runs, losses of earlier reads: recorded as events before the save that forgets them. */
   readonly left: readonly Effect[];
-  /** Nodes that go are closed before anybody is ended for it. */
+  /** Cordons of nodes that are about to go, before any executor on them is ended. */
   readonly cordons: readonly Effect[];
-  /** Told before it is remembered: a death in between only tells it again. */
+  /** Events before the save: a death in between only records them again. */
   readonly first: readonly Effect[];
   readonly effects: readonly Effect[];
-  /** What has ended and is of no use: it may wait for a step that has nothing better to do. */
+  /** Deletions of ended pods that are not kept: they may wait for a step with nothing urgent. */
   readonly spent: readonly Effect[];
-  /** Told when all is done; by the next step once more, for whoever was to tell it may have died. */
+  /** Events after all effects; the next step records them again, because this one may die. */
   readonly told: readonly Effect[];
-  /** Losses that a step which tells nothing leaves to be told. */
+  /** Ids of losses that a step which records no events leaves for the next. */
   readonly untold: readonly number[];
   readonly wakeAt?: number;
   readonly pollMs?: number;
-  /** What is wrong, for whoever asks what the run waits for. */
+  /** Trouble of the run, for the status of what it waits for. */
   readonly waitsFor?: WaitingOn;
-  /** The run is given up, as its annotations ask. */
+  /** The end of the run, as its annotations ask. */
   readonly end?: End;
 };
 
 export const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Driver): Ledger =>
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
-/** One that is missing from the list is looked for in another before it is called lost. */
+/** Lists again when an executor is missing from the first list, before it is called lost. */
 function* everyone(scene: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): Reads<readonly Stored[]> {
   const { view, key } = scene;
   const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
@@ -75,10 +75,10 @@ const mute: readonly (readonly [conf: string, value: string])[] = [
 
 const times = [spans.registrationMs, spans.stallMs, spans.silenceMs].map(({ annotation }) => annotation);
 
-/** A run in which nothing happens, and whose user has set times, or whose node goes or is not seen, is looked at again so soon, ms. */
+/** Poll interval, ms, while no event comes: the user set times, or a node is about to go or cannot be read. */
 const againMs = 15_000;
 
-/** The user has said when to worry: then that is found out in time, and not when a resync passes by. */
+/** True when the user set a time: it is then kept by a timer, and not by a resync. */
 const isTimed = ({ object }: ApplicationContext): boolean =>
   times.some((annotation) => object.metadata.annotations?.[annotation] !== undefined);
 
@@ -87,7 +87,7 @@ const mayAsk = ({ read }: ApplicationContext, { applicationId }: Driver): boolea
   applicationId !== undefined &&
   !mute.some(([conf, value]) => read.spec.sparkConf?.[conf]?.trim() === value);
 
-/** The driver's word, when it is time to ask for it. */
+/** The driver's answer, when it is due. */
 function* wordOf(scene: ApplicationContext, driver: Driver, running: readonly Stored[], body: Stored): Reads<Word> {
   const { view, policies } = scene;
   if (!mayAsk(scene, driver)) return { asked: false };
@@ -99,7 +99,7 @@ function* wordOf(scene: ApplicationContext, driver: Driver, running: readonly St
   return { asked: true, registered };
 }
 
-/** Spark's default, unless it was submitted by us or told otherwise. */
+/** True when Spark deletes ended executors: its default, unless Rekindle submitted the run or the user decided. */
 const isRemovedBySpark = (scene: ApplicationContext, body: Stored): boolean =>
   (asksDeletion(scene) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
 
@@ -108,7 +108,7 @@ export type Watched = {
   readonly driver: Driver;
   readonly pod: Stored;
   readonly found: Pods;
-  /** All executors, where Rekindle makes them; absent: those of the list. */
+  /** All executors, where Rekindle creates them; absent: those of the list count. */
   readonly members?: readonly Member[] | undefined;
 };
 
@@ -141,7 +141,7 @@ const pulseOf = (
   { word, running }: Findings,
 ): Pulse | undefined => (word.asked ? pulseAfter(before, word.registered, running, view.now) : before);
 
-/** What does not hold is left out: a record of nothing is none. */
+/** Leaves out absent fields; empty care is no field of the ledger. */
 const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined }): Pick<Ledger, "care"> => {
   const { stuck, goneSince, pulse, trouble, warned } = care;
   const held: Care = {
@@ -154,7 +154,7 @@ const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined })
   return Object.keys(held).length === 0 ? {} : { care: held };
 };
 
-/** A deletion of an earlier step may have been carried out, or still arrive: until then its reason is not forgotten. */
+/** Deletions of earlier steps that may still arrive: until then their reasons are remembered. */
 const stillDoomed = (
   scene: ApplicationContext,
   ledger: Ledger,
@@ -169,15 +169,15 @@ const stillDoomed = (
 
 type Books = {
   readonly ledger: Ledger;
-  /** Losses that this step is to tell of at its end. */
+  /** Losses whose events this step records at its end. */
   readonly toTell: readonly Loss[];
   readonly unclear: number;
   readonly trouble: Trouble | undefined;
-  /** When a deletion of an earlier step that nothing shows will not arrive any more, epoch ms. */
+  /** The time after which an earlier step's deletion that no pod shows cannot arrive any more, epoch ms. */
   readonly settledAt: number | undefined;
 };
 
-/** The ledger after this look, with what is about to be ended and what is wrong. */
+/** The ledger after this read, with the planned deletions and the trouble. */
 const booksOf = (scene: ApplicationContext, driver: Driver, body: Stored, findings: Findings): Books => {
   const { view } = scene;
   const before = ledgerOf(scene, driver);
@@ -217,7 +217,7 @@ const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number }
   return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
 };
 
-/** The next question is waited for by the clock only where something is in doubt, or the user has set the times. */
+/** The time of the driver's next question, if a timer is needed: only in doubt, or where the user set times. */
 const questionAt = (
   scene: ApplicationContext,
   driver: Driver,
@@ -232,7 +232,7 @@ const questionAt = (
   return nextQuestion(pulse, findings.running, { now: view.now, since, patience: policies, timed });
 };
 
-/** What is to be done about the executors of a run. */
+/** Monitors the executors of a run and reports what to do about them. */
 export function* monitorExecutors(scene: ApplicationContext, run: Watched): Reads<ExecutorReport> {
   const { driver, pod: body } = run;
   const findings = yield* findingsOf(scene, run);

@@ -1,7 +1,7 @@
 /**
- * Executors whose node is about to go, as the notice on their pods says. Where Rekindle makes executors, others run first
- * and these are ended then; where the driver does, they are ended once their node takes no more pods, for the next ones
- * might come to the same node. What cannot be moved is told, and lost when the node goes.
+ * Executors on a node that is about to go, as the notice on their pods says. Where Rekindle creates executors,
+ * replacements run first and these end then. Where the driver does, these end once their node is cordoned, because
+ * replacements might come to the same node. Executors that cannot be moved are reported, and lost when the node goes.
  */
 import * as z from "zod";
 import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
@@ -22,23 +22,23 @@ import { sparkApplications } from "../resource.ts";
 import { isOwnRun } from "../run-spec.ts";
 import type { Termination } from "./repair.ts";
 
-/** An executor that has waited for its replacement is ended so long before its node goes, ms: Kubernetes' grace, and a little. */
+/** An executor waits for its replacement until this long before its node goes, ms: Kubernetes' grace, and a margin. */
 const leadMs = 45_000;
-/** An executor that runs so long has made itself known to its driver, ms. */
+/** An executor that runs this long has registered with its driver, ms. */
 const knownMs = 10_000;
-/** So many nodes are looked at in one step. */
+/** The most nodes read in one step. */
 const mostNodes = 20;
 
 export type NodeDrain = {
   readonly dooms: readonly Termination[];
-  /** When to look again, epoch ms. */
+  /** Times to look again, epoch ms. */
   readonly until: readonly number[];
-  /** Nodes to be closed to further pods before anybody is ended; where that is not allowed they stay as they are. */
+  /** Cordons of nodes, before any executor is ended; a node that may not be cordoned stays open. */
   readonly cordons: readonly Effect[];
-  /** What cannot be moved, and the event that tells of it where it has not been told. */
+  /** The report of executors that cannot be moved, and its event if it is new. */
   readonly warned: string | undefined;
   readonly told: readonly Effect[];
-  /** A node that has not gone yet could not be closed: one answer is no right that is missing, so it is tried again. */
+  /** A node that has not gone could not be cordoned. One refusal proves no missing right: it is tried again. */
   readonly again: boolean;
 };
 
@@ -59,15 +59,15 @@ const leaversAmong = (pods: readonly Stored[]): readonly Leaver[] =>
     return at === undefined || isEnding(pod) || endingOf(pod) !== undefined ? [] : [{ pod, at }];
   });
 
-/** Nodes that are about to go, as far as the pods on them say so: nothing new is put there. */
+/** Nodes that are about to go by the notices on their pods: no new executor is placed there. */
 export const drainingNodes = (pods: readonly Stored[]): readonly string[] => [
   ...new Set(pods.flatMap((pod) => (leavingAt(pod) === undefined ? [] : (nodeNameOf(pod) ?? [])))),
 ];
 
-/** True of an executor for which another is to be made. */
+/** True of an executor that needs a replacement. */
 export const isLeaving = (member: Member): boolean => isLiving(member) && leavingAt(member.pod) !== undefined;
 
-/** As many as have others running in their place go now, and all whose time is over; who does not run yet is no loss. */
+/** Ends as many executors as have running replacements, those whose time is over, and those that do not run yet. */
 const replacedFirst = (
   { view, read }: ApplicationContext,
   executors: readonly Stored[],
@@ -96,7 +96,7 @@ const shape = z.looseObject({
   spec: z.looseObject({ unschedulable: z.boolean().nullish() }).optional(),
 });
 
-/** `closed`: no more pods come. `open` can be closed by who may. */
+/** A node's state for a drain. `closed`: it takes no more pods. `open`: it can be cordoned. `hidden`: unreadable. */
 type Door =
   | { readonly is: "closed" | "hidden" | "gone" }
   | { readonly is: "open"; readonly uid: string; readonly resourceVersion: string };
@@ -112,7 +112,7 @@ const doorOf = (hearing: ProbeResult): Door => {
 const isOf = (name: string, effect: Effect): boolean =>
   effect.do === "patch" && effect.ref.resource === nodes && effect.ref.name === name;
 
-/** What became of this step's try to close it; undefined: it has not tried. */
+/** The result of this step's cordon of the node; undefined: none was tried. */
 const triedOn = (
   { view: { done = [], passed = [] } }: ApplicationContext,
   name: string,
@@ -136,7 +136,7 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
   return `node ${name} goes at ${at}: executors ${ids} cannot be moved, because the node still accepts pods and this account may not cordon it`;
 };
 
-/** On one node: what its door says is to be done about them. */
+/** Plans the moves on one node by its cordon. */
 function* behind(scene: ApplicationContext, name: string, leavers: readonly Leaver[]): Reads<Moves> {
   const door = doorOf(yield* getIfAllowed(nodeRef(name)));
   const tried = triedOn(scene, name);
@@ -170,20 +170,20 @@ const ofDriver = (body: Stored): readonly string[] =>
 type Notices = {
   readonly executors: readonly Stored[];
   readonly body: Stored;
-  /** What the record says was told last. */
+  /** The last report that the record holds. */
   readonly before: string | undefined;
 };
 
-/** As much as a record keeps of it. */
+/** The most characters of a report that a record keeps. */
 const longest = 500;
 
-/** What the notices on a run's pods lead to. */
+/** Plans the drain that the notices on a run's pods ask for. */
 export function* drainNodes(scene: ApplicationContext, { executors, body, before }: Notices): Reads<NodeDrain> {
   const moves: Moves = isOwnRun(scene.memory)
     ? { ...replacedFirst(scene, executors), cordons: [], warnings: [], again: false }
     : yield* closedFirst(scene, executors);
   const { warnings, ...rest } = moves;
-  // What was said holds until it is known whether it does: nothing is told twice, or saved, for a try.
+  // The last report holds until the cordon's result is known: a try alone records no event and saves nothing.
   if (moves.cordons.length > 0) return { ...rest, warned: before, told: [] };
   const text = [...warnings, ...ofDriver(body)].join("; ").slice(0, longest);
   if (text === "") return { ...rest, warned: undefined, told: [] };

@@ -1,6 +1,6 @@
 /**
- * Ends of executors that the status has yet to show. The save that accounts for them keeps them, because their pods may be gone before
- * the status is written, and whoever comes then could not tell any more how they ended. Bounded by what the status tells of.
+ * Ends of executors that the status does not show yet. The save that accounts for them keeps them: a later step could
+ * not read them any more if the pods are gone. Bounded by the executors that the status names.
  */
 import { same } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
@@ -25,7 +25,7 @@ const written = (ends: Ends): Pick<Ledger, "ends"> => {
 
 type Change = { readonly before: Ledger; readonly next: Ledger; readonly executors: readonly Stored[] };
 
-/** The next ledger with the ends that the status does not show yet. That it shows them now is no reason to save. */
+/** The next ledger with the ends that the status does not show yet. An end that it shows is no reason to save. */
 export const withEnds = (
   { object, memory, settings }: Pick<ApplicationContext, "object" | "memory" | "settings">,
   { before, next, executors }: Change,

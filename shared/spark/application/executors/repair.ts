@@ -1,7 +1,7 @@
 /**
- * What Spark's own allocator does not mend: executors that never come up, whose node is dead, or that the driver does not
- * know. Each is ended with its reason, and whoever makes executors makes another. By judgement: one that has changed
- * since it was looked at is judged again.
+ * Repairs what Spark's own allocator does not: executors that never come up, whose node is dead, or that the driver
+ * does not know. Each is deleted with its reason, and its allocator creates another. A deletion carries the
+ * resourceVersion, so an executor that has changed since the read is judged again.
  */
 import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
@@ -20,7 +20,7 @@ import { spans } from "../annotations.ts";
 import type { ApplicationContext } from "../context.ts";
 import { mostDeletions } from "./retention.ts";
 
-/** An executor that is to be ended. `forced`: nobody is there to end it with grace. */
+/** An executor that is to be deleted. `forced`: without grace, because no kubelet answers. */
 export type Termination = {
   readonly pod: Stored;
   readonly reason: LossReason;
@@ -28,16 +28,16 @@ export type Termination = {
   readonly forced: boolean;
 };
 
-/** So many nodes are looked at in one step. */
+/** The most nodes read in one step. */
 const mostNodes = 20;
 
 export type NodeStates = ReadonlyMap<string, NodeState>;
 
-/** The nodes of executors that may have died with theirs. */
+/** Reads the nodes of executors that may have died with their node. */
 export const nodesOf = ({ view }: ApplicationContext, executors: readonly Stored[]): Reads<NodeStates> =>
   statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, view.now)));
 
-/** How the nodes of these pods are. */
+/** Reads the states of these pods' nodes. */
 export function* statesOf(suspects: readonly Stored[]): Reads<NodeStates> {
   const names = [...new Set(suspects.flatMap((pod) => nodeNameOf(pod) ?? []))].sort().slice(0, mostNodes);
   const results = yield* all(names.map((name) => getIfAllowed(nodeRef(name))));
@@ -53,10 +53,10 @@ export type Evidence = {
   readonly executors: readonly Stored[];
   readonly over: Ids;
   readonly nodes: NodeStates;
-  /** What the driver said, if it was asked and answered; and what it had said before. */
+  /** The driver's answer, if it was asked and answered; and the state of its earlier answers. */
   readonly word: Registered | undefined;
   readonly pulse: Pulse | undefined;
-  /** Those whose node is about to go. */
+  /** Executors whose node is about to go. */
   readonly leave: Pick<Part, "dooms" | "until">;
 };
 
@@ -64,9 +64,9 @@ export type Repair = {
   readonly dooms: readonly Termination[];
   readonly stuck: NonNullable<Ledger["care"]>["stuck"];
   readonly wakeAt: number | undefined;
-  /** Executors that wait for a dead node, as a person would say it. */
+  /** The number of executors that wait for a dead node. */
   readonly bound: number;
-  /** A node could not be looked at: that is tried again, and nobody remembers it. */
+  /** A node could not be read: it is read again, without a save. */
   readonly again: boolean;
 };
 
@@ -126,7 +126,7 @@ const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, wo
   };
 };
 
-/** Once one that is younger than the last that was deleted runs, patience begins anew. */
+/** Counts the deletions in a row; they start anew once an executor younger than the last deleted one runs. */
 const stuckAfter = (executors: readonly Stored[], late: Part, before: Repair["stuck"]): Repair["stuck"] => {
   const last = Math.max(...late.dooms.map(({ pod }) => executorId(pod) ?? 0), before?.last ?? 0);
   if (late.dooms.length > 0) return { times: (before?.times ?? 0) + 1, last };
@@ -134,7 +134,7 @@ const stuckAfter = (executors: readonly Stored[], late: Part, before: Repair["st
   return recovered ? undefined : before;
 };
 
-/** Everything that is to be ended, each executor once, and when to look again. */
+/** Collects all deletions, each executor once, and the next time to look. */
 export const repairExecutors = (scene: ApplicationContext, evidence: Evidence, care: Ledger["care"]): Repair => {
   const executors = evidence.executors.filter((pod) => executorId(pod) !== undefined);
   const known = { ...evidence, executors };
@@ -154,7 +154,7 @@ export const repairExecutors = (scene: ApplicationContext, evidence: Evidence, c
   };
 };
 
-/** The losses that ending them will be; those that are accounted for only have to go. */
+/** The losses of these deletions; executors that are accounted for are only deleted. */
 export const terminationsOf = (dooms: readonly Termination[], over: Ids, now: number): readonly Loss[] =>
   dooms.flatMap(({ pod, reason, why }) => {
     const id = executorId(pod);
@@ -166,12 +166,13 @@ export const terminationsOf = (dooms: readonly Termination[], over: Ids, now: nu
   });
 
 /**
- * What Spark's driver goes by: that a pod is gone which ran to the last it finds out only when it lists them, every 30 s
- * (spark.kubernetes.executor.apiPollingInterval). As the garbage collector of pods writes it for a node out of service.
+ * The last status of a force-deleted pod, as the pod garbage collector writes it for a node out of service. Spark's
+ * driver goes by it: the absence of a pod it notices only when it lists, every 30 s
+ * (spark.kubernetes.executor.apiPollingInterval).
  */
 const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: why });
 
-/** Ends them: by this UID, as it was when it was looked at; at once where no node is there to give grace. */
+/** Deletes by UID and resourceVersion; without grace where no node is there to give it. */
 export const endings = (dooms: readonly Termination[]): readonly Effect[] =>
   dooms
     .filter(({ pod, forced }) => forced || !isEnding(pod))

@@ -1,4 +1,4 @@
-/** Which ended executors' pods are cleaned away: those that tell nothing of the application's own failures, or no longer. */
+/** The retention of ended executors' pods: pods without evidence of the application's own failures are deleted. */
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { labelOf } from "../../../kube/pods.ts";
@@ -12,7 +12,7 @@ import { shownExecutors } from "../status.ts";
 
 const conf = "spark.kubernetes.executor.deleteOnTermination";
 
-/** What the user says of ended executors; undefined: it is left to us. */
+/** The user's choice for ended executors; undefined: the choice is Rekindle's. */
 export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delete" | "keep" | undefined => {
   if (!read.ok) return "keep";
   const field = read.spec.executor.deleteOnTermination;
@@ -21,7 +21,7 @@ export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delet
   return asked === undefined ? undefined : asked === "true" ? "delete" : "keep";
 };
 
-/** Of a driver that we submitted: who submitted without us has Spark's default, and its driver deletes them. */
+/** True of an executor of Rekindle's submission: another one's driver has Spark's default and deletes its executors. */
 const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
 
 type Judging = Pick<ApplicationContext, "object" | "settings" | "read" | "view" | "policies" | "memory">;
@@ -30,7 +30,7 @@ type Judging = Pick<ApplicationContext, "object" | "settings" | "read" | "view" 
 export const trackedUpTo = ({ settings, memory }: Pick<ApplicationContext, "settings" | "memory">): number =>
   settings.options.trackedExecutors + (isOwnRun(memory) ? firstId - 1 : 0);
 
-/** So many pods are ended in one step; whoever sees them go comes back for the next. */
+/** The most pods deleted in one step; their events bring the next step. */
 export const mostDeletions = 100;
 
 const few = ({ useless, until }: Spent): Spent => ({ useless: useless.slice(0, mostDeletions), until });
@@ -38,8 +38,8 @@ const few = ({ useless, until }: Spent): Spent => ({ useless: useless.slice(0, m
 const none: Spent = { useless: [], until: undefined };
 
 /**
- * Of an executor that the status does not name nobody could tell once its pod is gone: it waits for the write of this step.
- * `until`: when to look again, epoch ms.
+ * Keeps the pod of an executor that the status does not name yet, because its end is unknown once the pod is gone: its
+ * deletion waits for this step's status write. `until`: when to look again, epoch ms.
  */
 const told = ({ object, settings, memory, view }: Judging, { useless, until }: Spent): Spent => {
   const shown = shownExecutors(object, memory.driver);
@@ -48,7 +48,7 @@ const told = ({ object, settings, memory, view }: Judging, { useless, until }: S
   return { useless: named, until: named.length < useless.length ? view.now : until };
 };
 
-/** While the driver runs: those that are accounted for. Whoever exited with 0 in an own run is its allocator's to judge. */
+/** Useless pods while the driver runs: those accounted for. An own run's allocator judges those that exited with 0. */
 export const uselessNow = (scene: Judging, over: string, executors: readonly Stored[]): Spent => {
   if (asksDeletion(scene) !== undefined) return none;
   const ids = idsOf(over);
@@ -61,7 +61,7 @@ export const uselessNow = (scene: Judging, over: string, executors: readonly Sto
   return told(scene, { useless, until: undefined });
 };
 
-/** When the run has ended: of all that ended with it or before, and when there are more to be judged. */
+/** Useless pods of an ended run, and when further ones are to be judged. */
 export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spent => {
   const { state } = scene.memory;
   if (asksDeletion(scene) !== undefined || !("endedAt" in state)) return none;
@@ -70,7 +70,7 @@ export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spen
   return told(scene, few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt })));
 };
 
-/** A process that has ended does not begin again: to remove its pod by UID ends nobody, however old the look. */
+/** True when the effect ends no process. An ended process never restarts, so deleting its pod by UID is always safe. */
 export const endsNobody = (effect: Effect, executors: readonly Stored[]): boolean => {
   if (effect.do !== "delete") return effect.do === "create" || effect.do === "record";
   const pod = executors.find(({ metadata }) => metadata.uid === effect.uid);

@@ -1,4 +1,4 @@
-/** Executor states as the status shows them: by pod, and for those that are gone by what became of the application. */
+/** Executor states in the status: by pod, and without a pod by the application's own phase. */
 import type { Stored } from "../../../core/object.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { idsOf, listOfIds } from "../../executors/ids.ts";
@@ -14,12 +14,12 @@ const byPhase: Readonly<Record<string, ExecutorState>> = {
   Failed: "FAILED",
 };
 
-/** States that are for good. */
+/** States that never change again. */
 export type Finished = Extract<ExecutorState, "COMPLETED" | "FAILED">;
 
 export const isFinished = (state: string): state is Finished => state === "COMPLETED" || state === "FAILED";
 
-/** What an executor's pod shows. */
+/** The state in an executor's pod. */
 export const stateOf = (pod: Stored): ExecutorState => byPhase[podStatus(pod).phase ?? ""] ?? "UNKNOWN";
 
 /** The id in the name of an executor's pod. */
@@ -28,12 +28,12 @@ export const idIn = (name: string): number | undefined => {
   return id === undefined ? undefined : Number(id);
 };
 
-/** The driver may live, and so may its executors: a list that lacks them may be from before they came. */
+/** Phases in which executors may still run: a list that lacks them may be from before they came. */
 const underWay: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
 
 /**
- * An executor whose pod is gone, as upstream's getAndUpdateExecutorState: by the application's own state. Upstream ends it
- * under SUBMITTED and UNKNOWN, too; but an end is for good, and here none is told that may not have come.
+ * The state of an executor whose pod is gone, as upstream's getAndUpdateExecutorState: by the application's own phase.
+ * Upstream ends it under SUBMITTED and UNKNOWN, too; an end is final, so none is shown here that may not have come.
  */
 const ofMissing = (phase: Phase): ExecutorState => {
   if (underWay.has(phase)) return "UNKNOWN";
@@ -43,7 +43,7 @@ const ofMissing = (phase: Phase): ExecutorState => {
 /** Ends by the ids of the executors. */
 export type Ends = ReadonlyMap<number, Finished>;
 
-/** What is remembered of ends that the status may not show yet. */
+/** The remembered ends that the status may not show yet. */
 export const endsIn = ({ ends = {} }: Pick<Ledger, "ends">): Ends =>
   new Map(
     (["COMPLETED", "FAILED"] as const).flatMap((state) =>
@@ -53,15 +53,16 @@ export const endsIn = ({ ends = {} }: Pick<Ledger, "ends">): Ends =>
 
 export type Shown = {
   readonly phase: Phase;
-  /** The highest id that is told of (upstream's maxTrackedExecutorPerApp, 1000). */
+  /** The highest id that is shown (upstream's maxTrackedExecutorPerApp, 1000). */
   readonly limit: number;
-  /** Ends that were seen and that the status did not show yet. */
+  /** Ends that were seen and that the status does not show yet. */
   readonly ends: Ends;
 };
 
 /**
- * pod name → state. `before` is what the status said last: an executor whose pod is gone keeps its end, and so does one
- * that a list from before its end still shows alive, for no name is used twice. Only the first executors by id are kept.
+ * pod name → state. `before` holds the status's last states: an executor whose pod is gone keeps its end, and so does
+ * one that a list from before its end still shows alive, because no name is used twice. Only the first executors by id
+ * are kept.
  */
 export const executorStates = (
   pods: readonly Stored[],

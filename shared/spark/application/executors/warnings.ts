@@ -1,4 +1,4 @@
-/** What is told of executors and of a run that goes on and on: losses with their reasons, and what is wrong as a whole. */
+/** Events about executors and running runs: losses with their reasons, and trouble of the run as a whole. */
 import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
@@ -11,7 +11,7 @@ import type { End } from "../driver/failure.ts";
 import type { Cause } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
 
-/** So many losses of one step are told one by one: as many as are remembered whole. */
+/** The most losses of one step with an event each: as many as the ledger holds in full. */
 export const mostTold = 20;
 
 const warning = (
@@ -26,7 +26,7 @@ const warning = (
   occasion: `${memory.attempt} ${of.occasion}`,
 });
 
-/** In one line: which, where, and why as far as it was to be seen. */
+/** A loss in one line: which, where, and why as far as known. */
 export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string => {
   const words = exitCode === undefined ? undefined : exitWords(exitCode);
   const code = exitCode === undefined ? [] : [`exit ${exitCode}${words === undefined ? "" : `, ${words}`}`];
@@ -39,11 +39,11 @@ export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string
 export const worthTelling = (lost: readonly Loss[]): readonly Loss[] =>
   lost.filter(({ reason }) => losses[reason].told);
 
-/** Losses of earlier looks that may not have been told: whoever was to tell them may have died, or met trouble. */
+/** Losses of earlier reads that may not be recorded as events: their step may have died, or met trouble. */
 export const untoldIn = ({ losses: known = [], untold = [] }: Ledger): readonly Loss[] =>
   known.filter(({ id }) => untold.includes(id));
 
-/** One event each. */
+/** One event for each loss. */
 export const lossEvents = (scene: ApplicationContext, lost: readonly Loss[]): readonly Effect[] =>
   lost
     .slice(-mostTold)
@@ -56,7 +56,7 @@ type Kind = NonNullable<Care["trouble"]>["is"];
 export type Trouble = {
   readonly kept: NonNullable<Care["trouble"]> | undefined;
   readonly isNew: boolean;
-  /** What is wrong, in words; undefined while it is only suspected. */
+  /** The trouble in words; undefined while it is only suspected. */
   readonly says: string | undefined;
   readonly wakeAt: number | undefined;
   readonly end: End | undefined;
@@ -77,11 +77,11 @@ const reasonOf: Readonly<Record<Kind, { readonly reason: string; readonly cause:
   driverStalled: { reason: "DriverStalled", cause: "driverHung" },
 };
 
-/** Whether executors are wanted at all: with dynamic allocation none may be just as well. */
+/** True when executors are wanted: under dynamic allocation none may be. */
 const wants = ({ read }: ApplicationContext, pods: readonly Stored[]): boolean =>
   read.ok && (read.spec.dynamicAllocation?.enabled === true ? pods.length > 0 : wantedOf(read.spec) > 0);
 
-/** Executors that were lost otherwise than by being done. */
+/** True when a lost executor was to be replaced: one that had not finished, and not as surplus. */
 const hasLost = ({ lost = {} }: Ledger): boolean =>
   lossReasons.some((reason) => losses[reason].replaced === "yes" && (lost[reason] ?? 0) > 0);
 
@@ -132,7 +132,7 @@ const endFor = ({ policies, view }: ApplicationContext, { is, message }: Suspici
   return { endedAt: view.now, error: message, cause: reasonOf[is].cause, forgiven: act === "restart" };
 };
 
-/** What is wrong with a run as a whole: the first that is certain, and when the next would be. */
+/** The first certain trouble of a run as a whole, and the time when the next would be certain. */
 export const troubleOf = (
   scene: ApplicationContext,
   state: State,
@@ -151,7 +151,7 @@ export const troubleOf = (
   return { goneSince, trouble: { kept: { is, since }, isNew, says: message, wakeAt, end: endFor(scene, certain) } };
 };
 
-/** Told when it is new, under the time since when it holds. */
+/** The event of a trouble that is new; its name holds the time since when the trouble holds. */
 export const troubleEvent = (scene: ApplicationContext, trouble: Trouble | undefined): readonly Effect[] => {
   if (trouble?.kept === undefined || !trouble.isNew || trouble.says === undefined) return [];
   const { is, since } = trouble.kept;

@@ -1,6 +1,6 @@
 /**
- * Everything that Rekindle adds to what upstream and Spark would create: labels to find things by, owners that let
- * the kubelet find config maps before the driver pod exists, and confs that keep evidence and say what templates cannot.
+ * Rekindle's additions to the objects that upstream and Spark would create: labels, owners that let the kubelet find
+ * ConfigMaps before the driver pod exists, and confs that keep evidence or that templates cannot express.
  */
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
@@ -14,13 +14,13 @@ import type { Rules } from "./versions.ts";
 export const appUidLabel = "rekindle.dev/app-uid";
 const attemptLabel = "rekindle.dev/attempt";
 
-/** On everything that a submission makes. */
+/** Labels of every object that a submission creates. */
 export const addedLabels: readonly string[] = [appUidLabel, attemptLabel];
 
-/** On what is no pod: upstream's pods have them already, by conf. */
+/** Labels of objects other than pods: upstream's pods have them already, by conf. */
 export const foundBy = ["sparkoperator.k8s.io/app-name", "sparkoperator.k8s.io/submission-id"] as const;
 
-/** All of it in words, for people who compare. */
+/** All additions in words, for people who compare. */
 export const additions: readonly { readonly what: string; readonly why: string }[] = [
   {
     what: `labels ${addedLabels.join(", ")} on all objects and in the executors' template`,
@@ -73,13 +73,13 @@ type Application = { readonly name: string; readonly namespace: string; readonly
 
 type Mark = { readonly app: Application; readonly attempt: number; readonly submissionId: string };
 
-/** On pods: the operator's own labels are there already, by conf. */
+/** Labels of pods: the operator's own labels are set already, by conf. */
 export const podLabels = ({ app, attempt }: Mark): Readonly<Record<string, string>> => ({
   [appUidLabel]: app.uid,
   [attemptLabel]: `${attempt}`,
 });
 
-/** An executor whose memory limit admission is to write: Spark overwrites a template's. */
+/** Marks an executor whose memory limit admission writes, because Spark overwrites a template's. */
 export const limited = (pod: SparkPod, amount: string): SparkPod => ({
   ...pod,
   metadata: {
@@ -102,17 +102,17 @@ export const reference = ({ name, uid }: Application): OwnerReference => ({
   uid,
 });
 
-/** Of the driver pod: as upstream's template has it. */
+/** The owner of the driver pod, as in upstream's template. */
 export const driverOwner = (app: Application): Json => ({
   ...reference(app),
   controller: true,
   blockOwnerDeletion: true,
 });
 
-/** Of executors: beside the driver pod, which is their controller. */
+/** The second owner of executors, beside the driver pod, which is their controller. */
 export const executorOwner = (app: Application): Json => reference(app);
 
-/** An object that is created before the driver pod: the pod cannot own what it does not precede, so the application does. */
+/** An object that is created before the driver pod, and therefore owned by the application. */
 export const before = (object: Obj, mark: Mark): Obj => ({
   ...object,
   metadata: {
@@ -143,14 +143,14 @@ const elastic = ["spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllo
 
 export const addedConfs: readonly string[] = [keepEvidence, executorGrace, failureWindow, failureCount];
 
-/** Where the driver may ask for any number of executors, Spark forgives twice the most of them, which is more than enough. */
+/** True when the driver may ask for any number of executors: Spark then forgives twice their maximum. */
 const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): boolean =>
   dynamicAllocation?.enabled === true || elastic.some((key) => sparkConf?.[key]?.trim().toLowerCase() === "true");
 
 /**
- * Spark adds up failed executors over a driver's whole life, and ends it: crash loops should end one, years should not.
- * Executors of lost nodes are among them (`repair.ts`), so that it forgives twice as many as Spark's own 3 or two for
- * every executor, at least 12.
+ * Spark counts failed executors over a driver's whole life, and then ends it; a window ends crash loops but not long
+ * runs. Executors of lost nodes count as failed (`repair.ts`), so the limit is twice Spark's own, which is 3 or two for
+ * every executor, and at least 12.
  */
 const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {
   if (spec.sparkConf?.[failureCount] !== undefined) return [];
@@ -158,12 +158,12 @@ const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {
   return [[failureWindow, "1h"], ...most];
 };
 
-/** Spark counts every pod that failed, also those that are made good; crash loops are slowed down by Rekindle. */
+/** Spark counts every failed pod, also those that are replaced; Rekindle itself slows crash loops down. */
 const failureBudget = (spec: SparkApplicationSpec): Pair => [failureCount, `${Math.max(100, 10 * wantedOf(spec))}`];
 
 /**
- * With `rekindle.dev/executors: own`, put last: whatever else was said, the driver asks for no executor, has none
- * ended for being idle or late, and makes no ConfigMap for them. As tried in spark-real.md §4.
+ * Confs of `rekindle.dev/executors: own`, put last so that they win: the driver asks for no executor, ends none for
+ * being idle or late, and creates no ConfigMap for them.
  */
 export const held: readonly Pair[] = [
   ["spark.dynamicAllocation.enabled", "true"],
@@ -177,7 +177,7 @@ export const held: readonly Pair[] = [
   ["spark.kubernetes.executor.disableConfigMap", "true"],
 ];
 
-/** Confs that the user has not set: put first, so that the user's win. */
+/** Defaults that Rekindle adds: put first, so that the user's confs win. */
 export const confs = (spec: SparkApplicationSpec, rules: Rules, own: boolean): readonly Pair[] => {
   const grace = spec.executor.terminationGracePeriodSeconds;
   return [

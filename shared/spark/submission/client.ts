@@ -1,6 +1,6 @@
 /**
- * Confs become objects, as Spark's own submission client makes them: the steps in its order, then the confs that the
- * driver is to read, in a ConfigMap. What that client refuses is refused.
+ * Builds objects from confs, as Spark's own submission client does: the steps in its order, then a ConfigMap with the
+ * confs that the driver reads. A submission that the client refuses is refused.
  */
 import type { Obj } from "../../core/object.ts";
 import type { Conf } from "./conf.ts";
@@ -25,22 +25,22 @@ import { volcano } from "./steps/volcano.ts";
 import { volumes } from "./steps/volumes.ts";
 import { rulesFor } from "./versions.ts";
 
-/** The driver's pod is left open, so that its fields can still be added to. */
+/** The result of a build. The driver pod is not assembled yet, so that fields can still be added. */
 export type Built = {
   readonly namespace: string;
   readonly applicationId: string;
   readonly driverPodName: string;
   readonly pod: SparkPod;
-  /** What the real client creates before the driver pod, and what after it, in its order. */
+  /** Objects that the real client creates before the driver pod (`first`) and after it (`objects`), in its order. */
   readonly first: readonly Obj[];
   readonly objects: readonly Obj[];
-  /** What the driver reads as its confs. */
+  /** The confs that the driver reads. */
   readonly confs: Conf;
 };
 
 const features = "org.apache.spark.deploy.k8s.features";
 
-/** Spark's order. The class names are what users exclude steps by. */
+/** The steps in Spark's order. Users exclude steps by these class names. */
 const steps: readonly (readonly [string, Step])[] = [
   ["BasicDriverFeatureStep", basic],
   ["DriverKubernetesCredentialsFeatureStep", credentials],

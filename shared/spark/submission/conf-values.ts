@@ -1,4 +1,4 @@
-/** What single confs may hold: those that Spark's client reads with a type, and amounts that the API server would refuse. */
+/** Checks single confs: those that Spark's client reads with a type, and amounts that the API server would refuse. */
 import { bytesOf, hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "../schema/quantity.ts";
 import type { Conf } from "./conf.ts";
 import { flagOf } from "./conf.ts";
@@ -7,7 +7,7 @@ import type { Rules } from "./versions.ts";
 type Form = {
   readonly keys: readonly string[];
   readonly fits: (text: string, rules: Rules) => boolean;
-  /** Stands behind "is not". */
+  /** Follows "is not" in the error. */
   readonly what: string;
   /** False for versions that do not read these keys. */
   readonly read?: (rules: Rules) => boolean;
@@ -100,7 +100,7 @@ const forms: readonly Form[] = [
   },
 ];
 
-/** With dynamic allocation an application may begin without executors. */
+/** Checked without dynamic allocation only: with it, an application may start without executors. */
 const counted: Form = { keys: ["spark.executor.instances"], fits: isPositive, what: "a positive number of executors" };
 
 export const wrongValues = (conf: Conf, rules: Rules): readonly string[] => {

@@ -1,4 +1,4 @@
-/** Spark's configuration as its submission client reads it: texts by key, with typed looks and prefixes. */
+/** Spark's configuration as its submission client reads it: strings by key, with typed getters and prefixes. */
 import { mebibytesOf, ratioOf } from "../schema/quantity.ts";
 import { referencesIn } from "./references.ts";
 
@@ -6,24 +6,24 @@ export type Conf = ReadonlyMap<string, string>;
 
 export type Texts = Readonly<Record<string, string>>;
 
-/** Everything below a prefix, by what follows it. */
+/** The confs below a prefix, by the rest of their keys. */
 export const below = (conf: Conf, prefix: string): Texts =>
   Object.fromEntries(
     [...conf].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]),
   );
 
-/** Maps of the user's own, and single confs that Spark looks up by their names alone: it takes them as they are. */
+/** Confs whose references are not resolved: the user's own maps, and confs that Spark looks up by name alone. */
 const verbatim =
   /^spark\.((executorEnv|hadoop|(driver|executor)\.resource|kubernetes\.(authenticate|driverEnv|node\.selector|(driver|executor)\.(label|annotation|service\.(label|annotation)|secrets|secretKeyRef|volumes|node\.selector)))\.|(app\.name|local\.dir|(driver|executor)\.(memory|cores)|executor\.instances|(driver\.|driver\.blockManager\.|blockManager\.|connect\.grpc\.binding\.)port)$)/;
 
-/** The confs as Spark understands them: some may refer to others; and those that refer to too much. */
+/** Resolves references between confs as Spark does; `problems` names those that refer to too much. */
 export const understood = (conf: Conf): { readonly conf: Conf; readonly problems: readonly string[] } => {
   const { filled, problems } = referencesIn(conf);
   const pairs = [...conf].map(([key, text]) => [key, verbatim.test(key) ? text : filled(key, text)] as const);
   return { conf: new Map(pairs), problems: problems() };
 };
 
-/** A text without so many of one character at its end. By hand: an expression would begin again at each of them. */
+/** Removes a character from the end of a text, in linear time: a regular expression would backtrack at each of them. */
 export const withoutEnd = (text: string, character: string): string => {
   let end = text.length;
   while (text[end - 1] === character) end -= 1;
@@ -32,13 +32,13 @@ export const withoutEnd = (text: string, character: string): string => {
 
 export const flagOf = (conf: Conf, key: string): boolean => conf.get(key)?.trim().toLowerCase() === "true";
 
-/** A whole number; texts that are none were refused before anything asks. */
+/** The whole number of a conf; other texts were refused before. */
 export const countOf = (conf: Conf, key: string, otherwise: number): number => {
   const text = conf.get(key);
   return text === undefined ? otherwise : Number.parseInt(text, 10);
 };
 
-/** Sizes may be below zero: they are added to others. */
+/** The size of a conf in MiB. It may be negative: sizes are added to others. */
 export const mebibytesIn = (conf: Conf, key: string): number | undefined => {
   const text = conf.get(key);
   if (text?.startsWith("-")) return -(mebibytesOf(text.slice(1)) ?? 0);

@@ -1,24 +1,24 @@
-/** The names that Spark's client draws by lot, derived instead: the same attempt of the same application, the same names. */
+/** The names that Spark's client draws at random, derived from the application and the attempt instead. */
 import { digest } from "../../core/key.ts";
 
 export type Identity = {
   readonly submissionId: string;
   /** `spark.app.id` and the label `spark-app-selector`. */
   readonly applicationId: string;
-  /** Start of the names of everything that belongs to the driver. */
+  /** Prefix of the names of all objects of the driver. */
   readonly prefix: string;
   readonly serviceName: string;
   readonly confMapName: string;
   readonly localDir: string;
 };
 
-/** A hash in the shape of a UUID, marked as version 8: made by a rule of its own. */
+/** A hash as a UUID of version 8, the version for custom rules. */
 const uuidOf = (hex: string): string => {
   const variant = "89ab"[Number.parseInt(hex.slice(16, 17), 16) % 4];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
-/** A name as Spark makes it fit for resources. */
+/** A resource name as Spark derives it. */
 const resourceName = (text: string): string =>
   text
     .trim()
@@ -28,7 +28,7 @@ const resourceName = (text: string): string =>
     .replace(/^-/, "")
     .replace(/^[0-9]/, "x");
 
-/** A name as Spark makes it fit for a label's value. */
+/** A label value as Spark derives it. */
 export const labelOf = (appName: string): string =>
   appName
     .trim()
@@ -46,7 +46,7 @@ const serviceNameOf = (prefix: string, shortId: string): string => {
   return preferred.length <= longestService ? preferred : `spark-${shortId}-driver-svc`;
 };
 
-/** `seed` is what tells this submission from every other: the application's UID and the attempt. */
+/** Returns the names of one submission. `seed` identifies it: the application's UID and the attempt. */
 export const identityOf = (appName: string, seed: string): Identity => {
   const drawn = (what: string, length: number): string => digest("rekindle", what, seed).slice(0, length);
   const prefix = resourceName(`${appName}-${drawn("prefix", 16)}`);

@@ -1,4 +1,4 @@
-/** The labels that Spark finds its driver by, and the user's beside them. */
+/** The labels by which Spark finds its driver, and the user's. */
 import type { Conf, Texts } from "./conf.ts";
 import { below } from "./conf.ts";
 import type { Identity } from "./identity.ts";
@@ -8,7 +8,7 @@ import type { Rules } from "./versions.ts";
 
 const prefix = "spark.kubernetes.driver.label.";
 
-/** Labels that a user may not set, for Spark keeps its books by them. */
+/** Labels that a user may not set, because Spark identifies its pods by them. */
 export const reservedLabels: readonly string[] = [
   "spark-version",
   "spark-app-selector",

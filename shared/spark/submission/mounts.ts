@@ -1,6 +1,6 @@
 /**
- * Volumes and mounts of an application that end up in no pod: upstream's webhook passes over them without a word, and so
- * does the submission. Here they are told, each by its field.
+ * Volumes and mounts of an application that reach no pod: upstream's webhook ignores them silently, and the submission
+ * does as well. This file reports each by its field.
  */
 import { isRecord, type Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -46,7 +46,7 @@ const repeated = ({ volumes = [] }: SparkApplicationSpec): readonly string[] => 
   });
 };
 
-/** A pod template's volume of the same name stays, and the mount is of that one. */
+/** Volumes that a pod template's volume of the same name replaces; the mount is of the template's. */
 const shadowed = (spec: SparkApplicationSpec, role: Role): readonly string[] => {
   const inTemplate = new Set(templateVolumes(spec, role));
   const mounted = new Set((spec[role].volumeMounts ?? []).map(nameOf));
@@ -59,7 +59,7 @@ const shadowed = (spec: SparkApplicationSpec, role: Role): readonly string[] => 
   });
 };
 
-/** One sentence for each volume or mount that is passed over. */
+/** One sentence for each ignored volume or mount. */
 export const ignoredVolumes = (spec: SparkApplicationSpec): readonly string[] => [
   ...repeated(spec),
   ...roles.flatMap((role) => [...undeclared(spec, role), ...shadowed(spec, role)]),

@@ -1,4 +1,4 @@
-/** What `spark-submit` makes of its command line before the Kubernetes client sees it: the program, and the final confs. */
+/** Prepares a command line as `spark-submit` does before the Kubernetes client: the program, and the final confs. */
 import type { Conf } from "./conf.ts";
 import { listOf } from "./conf.ts";
 import type { Program } from "./steps/step.ts";
@@ -9,7 +9,7 @@ export type CommandLine = {
   readonly mainClass: string | undefined;
   readonly resource: string;
   readonly arguments: readonly string[];
-  /** `--conf` in their order: of two with one key the later wins. */
+  /** The values of `--conf` in their order: of two with one key the later wins. */
   readonly confs: readonly (readonly [string, string])[];
   /** Options that have a conf of their own, by that conf; they win over `confs`. */
   readonly options: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const programOf = (line: CommandLine): Program | undefined => {
   return { language, mainClass, resource, arguments: given };
 };
 
-/** Lists of URIs on the command line are read as they stand; those in confs are trimmed first. */
+/** Errors of spaces around URIs: lists on the command line are not trimmed, those in confs are. */
 const spaced = ({ options }: CommandLine): readonly string[] =>
   ["spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"].flatMap((key) =>
     (options[key] ?? "")
@@ -46,7 +46,7 @@ const spaced = ({ options }: CommandLine): readonly string[] =>
       .map((part) => `${key}: illegal character in the URI ${JSON.stringify(part)}: it begins or ends with a space`),
   );
 
-/** Lists are trimmed, and a jar that is the program is one of the jars too. */
+/** Trims lists; a jar that is the program is added to the jars. */
 const listed = (confs: Map<string, string>, program: Program): void => {
   for (const key of ["spark.jars", "spark.files", "spark.archives"]) {
     const text = confs.get(key);
@@ -61,7 +61,7 @@ const listed = (confs: Map<string, string>, program: Program): void => {
 
 const shells = ["spark-shell", "pyspark-shell", "sparkr-shell"];
 
-/** Classes that Spark's client runs beside its user only, and what to do instead. */
+/** Classes that Spark's client runs in client mode only, and the alternative. */
 const attended: Readonly<Record<string, string>> = {
   "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver": "Spark SQL shell: run a program instead",
   "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2":
@@ -69,7 +69,7 @@ const attended: Readonly<Record<string, string>> = {
   "org.apache.spark.sql.connect.service.SparkConnectServer": "Spark Connect server: create a SparkConnect instead",
 };
 
-/** What is meant for somebody who sits before it. */
+/** The error of an interactive program. */
 const unattendable = ({ resource, mainClass = "" }: CommandLine): string | undefined => {
   const what = shells.includes(resource) ? "Spark shells: run a program instead" : attended[mainClass];
   return what === undefined ? undefined : `Cluster deploy mode is not applicable to ${what}`;

@@ -1,4 +1,4 @@
-/** Java's properties format, as `java.util.Properties` writes and reads it: the driver reads its confs from such a text. */
+/** Java's properties format, as `java.util.Properties` writes it: the driver reads its confs in this format. */
 
 const named: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f" };
 
@@ -9,7 +9,7 @@ const escaped = (text: string, spaces: boolean): string =>
     character === " " && !spaces && at > 0 ? " " : (named[character] ?? `\\${character}`),
   );
 
-/** The text for a map, in the order of its keys so that equal maps give equal texts. */
+/** Writes a map, sorted by key so that equal maps give equal texts. */
 export const propertiesText = (title: string, values: ReadonlyMap<string, string>): string =>
   [
     `#${title}`,

@@ -1,24 +1,24 @@
 /**
- * References between confs, `${spark.x}`, as Spark's ConfigReader fills them in. Each conf is filled in once and each text
- * is scanned once, and what comes of it is bounded: a few doubling references would otherwise take all memory there is.
+ * References between confs, `${spark.x}`, resolved as Spark's ConfigReader does. Each conf is resolved once, each text
+ * is scanned once, and the result is bounded: a few doubling references would otherwise exhaust the memory.
  */
 import { counted } from "../../core/counted.ts";
 
-/** The filled texts of one application hold so many characters together, as many as its ConfigMap could. */
+/** The most characters of one application's resolved texts together, as many as its ConfigMap may hold. */
 const mostFilled = 1_048_576;
 
-/** A reference leads through so many others at most. */
+/** The most levels of references. */
 const deepest = 32;
 
 const begin = "${";
 const name = "${spark.";
 
-/** A text in parts: words as they stand, and references by their keys. */
+/** A part of a text: plain text, or a reference with its key. */
 type Part = { readonly text: string; readonly key?: string };
 
 const ends = /[}\s]/g;
 
-/** Where the key that begins before `from` ends: at a brace or a space; both are found by one pass over the text. */
+/** Returns the end of the key that begins before `from`: the next brace or space. One pass over the text finds all. */
 const endsOf = (text: string): ((from: number) => number) => {
   let end = -1;
   return (from) => {
@@ -46,20 +46,20 @@ const partsOf = (text: string): readonly Part[] => {
   return [...parts, { text: text.slice(from) }];
 };
 
-/** A conf that is filled in, and through how many others; or why it cannot be. */
+/** A resolved conf, and its levels of references. */
 type Filled = { readonly text: string; readonly depth: number };
 
 export type References = {
-  /** The text with what it refers to; what is not set, or leads back to itself, stays. */
+  /** The text with its references resolved; a reference to an unset conf, or back to itself, is unchanged. */
   readonly filled: (key: string, text: string) => string;
-  /** Confs that cannot be filled in within the bounds: they stay as they are written. */
+  /** Confs that exceed the bounds: they are unchanged. */
   readonly problems: () => readonly string[];
 };
 
 const tooDeep = `it refers to others through more than ${deepest} levels: write the value itself`;
 const tooLong = `its references make more than ${mostFilled} characters (1 MiB) of all confs together: use fewer of them`;
 
-/** So many are named, the rest is counted. */
+/** The most problems that are named; the rest is counted. */
 const mostNamed = 5;
 
 const inWords = (problems: ReadonlyMap<string, string>): readonly string[] => {
@@ -79,7 +79,7 @@ export const referencesIn = (conf: ReadonlyMap<string, string>): References => {
     return { text: conf.get(key) ?? "", depth: deepest + 1 };
   };
 
-  /** What a part becomes; undefined where it stays. */
+  /** Resolves a part; undefined for one that is unchanged. */
   const inPlaceOf = ({ key }: Part): Filled | undefined => {
     const text = key === undefined || underWay.has(key) ? undefined : conf.get(key);
     return key === undefined || text === undefined ? undefined : fill(key, text);

@@ -1,4 +1,4 @@
-/** What Spark's submission client refuses, and what only it could do, each with what to change. */
+/** Submissions that Spark's client refuses, and those that only Spark's client could do, each with its remedy. */
 
 import { below, listOf } from "./conf.ts";
 import { wrongValues } from "./conf-values.ts";
@@ -67,7 +67,7 @@ const apart: Check = ({ conf, machine, proxyUser }) => [
 
 const lists = ["spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"];
 
-/** `file:` and bare paths are on the submitter's disk, and there is none. */
+/** True of `file:` URIs and bare paths, which are on the submitter's disk: there is none. */
 const isLocal = (uri: string): boolean => /^file:/.test(uri) || !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri);
 
 const uploads: Check = ({ conf, program }) => {
@@ -81,7 +81,7 @@ const uploads: Check = ({ conf, program }) => {
     );
 };
 
-/** Confs that name files which Spark's client would read and carry into the cluster. */
+/** Confs that name files which Spark's client would read and copy into the cluster. */
 const onDisk = [
   ...Object.keys(credentialFiles).map((suffix) => `spark.kubernetes.authenticate.driver.${suffix}`),
   "spark.kubernetes.kerberos.krb5.path",
@@ -136,7 +136,7 @@ const checks: readonly Check[] = [
   customSteps,
 ];
 
-/** Everything that is in the way, in one text; undefined when nothing is. */
+/** All reasons for a refusal in one text; undefined when there is none. */
 export const refusalOf = (request: Request): string | undefined => {
   const rules = rulesFor(request.sparkVersion);
   const found = checks.flatMap((check) => check(request, rules));

@@ -1,6 +1,6 @@
 /**
- * A submission that another operator hands to us, by the contract of its RestSubmitter: the arguments of `spark-submit` and
- * the two pod templates become the objects that Spark's own client would make. Pure.
+ * A submission that another operator sends, by the contract of its RestSubmitter: the arguments of `spark-submit` and
+ * the two pod templates become the objects that Spark's own client would create. Pure.
  */
 import * as z from "zod";
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
@@ -12,7 +12,7 @@ import { pruned } from "./pods/prune.ts";
 import { prepare } from "./prepare.ts";
 import { executorTemplateConf } from "./steps/template.ts";
 
-/** The contract's codes, each with its HTTP status; the last two ask for another try. */
+/** The contract's codes with their HTTP status; the last two ask the caller to retry. */
 export const codes = {
   BAD_REQUEST: 400,
   INVALID_SPARK_SUBMIT_ARGS: 400,
@@ -26,7 +26,7 @@ export const codes = {
 
 export type Code = keyof typeof codes;
 
-/** Why nothing was, or could be, submitted. `id` is the submission's, as far as it could be read. */
+/** The reason for which nothing was submitted. `id` is the submission's, if it could be read. */
 export type Fault = { readonly code: Code; readonly message: string; readonly id?: string | undefined };
 
 const template = z.record(z.string(), z.unknown(), { error: "an object is needed" }).nullish();
@@ -47,7 +47,7 @@ export type Handed = z.infer<typeof request>;
 const idIn = (body: unknown): string | undefined =>
   z.looseObject({ submission_id: z.string() }).safeParse(body).data?.submission_id;
 
-/** Reads the body; what is wrong is told field by field. */
+/** Parses the body; errors are reported field by field. */
 export const readHanded = (body: unknown): Handed | Fault => {
   const parsed = request.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -63,16 +63,16 @@ export type Submission = {
   readonly appName: string;
   readonly namespace: string;
   readonly driver: Obj;
-  /** The kinds of the others. */
+  /** The kinds of the other objects. */
   readonly kinds: readonly string[];
-  /** Made when the driver pod is there, and owned by it, as by Spark's own client: they end with it. */
+  /** Objects that are created after the driver pod and owned by it, as by Spark's own client: they end with it. */
   readonly others: (driver: Stored) => readonly Obj[];
 };
 
 export const idLabel = "sparkoperator.k8s.io/submission-id";
 const idConf = `spark.kubernetes.driver.label.${idLabel}`;
 
-/** A version as image tags carry it. */
+/** The version in an image tag. */
 const versionIn = (image: string | undefined): string | undefined =>
   /:v?(\d+\.\d+\.\d+)(?:[-@]|$)/.exec(image ?? "")?.[1];
 
@@ -102,7 +102,7 @@ const completed = (built: Built, id: string, appName: string): Submission => {
   };
 };
 
-/** Templates as a typed client would send them; that of the executors as the text that the driver reads. */
+/** The templates as a typed client would send them; the executors' as the text that the driver reads. */
 const templatesOf = (handed: Handed): { readonly driver?: unknown; readonly executor?: string } | Fault => {
   const { driver_pod_template: driver, executor_pod_template: executor, submission_id: id } = handed;
   for (const [role, one] of [["driver", driver] as const, ["executor", executor] as const]) {
@@ -119,11 +119,11 @@ const templatesOf = (handed: Handed): { readonly driver?: unknown; readonly exec
 type Options = {
   /** Epoch ms. */
   readonly now: number;
-  /** Whose rules hold for an image whose tag tells no version. */
+  /** The Spark version for an image whose tag names none. */
   readonly sparkVersion: string;
 };
 
-/** The objects of a submission: the same id, the same names. */
+/** The objects of a submission; the same id gives the same names. */
 export const submissionOf = (handed: Handed, { now, sparkVersion }: Options): Submission | Fault => {
   const { submission_id: id, spark_submit_args: args } = handed;
   const refused = (message: string): Fault => ({ code: "INVALID_SPARK_SUBMIT_ARGS", message, id });
@@ -131,7 +131,7 @@ export const submissionOf = (handed: Handed, { now, sparkVersion }: Options): Su
   if ("refused" in line) return refused(line.refused);
   const templates = templatesOf(handed);
   if ("code" in templates) return templates;
-  // The operator leaves out the conf that names the file when it sends what is in it.
+  // The operator omits the conf that names the file when it sends the file's content.
   const named = templates.executor === undefined ? [] : [[executorTemplateConf, "inline"] as const];
   const prepared = prepare({ ...line, confs: [[idConf, id], ...line.confs, ...named], submittedAt: now });
   if ("refused" in prepared) return refused(prepared.refused);

@@ -1,9 +1,9 @@
-/** What would not fit into the ConfigMaps that a driver reads, told by the field of the application that fills them. */
+/** Checks the size of the ConfigMaps that a driver reads, and names the field of the application that fills them. */
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 
-/** Bytes that the API server lets the values of one ConfigMap have together. */
+/** The most bytes of all values of one ConfigMap, by the API server's limit. */
 const most = 1_048_576;
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
@@ -26,7 +26,7 @@ const textOf = (path: string, value: unknown): Field => ({
   bytes: value === undefined ? 0 : bytesOf(JSON.stringify(value)),
 });
 
-/** The fields that end up in ConfigMaps of a submission. */
+/** The fields that become ConfigMaps of a submission. */
 const fieldsOf = (spec: SparkApplicationSpec): readonly Field[] => [
   confsOf("spec.sparkConf", spec.sparkConf),
   confsOf("spec.hadoopConf", spec.hadoopConf),
@@ -34,7 +34,7 @@ const fieldsOf = (spec: SparkApplicationSpec): readonly Field[] => [
   textOf("spec.monitoring", spec.monitoring),
 ];
 
-/** Why the API server would refuse a ConfigMap among these for its size; undefined when all of them fit. */
+/** The error of a ConfigMap that the API server would refuse for its size; undefined when all of them fit. */
 export const oversized = (spec: SparkApplicationSpec, objects: readonly Obj[]): string | undefined => {
   const sizes = objects
     .filter(({ kind }) => kind === "ConfigMap")

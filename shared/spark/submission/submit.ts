@@ -1,4 +1,4 @@
-/** A SparkApplication becomes the objects of one attempt: what to create before the driver pod, and the driver pod. */
+/** Builds the objects of one attempt of a SparkApplication: those created before the driver pod, and that pod. */
 import type { Obj } from "../../core/object.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
@@ -35,13 +35,13 @@ export type SubmissionInput = {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec: SparkApplicationSpec;
-  /** Numbers the drivers of one application from 1; the same attempt gives the same objects. */
+  /** The number of the driver, from 1; the same attempt gives the same objects. */
   readonly attempt: number;
   /** Epoch ms, as `spark.app.submitTime` carries it. */
   readonly submittedAt: number;
-  /** The API server as the driver reaches it: `https://kubernetes.default.svc`. */
+  /** The API server's address for the driver: `https://kubernetes.default.svc`. */
   readonly apiServer: string;
-  /** The user that submits, whom the driver runs for; the one of Spark's images when nobody says. */
+  /** The user that submits, for whom the driver runs; by default the one of Spark's images. */
   readonly user?: string;
 };
 
@@ -49,12 +49,12 @@ export type Submission = {
   readonly submissionId: string;
   readonly applicationId: string;
   readonly driverPodName: string;
-  /** Config maps, secrets, claims and the driver's service: the kubelet is to find them when the driver pod comes. */
+  /** ConfigMaps, Secrets, claims and the driver's service: the kubelet needs them when the driver pod comes. */
   readonly before: readonly Obj[];
   readonly driver: Obj;
-  /** What executors are made from, where `rekindle.dev/executors: own` makes Rekindle their allocator. */
+  /** The basis of executors, where `rekindle.dev/executors: own` makes Rekindle their allocator. */
   readonly executors?: ExecutorBasis;
-  /** What was understood differently from how it was written, for people. */
+  /** Fields that take effect differently from how they are written, for people. */
   readonly notes: readonly string[];
 };
 
@@ -76,7 +76,7 @@ const inTheWay = ({ app, spec }: SubmissionInput): readonly string[] => [
   ...(spec.mode === "client" ? ["spec.mode: client mode would run the driver inside the operator; use cluster"] : []),
 ];
 
-/** The executors' template as the driver is to read it. JSON is YAML. */
+/** The executors' template for the driver. JSON is YAML. */
 const executorTemplate = (input: SubmissionInput, submissionId: string): { readonly text: string } | Refused => {
   const { app, spec, attempt } = input;
   const start = executorPod(spec.executor.template);
@@ -113,7 +113,7 @@ const built = (input: SubmissionInput, identity: Identity, told: Arguments, exec
   });
 };
 
-/** What the driver's own allocator would know of its executors. Their ConfigMap is none: see `held`. */
+/** The knowledge of the driver's own allocator about its executors. Their ConfigMap is disabled: see `held`. */
 const basisOf = (input: SubmissionInput, identity: Identity, made: Built, template: string): ExecutorBasis => ({
   conf: made.confs,
   sparkVersion: input.spec.sparkVersion,
@@ -127,7 +127,7 @@ const basisOf = (input: SubmissionInput, identity: Identity, made: Built, templa
   authSecret: undefined,
 });
 
-/** Better refused now than when the driver waits for it. */
+/** Builds one executor, so that an invalid one is refused before its driver exists. */
 const tryOne = (executors: ExecutorBasis, { driverPodName: name }: Built): Refused | undefined => {
   const one = executorOf({ ...executors, executorId: `${firstId}`, driver: { name, uid: "", ip: undefined } });
   return "refused" in one ? one : undefined;
@@ -141,13 +141,13 @@ const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Bui
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
 };
 
-/** What an attempt is called, before anything of it is built. */
+/** The names of an attempt, known before its objects are built. */
 export const identityFor = (
   { name, uid }: { readonly name: string; readonly uid: string },
   attempt: number,
 ): Identity => identityOf(name, `${uid}/${attempt}`);
 
-/** Pure: the same input, the same objects. */
+/** Builds the objects of an attempt. Pure: the same input gives the same objects. */
 export const submit = (given: SubmissionInput): SubmissionResult => {
   const input = { ...given, spec: withDefaults(given.spec) };
   const { app, spec, attempt } = input;

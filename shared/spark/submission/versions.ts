@@ -1,13 +1,13 @@
-/** What one Spark version's own submission client does differently from another's: a table, newest rules last. */
+/** The differences between the submission clients of Spark versions, as a table; later versions extend earlier ones. */
 
 export type Rules = {
   /** The driver offers the Spark Connect port: "named" with its protocol for meshes. */
   readonly connectPort: "none" | "plain" | "named";
-  /** `{{APP_ID}}` is filled into labels too, not only into annotations. */
+  /** `{{APP_ID}}` is replaced in labels too, not only in annotations. */
   readonly idsInLabels: boolean;
-  /** `{{SPARK_VERSION}}` is filled into image names. */
+  /** `{{SPARK_VERSION}}` is replaced in image names. */
   readonly versionInImage: boolean;
-  /** Volumes know `mount.subPathExpr`, hostPath types, labels and annotations of claims, and sizes are checked. */
+  /** Volumes have `mount.subPathExpr`, hostPath types, labels and annotations of claims; sizes are checked. */
   readonly richVolumes: boolean;
   /** `spark.driver.minMemoryOverhead` is read; before, it is always 384 MiB. */
   readonly minOverheadConf: boolean;
@@ -15,11 +15,11 @@ export type Rules = {
   readonly excludableSteps: boolean;
   /** Executors take their grace period from a conf and overwrite the template's. */
   readonly executorGraceConf: boolean;
-  /** Executors take connections from their own application alone: the submission creates a NetworkPolicy. */
+  /** Executors accept connections from their own application only: the submission creates a NetworkPolicy. */
   readonly networkPolicy: boolean;
   /** Both roles' containers get `allowPrivilegeEscalation`, and the driver's service `publishNotReadyAddresses`. */
   readonly securityContext: boolean;
-  /** Claims are for one node at a time, unless a conf says otherwise; later for one pod. */
+  /** Claims are ReadWriteOnce, unless a conf says otherwise; in later versions ReadWriteOncePod. */
   readonly claimsPerNode: boolean;
   /** Sizes may be written with `Ki`, `Mi` and so on. */
   readonly binaryUnits: boolean;
@@ -27,17 +27,17 @@ export type Rules = {
 };
 
 export type ExecutorRules = {
-  /** Executors call the driver by its pod's address unless a conf says otherwise; undefined where no conf can. */
+  /** Executors connect to the driver pod's IP unless a conf says otherwise; undefined where no conf exists. */
   readonly callPodIp: boolean | undefined;
-  /** Their TLS confs reach them on the command line, and their ids the page that shows their logs. */
+  /** Executors get TLS confs on the command line, and the ids that their log page needs. */
   readonly told: boolean;
   /** A cpu limit below the request is refused. */
   readonly limited: boolean;
   /** `spark.kubernetes.allocation.maximum` is read. */
   readonly maximum: boolean;
-  /** Their amounts may be changed while they run, a library path is handed on, and recovery mode gives them a single task. */
+  /** Executors can be resized while they run, get a library path, and run a single task in recovery mode. */
   readonly resizable: boolean;
-  /** What every JVM of this version is started with, before the user's options. */
+  /** Options of every executor's JVM, between the user's default and extra options. */
   readonly javaOptions: readonly string[];
 };
 
@@ -151,10 +151,10 @@ const rowFor = (version: string): (typeof known)[number] | undefined => {
   return known.find(({ from }) => major > from[0] || (major === from[0] && minor >= from[1]));
 };
 
-/** The newest known rules that are not above a version; what is no version at all gets the oldest. */
+/** The newest known rules that are not above a version; a text that is no version gets the oldest. */
 export const rulesFor = (version: string): Rules => rowFor(version)?.rules ?? spark35;
 
-/** Says whose rules a version is given when its own are not known; undefined when they are. */
+/** Names the version whose rules stand in for an unknown version; undefined for a known one. */
 export const standIn = (version: string): string | undefined => {
   const [major, minor] = numbersOf(version);
   const [givenMajor, givenMinor] = rowFor(version)?.from ?? [3, 5];

@@ -1,4 +1,4 @@
-/** What volumes in confs lack or say twice: told before the driver exists, for its executors' volumes too. */
+/** Errors of volumes in confs, reported before the driver exists, for its executors' volumes too. */
 import type { Conf } from "./conf.ts";
 import type { Asked } from "./steps/volumes.ts";
 import { mountedTwice, volumesIn } from "./steps/volumes.ts";
@@ -38,7 +38,7 @@ const unread = ({ type, name, options }: Asked): readonly string[] =>
     ? []
     : [`${type}.${name}.mount.readOnly: for this input string only true or false can stand`];
 
-/** Spark looks for paths mounted twice only while it builds a pod: the driver's now, executors' later. */
+/** Paths mounted twice. Spark checks them only while it builds a pod: the driver's at submission, executors' later. */
 const twice = (all: readonly Asked[]): readonly string[] =>
   mountedTwice(all).map((path) => `Found duplicated mountPath: '${path}'`);
 

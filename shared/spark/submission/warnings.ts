@@ -1,4 +1,4 @@
-/** What an application says that has another effect than upstream's webhook would give it, told to people. */
+/** Fields of an application that take another effect than under upstream's webhook, reported to people. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { ignoredVolumes } from "./mounts.ts";
 import { standIn } from "./versions.ts";
@@ -10,7 +10,7 @@ const memoryLimit: Rule = ({ executor }) =>
     ? undefined
     : "spec.executor.memoryLimit needs the admission webhook: Spark overwrites the limit of a pod template";
 
-/** Names that Spark gives every executor after the template's. */
+/** Variables that Spark sets in every executor after the template's. */
 const sparks =
   /^SPARK_(DRIVER_URL|EXECUTOR_(CORES|MEMORY|ID|POD_IP|POD_NAME)|APPLICATION_ID|CONF_DIR|RESOURCE_PROFILE_ID|USER|LOCAL_DIRS|JAVA_OPT_\d+)$/;
 
@@ -31,7 +31,7 @@ const packages: Rule = ({ deps }) =>
 
 const version: Rule = ({ sparkVersion }) => standIn(sparkVersion);
 
-/** Left over from the operator's first version. */
+/** Fields of the operator's first version, without effect. */
 const dead: Rule = ({ failureRetries, retryInterval }) =>
   failureRetries === undefined && retryInterval === undefined
     ? undefined

@@ -1,4 +1,4 @@
-/** A SparkApplication as upstream hands it to `spark-submit`: confs in upstream's order, so that typed fields win over sparkConf. */
+/** The `spark-submit` arguments of a SparkApplication, in upstream's order: typed fields win over sparkConf. */
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { driverConfs } from "./driver.ts";
 import { executorConfs } from "./executor.ts";
@@ -9,7 +9,7 @@ import type { Subject } from "./subject.ts";
 
 export type Arguments = {
   readonly confs: readonly Pair[];
-  /** Options of the command line that have a conf of their own, by that conf. */
+  /** Command-line options that have a conf of their own, by that conf. */
   readonly options: Readonly<Record<string, string>>;
   readonly mainClass: string | undefined;
   readonly resource: string;
@@ -19,7 +19,7 @@ export type Arguments = {
 
 const podNameKey = "spark.kubernetes.driver.pod.name";
 
-/** The field, then sparkConf, then upstream's form. */
+/** The driver pod's name: the field, then sparkConf, then upstream's default. */
 const driverPodNameOf = (name: string, spec: SparkApplicationSpec): string => {
   const own = spec.driver.podName ?? "";
   if (own !== "") return own;
@@ -63,7 +63,7 @@ const dynamicAllocation = ({ dynamicAllocation: asked }: SparkApplicationSpec): 
         ...given("spark.dynamicAllocation.shuffleTracking.timeout", asked.shuffleTrackingTimeout),
       ];
 
-/** Where upstream leaves the two pod templates; nothing reads them there, the driver's conf names another file. */
+/** The paths of upstream's two pod templates. No process reads them there: the driver's conf names another file. */
 const templates = (submissionId: string): Pair[] =>
   ["driver", "executor"].flatMap((role): Pair[] => [
     [`spark.kubernetes.${role}.podTemplateFile`, `/tmp/spark/${submissionId}/${role}-pod-template.yaml`],
@@ -90,7 +90,7 @@ const confsOf = (subject: Subject): Pair[] => {
   ];
 };
 
-/** Metrics are written into the spec first, as upstream's controller does. */
+/** The arguments of an application. The spec is first extended by its metrics, as upstream's controller does. */
 export const argumentsOf = (subject: Subject): Arguments => {
   const spec = monitored(subject);
   return {

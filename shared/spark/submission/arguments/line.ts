@@ -1,4 +1,4 @@
-/** The arguments of a `spark-submit` command line, as that program reads them: options, confs, the program and its own arguments. */
+/** Parses a `spark-submit` command line as that program does: options, confs, the program and its arguments. */
 import type { CommandLine } from "../prepare.ts";
 
 export type Line = Omit<CommandLine, "submittedAt"> & { readonly proxyUser: string | undefined };
@@ -48,7 +48,7 @@ const readOption = (args: readonly string[], at: number): Read | { readonly refu
   return { option: [name, value], width: equals === undefined ? 2 : 1 };
 };
 
-/** The first that is no option is the program. */
+/** Splits the arguments: the first that is no option is the program. */
 const split = (args: readonly string[]): Split | { readonly refused: string } => {
   const options: (readonly [string, string])[] = [];
   for (let at = 0; at < args.length; ) {
@@ -66,7 +66,7 @@ const pairOf = (text: string): readonly [string, string] | undefined => {
   return at <= 0 ? undefined : [text.slice(0, at), text.slice(at + 1)];
 };
 
-/** What is missing, or asks for what is not done here. */
+/** Returns an error when an argument is missing or asks for an unsupported mode. */
 const wrong = ({ options, rest }: Split): string | undefined => {
   const last = (name: string): string | undefined => options.findLast(([key]) => key === name)?.[1];
   const master = last("--master") ?? "";
@@ -78,7 +78,7 @@ const wrong = ({ options, rest }: Split): string | undefined => {
   return (rest[0] ?? "") === "" ? "the program is missing: a jar, a Python file or spark-internal" : undefined;
 };
 
-/** Reads a command line, or says why it is none. Of options and confs that are given twice the last counts. */
+/** Parses a command line, or says why it is none. Of options and confs that are given twice the last counts. */
 export const lineOf = (args: readonly string[]): Line | { readonly refused: string } => {
   const read = split(args);
   if ("refused" in read) return read;

@@ -1,4 +1,4 @@
-/** The ConfigMap that an application's metrics are configured by, when its files are not in the image. */
+/** The ConfigMap with an application's metrics configuration, when the image does not contain its files. */
 import type { Obj } from "../../../core/object.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { exporterFile, metricsFile, metricsMapName } from "./monitoring.ts";
@@ -15,7 +15,7 @@ const application = ["app_namespace", "app_id"];
 const query = [...application, "query_name"];
 const executor = [...application, "executor_id"];
 
-/** Dashboards know these names: each row is a JMX bean below `metrics<name=NAMESPACE.APP.`, and the metric that it becomes. */
+/** Metric names that dashboards use: each row maps a JMX bean below `metrics<name=NAMESPACE.APP.` to its metric. */
 const rules: readonly Rule[] = [
   ["driver\\.(BlockManager|DAGScheduler|jvm)\\.(\\S+)", "Value", "spark_driver_$3_$4", application],
   ["driver\\.(\\S+)\\.StreamingMetrics\\.streaming\\.(\\S+)", "Value", "spark_streaming_driver_$4", application],

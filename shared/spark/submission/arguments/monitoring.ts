@@ -1,4 +1,4 @@
-/** Metrics for Prometheus: what `spec.monitoring` means for confs, annotations and Java options. */
+/** Metrics for Prometheus: translates `spec.monitoring` into confs, annotations and Java options. */
 import type { Monitoring, SparkApplicationSpec } from "../../schema/application.ts";
 
 export const metricsFolder = "/etc/metrics/conf";
@@ -15,7 +15,7 @@ export const exporterPortName = (exporter: Exporter): string => exporter.portNam
 
 const set = (text: string | undefined): text is string => text !== undefined && text !== "";
 
-/** False when both files are in the image already: then no ConfigMap is made and none is mounted. */
+/** False when both files are in the image: then no ConfigMap is created and none is mounted. */
 export const needsMetricsMap = ({ monitoring }: SparkApplicationSpec): boolean =>
   monitoring?.prometheus !== undefined &&
   !(set(monitoring.metricsPropertiesFile) && set(monitoring.prometheus.configFile));
@@ -41,7 +41,7 @@ const watched = (pod: SparkApplicationSpec["driver" | "executor"], exporter: Exp
 
 type Named = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
 
-/** The spec with its metrics spelt out; untouched without `spec.monitoring.prometheus`. */
+/** The spec extended by its metrics; unchanged without `spec.monitoring.prometheus`. */
 export const monitored = ({ name, namespace, spec }: Named): SparkApplicationSpec => {
   const { monitoring } = spec;
   const exporter = monitoring?.prometheus;

@@ -1,4 +1,4 @@
-/** Fields as confs: nothing for what is not given, one pair for each entry of a map. */
+/** Fields as confs: no pair for an absent field, one pair for each entry of a map. */
 
 export type Pair = readonly [string, string];
 

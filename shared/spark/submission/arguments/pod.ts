@@ -1,4 +1,4 @@
-/** What both roles of a SparkApplication say in confs alike: labels, amounts, image, secrets, scratch volumes. */
+/** Confs that are alike for both roles of a SparkApplication: labels, amounts, image, secrets, scratch volumes. */
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
 import { withoutEnd } from "../conf.ts";
@@ -8,11 +8,11 @@ import type { Subject } from "./subject.ts";
 
 export type Role = "driver" | "executor";
 
-/** Labels that Kueue puts on an application are its own, not its pods'. */
+/** The application's labels for its pods, without Kueue's, which are about the application alone. */
 const passedOn = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([key]) => !key.startsWith("kueue.x-k8s.io/")));
 
-/** The version's first number says whether it knows pod templates. */
+/** True for Spark 3 and later, which read pod templates. */
 const knowsTemplates = ({ sparkVersion }: SparkApplicationSpec): boolean => !/^[012]\./.test(sparkVersion);
 
 export const operatorLabels = (role: Role, subject: Subject): Pair[] => {
@@ -47,7 +47,7 @@ export const secretKeys = (role: Role, pod: SparkPodSpec): Pair[] =>
     `${name}:${key}`,
   ]);
 
-/** Kinds of secrets that a variable points to, and the file in them. */
+/** Secret types with a variable that points to a file in them. */
 const pointers: Readonly<Record<string, readonly [variable: string, file: string]>> = {
   GCPServiceAccount: ["GOOGLE_APPLICATION_CREDENTIALS", "key.json"],
   HadoopDelegationToken: ["HADOOP_TOKEN_FILE_LOCATION", "hadoop.token"],

@@ -1,4 +1,4 @@
-/** Volumes named `spark-local-dir-…` become confs, for Spark itself is to use them as scratch space. */
+/** Volumes named `spark-local-dir-…` become confs, because Spark itself uses them as scratch space. */
 import type { Json } from "../../../kube/responses.ts";
 import { isRecord } from "../../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
@@ -47,7 +47,7 @@ const pairsOf = (role: Role, spec: SparkApplicationSpec): readonly (readonly [vo
 export const scratch = (role: Role, spec: SparkApplicationSpec): Pair[] =>
   pairsOf(role, spec).flatMap(([volume, mount]) => confsOf(role, volume, mount));
 
-/** Scratch volumes of kinds that Spark's confs have no words for. */
+/** Scratch volumes of types that Spark's confs cannot express. */
 export const wrongScratch = (spec: SparkApplicationSpec): readonly string[] =>
   [...pairsOf("driver", spec), ...pairsOf("executor", spec)]
     .filter(([volume]) => !kinds.some((kind) => isRecord(volume[kind])))

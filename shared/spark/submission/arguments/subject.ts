@@ -1,7 +1,7 @@
-/** The application whose spec becomes confs. */
+/** The subject of the arguments: the application whose spec becomes confs. */
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 
-/** What an application is called, and what its submission is. */
+/** The application's name, labels and spec, and the id of its submission. */
 export type Subject = {
   readonly name: string;
   readonly namespace: string;

@@ -1,4 +1,4 @@
-/** What an edit of a pod is made from: the role of the pod, and what the application says of it. */
+/** The input of an edit of a pod: the pod's role, and the application's spec. */
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
 import type { Role } from "../arguments/pod.ts";

@@ -1,4 +1,4 @@
-/** ConfigMaps that a SparkApplication names, as folders of its pods: for Hadoop, for Spark, for anything, for metrics. */
+/** ConfigMaps that a SparkApplication names, mounted into its pods: Hadoop's, Spark's, any other, metrics. */
 import { digest } from "../../../core/key.ts";
 import {
   exporterPortName,
@@ -14,7 +14,7 @@ import { inContainer, withEnv, withVolume } from "./pod.ts";
 const mounted = (pod: SparkPod, volume: string, configMap: string, mountPath: string): SparkPod =>
   withVolume(pod, { name: volume, configMap: { name: configMap } }, { name: volume, mountPath, readOnly: true });
 
-/** Volumes are DNS labels: other names of ConfigMaps get dashes for dots, an end, and a hash that tells them apart. */
+/** The volume of a ConfigMap. Volumes are DNS labels: other names get dashes for dots, are cut, and get a hash. */
 const volumeNameOf = (configMap: string): string => {
   const plain = `${configMap}-vol`;
   if (plain.length <= 63 && !plain.includes(".")) return plain;

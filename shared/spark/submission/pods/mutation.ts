@@ -1,6 +1,6 @@
 /**
- * The pod fields that upstream's webhook writes into pods at their creation, written where pods are made: into the
- * driver pod, and into the executors' template. In the webhook's order, for later ones see what earlier ones added.
+ * The pod fields that upstream's webhook writes when a pod is created, written here into the driver pod and the
+ * executors' template. The order is the webhook's, because later edits see the fields of earlier ones.
  */
 import type { Json } from "../../../kube/responses.ts";
 import { limited } from "../additions.ts";
@@ -10,7 +10,7 @@ import { configMaps, metrics, sharedConfigMaps } from "./maps.ts";
 import type { SparkPod } from "./pod.ts";
 import { inContainer, inSpec, withEnv, withMount } from "./pod.ts";
 
-/** `sidecars` stay apart until the end: Spark's container comes before them. */
+/** A mutated pod. `sidecars` are separate until the end, because Spark's container comes before them. */
 export type Mutated = { readonly pod: SparkPod; readonly sidecars: readonly Json[] };
 
 const env: Edit = (pod, { own }) => withEnv(pod, own.env ?? []);
@@ -58,7 +58,7 @@ const initContainers: Edit = (pod, { own }) => {
 
 const dns: Edit = (pod, { own }) => (own.dnsConfig === undefined ? pod : inSpec(pod, { dnsConfig: own.dnsConfig }));
 
-/** The numbers follow from the class: what a template says of them would contradict it. */
+/** Removes the template's priority numbers: they follow from the class, and would contradict it. */
 const priority: Edit = (pod, { own }) => {
   if (!own.priorityClassName) return pod;
   const { priority: _number, preemptionPolicy: _policy, ...rest } = pod.spec;
@@ -87,7 +87,7 @@ const withLimit = (pod: SparkPod, name: string, amount: string): SparkPod =>
     resources: { ...pod.container.resources, limits: { ...pod.container.resources?.limits, [name]: amount } },
   });
 
-/** Java's units become Kubernetes'; what has Kubernetes' stays. */
+/** Converts Java's units to Kubernetes'; a text in Kubernetes' units is unchanged. */
 const kubernetesSize = (text: string): string => {
   const match = /^(\d+)\s*([kmgtp])b?$/i.exec(text.trim());
   const unit = match?.[2];
@@ -95,7 +95,7 @@ const kubernetesSize = (text: string): string => {
   return `${match[1]}${unit.toUpperCase()}i`;
 };
 
-/** Spark overwrites what an executor's template says of memory: there it is only said what admission is to write. */
+/** Marks the executors' template with the limit that admission writes: Spark overwrites a template's memory. */
 const memoryLimit: Edit = (pod, { own, role }) => {
   if (!own.memoryLimit) return pod;
   const amount = kubernetesSize(own.memoryLimit);

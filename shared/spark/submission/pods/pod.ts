@@ -1,11 +1,11 @@
-/** A pod while it is being put together: Spark's own container apart from the rest, every edit a new value. */
+/** A pod under construction: Spark's own container apart from the rest, and every edit a new value. */
 import * as z from "zod";
 import type { Json } from "../../../kube/responses.ts";
 import { isRecord } from "../../../kube/responses.ts";
 
 const loose = z.looseObject({});
 const list = z.array(loose).optional();
-/** YAML reads `5` and `true` as what they are; where a text belongs they are one. */
+/** A text, also where YAML reads a number or a boolean. */
 const text = z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]);
 const texts = z.record(z.string(), text).optional();
 const variables = z.array(z.looseObject({ value: text.optional() })).optional();
@@ -46,7 +46,7 @@ export type Container = z.infer<typeof containerSchema>;
 export type PodMetadata = z.infer<typeof metadataSchema>;
 export type PodSpec = z.infer<typeof specSchema>;
 
-/** `spec.containers` are the others; `at` is where Spark's stood among them in its template. */
+/** A pod whose `spec.containers` are the others; `at` is the index of Spark's container in its template. */
 export type SparkPod = {
   readonly metadata: PodMetadata;
   readonly spec: PodSpec;
@@ -58,7 +58,7 @@ export const emptyPod: SparkPod = { metadata: {}, spec: {}, container: {}, at: 0
 
 const isNothing = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
 
-/** Nulls and empty lists say nothing in Kubernetes' YAML: they are as good as absent. */
+/** Removes nulls and empty lists, which mean the same as absence in Kubernetes. */
 const withoutNothing = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNothing);
   if (!isRecord(value)) return value;
@@ -69,13 +69,13 @@ const withoutNothing = (value: unknown): unknown => {
   );
 };
 
-/** The container that Spark takes as its own: the named one, or else the first. */
+/** The index of the container that Spark takes as its own: the named one, or else the first. */
 const chosen = (containers: readonly Container[], name: string | undefined): number => {
   const named = containers.flatMap((container, at) => (container.name === name ? [at] : []));
   return named.length === 1 ? (named[0] ?? 0) : 0;
 };
 
-/** A pod template, or what is wrong with it. */
+/** Parses a pod template, or returns its error. */
 export const podOf = (template: unknown, containerName: string | undefined): SparkPod | { readonly error: string } => {
   const parsed = templateSchema.safeParse(withoutNothing(template));
   if (!parsed.success) {
@@ -101,7 +101,7 @@ export const inContainer = (pod: SparkPod, fields: Container): SparkPod => ({
 
 export const inSpec = (pod: SparkPod, fields: PodSpec): SparkPod => ({ ...pod, spec: { ...pod.spec, ...fields } });
 
-/** A volume, and where Spark's container sees it. */
+/** A volume, and its mount in Spark's container. */
 type Mounted = { readonly volume: Json; readonly mount: Json };
 
 const withMounts = (pod: SparkPod, mounts: readonly Json[]): SparkPod =>
@@ -109,7 +109,7 @@ const withMounts = (pod: SparkPod, mounts: readonly Json[]): SparkPod =>
 
 export const withMount = (pod: SparkPod, mount: Json): SparkPod => withMounts(pod, [mount]);
 
-/** All of them at once, for the pod's lists are copied. */
+/** Adds several volumes at once, because each addition copies the pod's lists. */
 export const withVolumes = (pod: SparkPod, mounted: readonly Mounted[]): SparkPod => {
   if (mounted.length === 0) return pod;
   const volumes = [...(pod.spec.volumes ?? []), ...mounted.map(({ volume }) => volume)];
@@ -131,11 +131,11 @@ const whole = (pod: SparkPod, containers: readonly Json[]): Whole => ({
   spec: filled({ ...pod.spec, containers }),
 });
 
-/** A pod as Spark's client puts it together: its own container after the others. */
+/** Assembles a pod as Spark's client does: its own container after the others. */
 export const assembled = (pod: SparkPod, sidecars: readonly Json[] = []): Whole =>
   whole(pod, [...(pod.spec.containers ?? []), pod.container, ...sidecars]);
 
-/** A template: the containers in their order, for Spark takes the first when none has the name it looks for. */
+/** Assembles a template with the containers in their order: Spark takes the first when none has the expected name. */
 export const asTemplate = (pod: SparkPod, sidecars: readonly Json[] = []): Whole => {
   const others = pod.spec.containers ?? [];
   return whole(pod, [...others.slice(0, pod.at), pod.container, ...others.slice(pod.at), ...sidecars]);
@@ -155,7 +155,7 @@ const collections = new Set([
   "ownerReferences",
 ]);
 
-/** Without empty collections, and without what is undefined. */
+/** Removes empty collections and undefined fields. */
 const filled = (fields: Json): Json =>
   Object.fromEntries(
     Object.entries(fields).filter(([key, value]) => value !== undefined && !(collections.has(key) && isEmpty(value))),

@@ -1,4 +1,4 @@
-/** Fields of pods as core/v1 has them: a template is schemaless, and what is misplaced in it would make a strict server refuse the pod. */
+/** The pod fields of core/v1. Templates are schemaless, and a strict API server refuses unknown fields. */
 import type { Json } from "../../../kube/responses.ts";
 import { isRecord } from "../../../kube/responses.ts";
 
@@ -32,7 +32,7 @@ const containerSecurityFields = known(
 const only = (value: Json, fields: ReadonlySet<string>): Json =>
   Object.fromEntries(Object.entries(value).filter(([key]) => fields.has(key)));
 
-/** One field of an object changed, when it is there. */
+/** Changes one field of an object, when it is there. */
 const mapped = (value: Json, field: string, change: (one: unknown) => unknown): Json =>
   value[field] === undefined ? value : { ...value, [field]: change(value[field]) };
 
@@ -53,7 +53,7 @@ const spec = (value: unknown): unknown => {
   return mapped(mapped(pod, "containers", containers), "initContainers", containers);
 };
 
-/** A pod template with nothing in its pod, containers and security contexts that core/v1 does not have. */
+/** Removes from a pod template what core/v1 has not in pods, containers and security contexts. */
 export const pruned = (template: Json): Json => ({
   ...(template["metadata"] === undefined ? {} : { metadata: template["metadata"] }),
   ...(template["spec"] === undefined ? {} : { spec: spec(template["spec"]) }),

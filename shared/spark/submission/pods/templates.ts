@@ -1,4 +1,4 @@
-/** The two pod templates: the user's or Spark's container alone, owned by the application, without what Kubernetes does not know. */
+/** The two pod templates: the user's, or Spark's container alone; without fields that Kubernetes does not know. */
 import type { Json } from "../../../kube/responses.ts";
 import type { Role } from "../arguments/pod.ts";
 import type { SparkPod } from "./pod.ts";
@@ -9,7 +9,7 @@ const containerName = (role: Role): string => `spark-kubernetes-${role}`;
 
 const bare = (role: Role): Json => ({ spec: { containers: [{ name: containerName(role) }] } });
 
-/** The user's template with what is not of a pod taken out, as a typed client would; the bare one when there is none. */
+/** The user's template without unknown fields, as a typed client would send it; a bare one when there is none. */
 export const templateOf = (role: Role, template: Json | undefined): Json =>
   template === undefined ? bare(role) : { spec: {}, ...pruned(template) };
 
@@ -18,6 +18,6 @@ export const owned = (pod: SparkPod, owner: Json): SparkPod => ({
   metadata: { ...pod.metadata, ownerReferences: [...(pod.metadata.ownerReferences ?? []), owner] },
 });
 
-/** The executors' template as a pod that can be added to. */
+/** The executors' template as a pod to which fields can be added. */
 export const executorPod = (template: Json | undefined): SparkPod | { readonly error: string } =>
   podOf(templateOf("executor", template), containerName("executor"));

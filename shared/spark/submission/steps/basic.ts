@@ -10,7 +10,7 @@ import { withIds } from "./step.ts";
 
 export const ports = { driver: 7078, blockManager: 7079, ui: 4040, connect: 15002 } as const;
 
-/** Pods fall back to `spark.blockManager.port`, services do not: so does Spark. */
+/** The pod's block manager port. It falls back to `spark.blockManager.port`, a service's does not, as in Spark. */
 const blockManagerPort = (conf: Conf): number =>
   countOf(conf, "spark.driver.blockManager.port", countOf(conf, "spark.blockManager.port", ports.blockManager));
 
@@ -18,7 +18,7 @@ export const connectPortOf = (conf: Conf): number => countOf(conf, "spark.connec
 
 const nonJvmFactor = 0.4;
 
-/** The factor that executors inherit: the user's, or the default of the program's language. */
+/** The overhead factor that executors inherit: the user's, or the default of the program's language. */
 const overheadFactor = ({ conf, program }: Context): number =>
   ratioIn(conf, "spark.kubernetes.memoryOverheadFactor") ?? (program.language === "java" ? 0.1 : nonJvmFactor);
 
@@ -70,14 +70,14 @@ const envOf = (context: Context): Json[] => [
   },
 ];
 
-/** The image that a role runs, or undefined when nobody named one. */
+/** The driver's image, or undefined when no conf names one. */
 export const imageOf = (context: Pick<Context, "conf" | "rules" | "sparkVersion">): string | undefined => {
   const { conf, rules, sparkVersion } = context;
   const image = conf.get("spark.kubernetes.driver.container.image") ?? conf.get("spark.kubernetes.container.image");
   return rules.versionInImage ? image?.replaceAll("{{SPARK_VERSION}}", sparkVersion) : image;
 };
 
-/** Newer versions let no container gain privileges, unless a conf of its role or of both says so. */
+/** Denies privilege escalation in newer versions, unless a conf of the role or of both roles allows it. */
 export const shieldOf = (
   { conf, rules }: Pick<Context, "conf" | "rules">,
   role: Role,

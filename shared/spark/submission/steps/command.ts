@@ -1,4 +1,4 @@
-/** What the driver's container is told to run; as DriverCommandFeatureStep. */
+/** The arguments of the driver's container; as DriverCommandFeatureStep. */
 import type { Conf } from "../conf.ts";
 import type { SparkPod } from "../pods/pod.ts";
 import { inContainer, withEnv } from "../pods/pod.ts";

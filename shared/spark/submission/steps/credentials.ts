@@ -1,4 +1,4 @@
-/** Who the driver is to the API server: a service account, or credentials of its own; as DriverKubernetesCredentialsFeatureStep. */
+/** The driver's credentials: a service account, or its own; as DriverKubernetesCredentialsFeatureStep. */
 import type { Conf, Texts } from "../conf.ts";
 import { inSpec, type SparkPod, withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
@@ -11,7 +11,7 @@ const hidden = "<present_but_redacted>";
 /** Credentials in files: the conf that names the file, and its name in the Secret. */
 export const credentialFiles = { caCertFile: "ca-cert", clientKeyFile: "client-key", clientCertFile: "client-cert" };
 
-/** A token is kept in a Secret and nowhere else. */
+/** Redacts tokens, which are stored in a Secret only. */
 const redacted = (conf: Conf): Texts =>
   Object.fromEntries([...conf.keys()].filter((key) => key.endsWith("oauthToken")).map((key) => [key, hidden]));
 

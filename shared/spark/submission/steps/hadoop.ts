@@ -1,4 +1,4 @@
-/** Hadoop's configuration, from a ConfigMap that exists or from the submitter's files; as HadoopConfDriverFeatureStep. */
+/** Hadoop's configuration, from an existing ConfigMap or from the submitter's files; as HadoopConfDriverFeatureStep. */
 import { withEnv, withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 

@@ -59,7 +59,7 @@ const secret = (name: string, file: File): Obj => ({
   data: { [file.name]: Buffer.from(file.text).toString("base64") },
 });
 
-/** A keytab goes before tokens: with it the driver gets its own. */
+/** Mounts a keytab rather than tokens: with a keytab the driver gets its own. */
 export const kerberos = (context: Context): Contribution => {
   const { conf, identity } = context;
   const file = fileAt(context, "spark.kubernetes.kerberos.krb5.path");

@@ -1,4 +1,4 @@
-/** Executors take connections from their own application alone; as NetworkPolicyFeatureStep of the versions that have it. */
+/** A NetworkPolicy: executors accept connections from their own application only; as NetworkPolicyFeatureStep. */
 import type { Context, Contribution } from "./step.ts";
 
 export const network = (context: Context): Contribution => {

@@ -1,4 +1,4 @@
-/** Devices such as GPUs, as Spark's confs ask for them. */
+/** Devices such as GPUs, by Spark's confs. */
 import type { Conf, Texts } from "../conf.ts";
 import { below } from "../conf.ts";
 
@@ -9,7 +9,7 @@ const namesOf = (settings: Texts): readonly string[] => [
 const asked = (settings: Texts): readonly string[] =>
   namesOf(settings).filter((name) => Number.parseInt(settings[`${name}.amount`] ?? "", 10) > 0);
 
-/** Limits by the devices' names as their plugins register them: `vendor/name`. */
+/** Resource limits by the names under which device plugins register: `vendor/name`. */
 export const gpusOf = (conf: Conf, role: string): Texts => {
   const settings = below(conf, `${role}.resource.`);
   return Object.fromEntries(
@@ -17,7 +17,7 @@ export const gpusOf = (conf: Conf, role: string): Texts => {
   );
 };
 
-/** What a role asks for wrongly: without an amount, or without a vendor. */
+/** Errors of a role's resources: without an amount, or without a vendor. */
 export const wrongResources = (conf: Conf, role: string): readonly string[] => {
   const settings = below(conf, `${role}.resource.`);
   const uncounted = namesOf(settings).filter((name) => !/^\d+$/.test(settings[`${name}.amount`] ?? ""));

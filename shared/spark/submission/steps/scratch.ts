@@ -1,4 +1,4 @@
-/** Scratch space: the volumes that are named for it, or empty folders; as LocalDirsFeatureStep. */
+/** Scratch space: the volumes that are named for it, or emptyDirs; as LocalDirsFeatureStep. */
 import type { Conf } from "../conf.ts";
 import { flagOf } from "../conf.ts";
 import type { SparkPod } from "../pods/pod.ts";
@@ -7,7 +7,7 @@ import type { Context, Contribution } from "./step.ts";
 
 const prefix = "spark-local-dir-";
 
-/** What is mounted for it already. Spark draws their order by lot; here it is theirs. */
+/** The scratch volumes that are mounted already, in their order; Spark's order is random. */
 const mountedIn = (pod: SparkPod): readonly string[] =>
   (pod.container.volumeMounts ?? []).flatMap((mount) =>
     `${mount["name"]}`.startsWith(prefix) ? [`${mount["mountPath"]}`] : [],
@@ -19,7 +19,7 @@ const withFolders = (pod: SparkPod, folders: readonly string[], inMemory: boolea
     return withVolume(before, { name, emptyDir: inMemory ? { medium: "Memory" } : {} }, { name, mountPath });
   }, pod);
 
-/** `folders`: of the environment or the confs, by commas; made new when nothing is mounted yet. */
+/** Adds scratch space. `folders`: comma-separated paths, which get volumes when none is mounted. */
 export const scratchOf = (conf: Conf, folders: string): Contribution => ({
   pod: (pod) => {
     const mounted = mountedIn(pod);

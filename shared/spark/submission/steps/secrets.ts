@@ -1,11 +1,11 @@
-/** Secrets as folders and as variables; as MountSecretsFeatureStep and EnvSecretsFeatureStep. */
+/** Secrets as mounts and as variables; as MountSecretsFeatureStep and EnvSecretsFeatureStep. */
 import type { Role } from "../arguments/pod.ts";
 import type { Conf } from "../conf.ts";
 import { below, withoutEnd } from "../conf.ts";
 import { withEnv, withVolumes } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 
-/** A reference `name:key` in its parts, as Java splits: what is empty at the end is none. */
+/** Splits a reference `name:key` as Java does, without empty parts at the end. */
 export const partsOf = (reference: string): readonly string[] => withoutEnd(reference, ":").split(":");
 
 export const secretsOf = (conf: Conf, role: Role): Contribution => ({

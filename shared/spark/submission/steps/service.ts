@@ -1,4 +1,4 @@
-/** The headless service that executors find their driver by; as DriverServiceFeatureStep. */
+/** The headless service by which executors find their driver; as DriverServiceFeatureStep. */
 import type { Json } from "../../../kube/responses.ts";
 import { below, countOf, flagOf } from "../conf.ts";
 import { connectPortOf, ports } from "./basic.ts";

@@ -1,4 +1,4 @@
-/** What every step of Spark's submission client works from, and what it gives: edits of the pod, confs, objects. */
+/** The input of every step of Spark's submission client, and its output: edits of the pod, confs, objects. */
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/responses.ts";
 import type { Conf, Texts } from "../conf.ts";
@@ -15,7 +15,7 @@ export type Program = {
   readonly arguments: readonly string[];
 };
 
-/** What the real client takes from the machine it runs on. A function has none of it but the user's name. */
+/** The facts that the real client takes from its machine. A function has the user's name only. */
 export type Machine = {
   readonly user: string;
   readonly localDirs?: string;
@@ -28,7 +28,7 @@ export type Machine = {
   readonly files?: Texts;
 };
 
-/** What Spark's submission client is asked to submit. */
+/** A request to Spark's submission client. */
 export type Request = {
   readonly conf: Conf;
   readonly sparkVersion: string;
@@ -49,12 +49,12 @@ export type Context = {
   readonly appName: string;
   readonly namespace: string;
   readonly driverPodName: string;
-  /** The driver's labels: the user's, and those that Spark finds its pods by. */
+  /** The driver's labels: the user's, and those by which Spark finds its pods. */
   readonly labels: Texts;
   readonly program: Program;
   readonly proxyUser: string | undefined;
   readonly machine: Machine;
-  /** The executors' template as the driver is to read it. */
+  /** The executors' template, as text for the driver. */
   readonly executorTemplate: string | undefined;
   /** The template of a PodGroup, when the confs name one. */
   readonly podGroup: Json | undefined;
@@ -64,13 +64,13 @@ export type Contribution = {
   readonly pod?: (pod: SparkPod) => SparkPod;
   readonly confs?: Texts;
   readonly objects?: readonly Obj[];
-  /** Objects that the real client makes before the driver pod. */
+  /** Objects that the real client creates before the driver pod. */
   readonly first?: readonly Obj[];
 };
 
 export type Step = (context: Context) => Contribution;
 
-/** Fills in what Spark lets labels and annotations refer to. A driver has no executor id. */
+/** Resolves the placeholders that Spark allows in labels and annotations. A driver has no executor id. */
 export const withIds = (texts: Texts, applicationId: string): Texts =>
   Object.fromEntries(
     Object.entries(texts).map(([key, text]) => [

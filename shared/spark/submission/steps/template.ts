@@ -1,4 +1,4 @@
-/** The executors' pod template, carried to the driver in a ConfigMap; as PodTemplateConfigMapStep. */
+/** The executors' pod template, in a ConfigMap for the driver; as PodTemplateConfigMapStep. */
 import { withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 

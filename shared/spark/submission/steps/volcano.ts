@@ -1,4 +1,4 @@
-/** A PodGroup for Volcano, when the confs ask for Spark's own step that makes one; as VolcanoFeatureStep. */
+/** A PodGroup for Volcano, when the confs ask for Spark's own step for it; as VolcanoFeatureStep. */
 import { isRecord } from "../../../kube/responses.ts";
 import type { Conf } from "../conf.ts";
 import { listOf } from "../conf.ts";
@@ -12,7 +12,7 @@ const asksFor = (conf: Conf): boolean => listOf(conf.get(customStepsConf)).inclu
 
 const groupOf = (applicationId: string): string => `${applicationId}-podgroup`;
 
-/** A pod of either role says to which group it belongs. */
+/** Adds a pod of either role to the group. */
 export const volcanoGroup = (applicationId: string): Contribution => ({
   pod: (pod) => ({
     ...pod,

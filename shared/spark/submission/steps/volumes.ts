@@ -1,4 +1,4 @@
-/** Volumes that confs describe, and the claims they make on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
+/** Volumes that confs describe, and their claims on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/responses.ts";
 import type { Role } from "../arguments/pod.ts";
@@ -7,16 +7,16 @@ import { below, flagOf } from "../conf.ts";
 import { withVolumes } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 
-/** Whose volumes: a role, and how its claims on demand are called. */
+/** The role whose volumes are mounted, and the names of its claims on demand. */
 export type Mounting = Pick<Context, "applicationId" | "conf" | "rules"> & {
   readonly role: Role;
   readonly claimName: (template: string, index: number) => string;
 };
 
-/** One volume: everything below its `type.name.`. */
+/** One volume: the confs below its `type.name.`. */
 export type Asked = { readonly type: string; readonly name: string; readonly options: Texts };
 
-/** In the order of their names: Spark's own order is that of a hash table. */
+/** Parses the volumes below a prefix, sorted by name: Spark's own order is that of a hash table. */
 export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
   const volumes = new Map<string, Omit<Asked, "options"> & { readonly options: [string, string][] }>();
   for (const [key, value] of Object.entries(below(conf, prefix))) {

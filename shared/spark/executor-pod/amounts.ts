@@ -1,4 +1,4 @@
-/** What an executor asks for: cores, and memory for its heap, off the heap, for Python and around them; as Spark's default profile. */
+/** An executor's cores and memory (heap, off-heap, Python, overhead), as Spark's default resource profile. */
 import type { Conf } from "../submission/conf.ts";
 import { countOf, flagOf, mebibytesIn, ratioIn } from "../submission/conf.ts";
 import type { Rules } from "../submission/versions.ts";
@@ -7,7 +7,7 @@ export type Amounts = {
   readonly cores: number;
   /** MiB. */
   readonly heap: number;
-  /** MiB, with everything around the heap. */
+  /** MiB, all of the container. */
   readonly memory: number;
 };
 
@@ -28,7 +28,7 @@ const overheadOf = (conf: Conf, rules: Rules, heap: number): number => {
 
 const bytesInMebibyte = 2 ** 20;
 
-/** Its size counts bytes when it has no unit. */
+/** The off-heap memory in MiB; a size without unit counts bytes. */
 const offHeapOf = (conf: Conf): number => {
   if (!flagOf(conf, "spark.memory.offHeap.enabled")) return 0;
   const text = conf.get("spark.memory.offHeap.size") ?? "0";

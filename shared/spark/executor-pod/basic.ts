@@ -16,7 +16,7 @@ const confVolume = "spark-conf-volume-exec";
 
 const longestHostname = 63;
 
-/** The end of the pod's name, which holds the id. */
+/** The end of the pod's name, which contains the id. */
 const hostnameOf = (podName: string): string =>
   podName
     .slice(-longestHostname)
@@ -43,7 +43,7 @@ const amounts = (context: ExecutorContext, container: Container): Container["res
 export const blockManagerPort = ({ conf }: Pick<ExecutorContext, "conf">): number =>
   countOf(conf, "spark.blockManager.port", ports.blockManager);
 
-/** No port is opened for a number that the executor draws itself. */
+/** The block manager's port; none for 0, where the executor draws its own. */
 const portsOf = (context: ExecutorContext, { ports: given }: Container): Pick<Container, "ports"> => {
   const containerPort = blockManagerPort(context);
   return containerPort === 0 ? {} : { ports: [...(given ?? []), { name: "blockmanager", containerPort }] };
@@ -57,7 +57,7 @@ const resizing: readonly Json[] = ["cpu", "memory"].map((resourceName) => ({
 const resizePolicyOf = ({ rules }: ExecutorContext, { resizePolicy }: Container): Pick<Container, "resizePolicy"> =>
   rules.executors.resizable ? { resizePolicy: [...(resizePolicy ?? []), ...resizing] } : {};
 
-/** A decommissioned executor is asked to move its blocks before it goes. */
+/** The preStop hook that asks a decommissioned executor to move its blocks. */
 const farewell = ({ conf }: ExecutorContext): Container =>
   flagOf(conf, "spark.decommission.enabled")
     ? {
@@ -67,7 +67,7 @@ const farewell = ({ conf }: ExecutorContext): Container =>
       }
     : {};
 
-/** The image that executors run, or undefined when nobody named one. */
+/** The executors' image, or undefined when no conf names one. */
 export const executorImage = ({
   conf,
   rules,
@@ -117,7 +117,7 @@ const seconds = /^(\d+)(s|m|min|h|d)?$/;
 const factors: Readonly<Record<string, number>> = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 };
 const defaultGrace = 30;
 
-/** From the version on that has the conf, what a template says counts no more. */
+/** The grace period. In versions with the conf, the template's value has no effect. */
 const graceOf = ({ conf, rules }: ExecutorContext): PodSpec => {
   if (!rules.executorGraceConf) return {};
   const match = seconds.exec(conf.get("spark.kubernetes.executor.terminationGracePeriodSeconds")?.trim() ?? "");
@@ -125,7 +125,7 @@ const graceOf = ({ conf, rules }: ExecutorContext): PodSpec => {
   return { terminationGracePeriodSeconds: value };
 };
 
-/** Allocators whose pods belong to a set, which keeps no others than such. */
+/** True for allocators whose pods belong to a set, which requires the restart policy Always. */
 const ofSets = ({ conf, rules }: ExecutorContext): boolean => {
   const allocator = conf.get("spark.kubernetes.allocation.pods.allocator");
   return allocator === "statefulset" || (allocator === "deployment" && rules.executors.resizable);

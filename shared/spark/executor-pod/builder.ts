@@ -1,6 +1,6 @@
 /**
- * One executor as the driver's own allocator of that Spark version would make it: for `rekindle.dev/executors: own`,
- * where the allocator is Rekindle. Pure: the same request, the same objects.
+ * Builds one executor as the driver's own allocator of that Spark version would, for `rekindle.dev/executors: own`,
+ * where Rekindle is the allocator. Pure: the same request gives the same objects.
  */
 import type { Obj } from "../../core/object.ts";
 import { below, type Conf, flagOf, listOf, understood } from "../submission/conf.ts";
@@ -20,13 +20,13 @@ import type { ExecutorContext, ExecutorRequest } from "./request.ts";
 
 export type Executor = {
   readonly pod: Obj;
-  /** Claims of its own: made after the pod, which waits for them. */
+  /** The executor's own claims: created after the pod, which waits for them. */
   readonly claims: readonly Obj[];
 };
 
 type Step = (context: ExecutorContext) => Contribution;
 
-/** The template's account, or else the executors', or else the driver's. */
+/** Sets the service account: the template's, else the executors', else the driver's. */
 const credentials: Step = ({ conf }) => ({
   pod: (pod) => {
     const account = ["executor", "driver"]
@@ -62,7 +62,7 @@ const volumes: Step = (context) =>
         .replaceAll("SPARK_EXECUTOR_ID", context.executorId),
   });
 
-/** Spark's order. The class names are what users exclude steps by. */
+/** The steps in Spark's order. Users exclude steps by these class names. */
 const steps: readonly (readonly [string, Step])[] = [
   ["BasicExecutorFeatureStep", (context) => ({ pod: basic(context) })],
   ["ExecutorKubernetesCredentialsFeatureStep", credentials],
@@ -88,7 +88,7 @@ const stepsFor = ({ conf, rules }: ExecutorContext): readonly Step[] => {
   );
 };
 
-/** Start of the pods' names; the id follows after `-exec-`. */
+/** Prefix of the pods' names, before `-exec-` and the id. */
 export const prefixOf = ({ conf, prefix }: Pick<ExecutorRequest, "conf" | "prefix">): string =>
   conf.get("spark.kubernetes.executor.podNamePrefix") ?? prefix;
 
@@ -115,7 +115,7 @@ const contextOf = (given: ExecutorRequest, understoodConf: Conf): ExecutorContex
   };
 };
 
-/** A claim is the driver's, so that it may outlive the executor, unless the user said otherwise. */
+/** Makes the driver the owner of a claim, so that it may outlive the executor, unless the user turned that off. */
 const claimed = ({ conf, driver }: ExecutorContext, claim: Obj): Obj => {
   const key = "spark.kubernetes.driver.ownPersistentVolumeClaim";
   if (conf.has(key) && !flagOf(conf, key)) return claim;
@@ -124,7 +124,7 @@ const claimed = ({ conf, driver }: ExecutorContext, claim: Obj): Obj => {
 
 const bare = { spec: {} };
 
-/** Builds executors of one run by their ids; what all of them share is read once. */
+/** Builds executors of one run by their ids; shared inputs are parsed once. */
 export type ExecutorBuilder = {
   readonly build: (executorId: string) => Executor;
   readonly podName: (executorId: string) => string;

@@ -1,4 +1,4 @@
-/** The ConfigMap that all executors of a driver share: the configuration files that the driver itself was given. */
+/** The ConfigMap that all executors of a driver share: the driver's configuration files. */
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import type { Texts } from "../submission/conf.ts";
 import { propertiesText } from "../submission/properties.ts";

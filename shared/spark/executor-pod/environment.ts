@@ -8,7 +8,7 @@ import type { ExecutorContext } from "./request.ts";
 
 const bracketed = (host: string): string => (host.includes(":") && !host.startsWith("[") ? `[${host}]` : host);
 
-/** Where the driver is called: by its service, or by its pod's address. */
+/** The host of the driver: its service, or its pod's IP. */
 const driverHost = ({ conf, rules, driver }: ExecutorContext): string => {
   const key = "spark.kubernetes.executor.useDriverPodIP";
   const { callPodIp } = rules.executors;
@@ -29,7 +29,7 @@ const attributes = ({ conf, rules, applicationId, executorId }: ExecutorContext)
       ]
     : [];
 
-/** What cannot be the name of a variable is left out. */
+/** The user's variables; a text that cannot be a variable's name is left out. */
 const users = ({ conf, applicationId, executorId }: ExecutorContext): readonly Variable[] =>
   Object.entries(below(conf, "spark.executorEnv."))
     .filter(([name]) => /^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name))
@@ -47,7 +47,7 @@ const secretOf = ({ conf, authSecret }: ExecutorContext): string | undefined =>
 const options = (context: ExecutorContext): readonly Variable[] =>
   javaOptions(context).map((option, at) => [`SPARK_JAVA_OPT_${at}`, option]);
 
-/** By this conf every executor runs one task at a time, with unchanged amounts. */
+/** The conf under which every executor runs one task at a time, with unchanged amounts. */
 export const recoveryMode = "spark.kubernetes.allocation.recoveryMode.enabled";
 
 const coresOf = ({ conf, rules }: ExecutorContext, cores: number): number =>

@@ -1,8 +1,8 @@
-/** The options that an executor's JVM is started with: Spark's own for the version, the user's, and confs it needs before it can ask for any. */
+/** The options of an executor's JVM: Spark's own, the user's, and confs that it needs to reach its driver. */
 import type { Conf } from "../submission/conf.ts";
 import type { Rules } from "../submission/versions.ts";
 
-/** One word of a command line: a quoted part keeps its spaces; within double quotes a backslash takes the next as it is. */
+/** A word of a command line: quotes keep spaces; within double quotes a backslash escapes the next character. */
 const word = /(?:[^\s"']|"(?:\\[\s\S]|[^"\\])*(?:"|$)|'[^']*(?:'|$))+/g;
 
 const unquoted = (text: string): string =>
@@ -10,7 +10,7 @@ const unquoted = (text: string): string =>
     double === undefined ? (single ?? "") : double.replace(/\\([\s\S])/g, "$1"),
   );
 
-/** A command line in words, as Spark splits it. */
+/** Splits a command line into words as Spark does. */
 export const splitCommand = (text: string): readonly string[] => (text.match(word) ?? []).map(unquoted);
 
 /** Confs that an executor needs to reach its driver at all. */
@@ -25,14 +25,14 @@ const isTls = (key: string): boolean => key.startsWith("spark.ssl") && !key.incl
 
 type Named = {
   readonly conf: Conf;
-  /** The same as they were written: what refers to others is filled in by the executor itself. */
+  /** The confs as written: the executor resolves their references itself. */
   readonly written: Conf;
   readonly rules: Rules;
   readonly applicationId: string;
   readonly executorId: string;
 };
 
-/** In the order in which they are given to the JVM: of two that contradict each other the later wins. */
+/** The options in the order of the command line: of two that contradict each other the later wins. */
 export const javaOptions = ({ conf, written, rules, applicationId, executorId }: Named): readonly string[] => {
   const users = ["spark.executor.defaultJavaOptions", "spark.executor.extraJavaOptions"].map(
     (key) => conf.get(key) ?? "",

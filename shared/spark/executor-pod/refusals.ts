@@ -1,4 +1,4 @@
-/** What Spark's own allocator refuses to make an executor of. */
+/** The requests for which Spark's own allocator refuses to create an executor. */
 import { isQuantity } from "../schema/quantity.ts";
 import { below } from "../submission/conf.ts";
 import { wrongResources } from "../submission/steps/resources.ts";
@@ -63,7 +63,7 @@ const spaces: Check = ({ conf, rules }) => {
   return [...wrongVolumes(conf, start, rules), ...twice.map((path) => `Found duplicated mountPath: '${path}'`)];
 };
 
-/** A secret that the driver makes for itself is known to nobody else. */
+/** Refuses a secret that the driver generates, because only the driver knows it. */
 const secret: Check = ({ conf, authSecret }) =>
   conf.get("spark.authenticate") === "true" && authSecret === undefined && !conf.has("spark.authenticate.secret.file")
     ? ["spark.authenticate: its secret key is made in the driver: set spark.authenticate.secret.file"]
@@ -78,7 +78,7 @@ const devices: Check = ({ conf }) => wrongResources(conf, "spark.executor");
 
 const checks: readonly Check[] = [image, labels, prefix, port, cores, secretKeys, spaces, secret, factor, devices];
 
-/** Everything that is in the way, in one text; undefined when nothing is. */
+/** All reasons for a refusal in one text; undefined when there is none. */
 export const refusalOf = (context: ExecutorContext): string | undefined => {
   const found = checks.flatMap((check) => check(context));
   return found.length === 0 ? undefined : found.join("; ");

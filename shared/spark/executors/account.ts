@@ -1,8 +1,8 @@
 /**
- * Taking in what a look at executors shows: who is new, who was lost and why. Each loss once and only once.
+ * Takes a read of the executors into the ledger: new ones, and losses with their reasons. Each loss is counted once.
  *
- * L1. An id that was accounted for is never accounted for again, whatever a list from before shows.
- * L2. What vanished is lost only when `certain` says that two looks agree.
+ * L1. An id that was accounted for is never accounted for again, whatever an older list shows.
+ * L2. An executor that vanished is lost only when `certain` says that two reads agree.
  */
 import type { Stored } from "../../core/object.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
@@ -10,14 +10,14 @@ import { coarsened, hasId, type Ids, idSet, idsOf, listOfIds, textOfIds, union }
 import type { Ledger, Loss } from "./ledger.ts";
 import { type Ended, endingOf, executorId, type LossReason, lossReasons, losses as lossTable } from "./losses.ts";
 
-/** So many losses are remembered whole, so many ranges kept, so many looks taken at a pod that does not say why. */
+/** The most losses kept in full, the most ranges of ids, and the most reads of a pod that shows no reason. */
 const mostLosses = 20;
 const mostRanges = 500;
 const mostChecks = 3;
-/** So many digits of a pod's UID tell two pods of one id apart. */
+/** Digits of a pod's UID that distinguish two pods of one id. */
 const digits = 8;
 
-/** A ledger as it is worked with. */
+/** A ledger, parsed. */
 type Books = {
   readonly live: Map<number, string>;
   readonly over: Ids;
@@ -55,7 +55,7 @@ const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): L
   };
 };
 
-/** The first digits of a UID, whatever it is made of. */
+/** The first hexadecimal digits of a UID, padded with 0. */
 const markOf = (uid: string): string =>
   uid
     .toLowerCase()
@@ -67,19 +67,19 @@ export type Look = {
   readonly pods: readonly Stored[];
   /** API server's clock, epoch ms. */
   readonly now: number;
-  /** Two looks agree on what is missing: only then is it lost. */
+  /** Two reads agree on the missing executors: only then are they lost. */
   readonly certain: boolean;
-  /** What a pod's absence means: `removed` where Spark itself deletes them. */
+  /** The reason of a missing pod: `removed` where Spark itself deletes ended executors. */
   readonly missing?: "deleted" | "removed";
 };
 
 export type Account = {
   readonly ledger: Ledger;
-  /** Those newly lost, in the order of their ids; told or not. */
+  /** New losses by id, including those without an event. */
   readonly lost: readonly Loss[];
-  /** Ids that live and were not in the list: look again before they are called lost. */
+  /** Living ids that the list lacked: read again before they are called lost. */
   readonly missing: readonly number[];
-  /** How many ended without saying why, and are to be looked at again. */
+  /** The number of ended pods without a reason, which are read again. */
   readonly unclear: number;
 };
 
@@ -98,7 +98,7 @@ const lossOf = (id: number, pod: Stored, { reason, exitCode, at }: Ended, now: n
 
 type Known = { readonly doom: Loss | undefined; readonly checks: number; readonly now: number };
 
-/** What one pod says; "unclear" is to be looked at again. What we have ended tells why it did, however it went. */
+/** The verdict on one pod; "unclear" is read again. A pod that Rekindle ended has Rekindle's reason in any case. */
 const verdictOf = (pod: Stored, id: number, { doom, checks, now }: Known): Loss | "lives" | "unclear" => {
   const ending = endingOf(pod);
   if (doom !== undefined && (isEnding(pod) || ending?.reason === doom.reason))
@@ -110,7 +110,7 @@ const verdictOf = (pod: Stored, id: number, { doom, checks, now }: Known): Loss 
 
 type Marks = ReadonlyMap<number, string>;
 
-/** Of two pods under one id it is the one that is known, else the younger: nobody gives an id twice, but people make pods again. */
+/** One pod for each id: the known one, else the younger. No allocator reuses an id, but users may recreate pods. */
 const byId = (pods: readonly Stored[], live: Marks): ReadonlyMap<number, Stored> => {
   const rank = (id: number, { metadata }: Stored): string =>
     `${live.get(id) === markOf(metadata.uid) ? "known" : "early"} ${metadata.creationTimestamp ?? ""}`;
@@ -123,11 +123,11 @@ const byId = (pods: readonly Stored[], live: Marks): ReadonlyMap<number, Stored>
   return found;
 };
 
-/** The id is known, and this is not the pod that it was known by. */
+/** True when the known pod of the id is gone, or another pod has the id. */
 const isAnother = (live: Marks, id: number, pod: Stored | undefined): boolean =>
   live.has(id) && (pod === undefined || live.get(id) !== markOf(pod.metadata.uid));
 
-/** Takes in what a look shows: who is new, who was lost and why. Keeps L1 and L2. */
+/** Takes a read into the ledger: new executors, and losses with their reasons. Keeps L1 and L2. */
 export const account = (ledger: Ledger, { pods, now, certain, missing: absent = "deleted" }: Look): Account => {
   const books = opened(ledger);
   const { live } = books;

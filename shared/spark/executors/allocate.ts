@@ -1,7 +1,7 @@
 /**
- * How many executors to make now, and under which ids. Expected less what lives or may be on its way, at most a batch in
- * an interval; executors that wait for a place hold others up only while they are young: one that will never start
- * must not keep the rest from being replaced.
+ * Decides how many executors to create now, and under which ids: the expected number less those that run or may be on
+ * their way, at most a batch in an interval. Pending executors hold others up only while they are young: one that never
+ * starts must not keep the rest from being replaced.
  */
 
 import type { WaitingOn } from "../../core/waiting-on.ts";
@@ -10,54 +10,54 @@ import { countOfIds, idsOf, textOfIds } from "./ids.ts";
 import { isLiving, type Member } from "./members.ts";
 
 export type Pace = {
-  /** Executors made within one interval, at most. */
+  /** The most executors created within one interval. */
   readonly batch: number;
   readonly intervalMs: number;
-  /** Young pods that wait for a place, at most. */
+  /** The most young pending pods. */
   readonly maxPending: number;
-  /** Ids that one run is handed out, at most: Spark's own allocator stops before the id that is its maximum. */
+  /** The most ids of one run: Spark's own allocator stops before the id that is its maximum. */
   readonly mostIds: number;
-  /** A pod is young for so long. */
+  /** Time for which a pod counts as young. */
   readonly registrationMs: number;
 };
 
 export type Need = {
   readonly expected: number;
   readonly members: readonly Member[];
-  /** As it is after the look at the members. */
+  /** The allotment after the read of the members. */
   readonly allotment: Allotment;
-  /** Executors that ended with 0 while nobody has said that the application goes on. */
+  /** The number of executors that exited with 0 before the driver said that the application goes on. */
   readonly unsure: number;
   readonly pace: Pace;
   /** The API server's clock, epoch ms. */
   readonly now: number;
-  /** When those that are made at once will have arrived, if they are few, epoch ms; undefined where nothing is at once. */
+  /** The time, epoch ms, by which a few prompt creations have arrived; undefined where creations are not prompt. */
   readonly promptUntil: number | undefined;
 };
 
-/** So many are few: they are made at once, or not at all. */
+/** The most creations that are prompt: they begin soon after the first read or not at all. */
 export const mostPrompt = 16;
 
 export type Allocation = {
-  /** New ids, to be saved before anything is made of them. */
+  /** New ids, saved before their pods are created. */
   readonly ids: readonly number[];
   readonly allotment: Allotment;
-  /** When more may be made, epoch ms; undefined when nothing is to come of itself. */
+  /** The time at which more may be created, epoch ms; undefined when no timer is needed. */
   readonly wakeAt: number | undefined;
-  /** What keeps executors from being made, in words. */
+  /** The reason why executors are not created. */
   readonly waitsFor?: WaitingOn;
-  /** Executors are missing, and the run may be handed out no further id. */
+  /** Executors are missing, and the run has used all its ids. */
   readonly exhausted?: true;
 };
 
-/** So many crashes in a row are nothing to wait for, beside one for every executor. */
+/** Crashes in a row that cause no wait; one for every executor, where these are more. */
 const forgiven = 5;
 const longestWaitMs = 300_000;
 
-/** So many crashes in a row are made good at once. */
+/** The most crashes in a row after which replacements come without a wait. */
 export const crashesBefore = (expected: number): number => Math.max(forgiven, expected);
 
-/** Executors that crash one after the other are made ever more slowly: doubled for every round of them. */
+/** The end of the wait after crashes in a row, epoch ms: it doubles with every round of them. */
 const heldUntil = ({ crashes }: Allotment, expected: number): number => {
   const free = crashesBefore(expected);
   if (crashes === undefined || crashes.count <= free) return 0;
@@ -68,7 +68,7 @@ const heldUntil = ({ crashes }: Allotment, expected: number): number => {
 const underwayIn = ({ underway }: Allotment): number =>
   underway.reduce((sum, { ids }) => sum + countOfIds(idsOf(ids)), 0);
 
-/** Young ones that wait, and when the oldest of them ceases to be young. */
+/** The number of young pending executors, and the time when the oldest is no longer young. */
 const waiting = ({ members, allotment, pace, now }: Need): { readonly count: number; readonly until: number } => {
   const young = members.filter(
     ({ standing, createdAt }) => standing === "pending" && createdAt + pace.registrationMs > now,
@@ -77,7 +77,7 @@ const waiting = ({ members, allotment, pace, now }: Need): { readonly count: num
   return { count: young.length + underwayIn(allotment), until };
 };
 
-/** What an interval still has room for, and when the next one begins. */
+/** The creations of the current interval, and its start. */
 const roomIn = ({ allotment: { window }, pace, now }: Need): { readonly made: number; readonly at: number } =>
   window === undefined || now >= window.at + pace.intervalMs ? { made: 0, at: now } : window;
 

@@ -1,4 +1,4 @@
-/** How fast executors are made: as the annotations say, else as the user told Spark, else our own defaults. */
+/** The rate at which executors are created: by the annotations, else by Spark's confs, else by Rekindle's defaults. */
 import type { Texts } from "../submission/conf.ts";
 import type { Rules } from "../submission/versions.ts";
 import type { Pace } from "./allocate.ts";
@@ -11,7 +11,7 @@ type Asked = {
 };
 
 const defaultBatch = 500;
-/** More are not made in one step, whatever is asked: building them would keep every other application waiting. */
+/** The most executors created in one step, whatever is asked: building more would delay every other application. */
 export const mostInBatch = 1_000;
 const defaultIntervalMs = 1_000;
 
@@ -20,19 +20,19 @@ const countIn = (confs: Texts, key: string): number | undefined => {
   return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
 };
 
-/** Spark's units in ms; as JavaUtils.timeStringAs, whatever their case. */
+/** Spark's units in ms, as JavaUtils.timeStringAs, in any case. */
 const factors: Readonly<Record<string, number>> = {
   ...{ us: 0.001, ms: 1, "": 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
 };
 
-/** A time as Spark reads one; without a unit it counts milliseconds. */
+/** A duration as Spark reads it; without a unit it counts milliseconds. */
 const msIn = (confs: Texts, key: string): number | undefined => {
   const [, amount, unit = ""] = /^(\d{1,9})(us|ms|s|min|m|h|d)?$/.exec(confs[key]?.trim().toLowerCase() ?? "") ?? [];
   const ms = Number(amount) * (factors[unit] ?? 1);
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 };
 
-/** A run of ours has one resource profile, so both limits are about all of its executors. */
+/** The limit of pending pods. An own run has one resource profile, so both limits apply to all its executors. */
 const pendingIn = (confs: Texts): number =>
   Math.min(
     ...["maxPendingPods", "maxPendingPodsPerRp"].map(
@@ -43,7 +43,7 @@ const pendingIn = (confs: Texts): number =>
 export const batchConf = "spark.kubernetes.allocation.batch.size";
 const maximumConf = "spark.kubernetes.allocation.maximum";
 
-/** What a user asks for in one batch, by conf. */
+/** The batch size in the user's confs. */
 export const batchIn = (confs: Texts): number | undefined => countIn(confs, batchConf);
 
 /** `confs` are the user's own. */

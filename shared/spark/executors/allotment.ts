@@ -1,60 +1,60 @@
 /**
- * What Rekindle remembers as the allocator of one run's executors: the ids it has handed out, and what became of them
- * as far as nobody could tell from the pods again. Executors that were seen are kept by id, so that one that is missing
- * from a list is noticed, asked for by name, and not merely counted as never made.
+ * The memory of Rekindle as the allocator of one run's executors: the ids that it has handed out, and facts about them
+ * that pods do not show. Executors that were seen are kept by id, so that one that is missing from a list is read by
+ * name, and does not count as never created.
  */
 import * as z from "zod";
 import { instant } from "../../kube/instant.ts";
 import { areFew, idsShape } from "./ids.ts";
 
-/** Ids of the driver's own allocator begin at 1 and never come so far in a run that asks for none. */
+/** The first id. The driver's own allocator starts at 1, and stays below this in a run that asks it for none. */
 export const firstId = 1001;
 
-/** Ids are never used twice: with the count of them lost, they go on far beyond any that can be seen. */
+/** Distance to the highest visible id when the count of ids was lost: no id is used twice. */
 export const beyond = 10_000;
 
-/** Ids handed out by one save, epoch ms: until nothing of it can arrive any more, they may still be on their way. */
+/** Ids handed out by one save at `at`, epoch ms: they may be on their way until the save has settled. */
 const round = z.object({
   ids: idsShape,
   at: instant,
-  /** When that is, epoch ms, where it is sooner than after any save. */
+  /** The time when it has settled, epoch ms, where it is earlier than for other saves. */
   until: instant.optional(),
 });
 
 export const allotment = z.object({
-  /** The run whose executors these are; of another run only `next` still counts. */
+  /** The run of these executors; for another run only `next` is valid. */
   attempt: z.number().int(),
-  /** Start of its pods' names: with an id, the whole name. */
+  /** Prefix of its pods' names; the id completes the name. */
   prefix: z.string(),
   /** The first id that was handed out to this run. */
   first: z.number().int().optional(),
-  /** The id that is handed out next. It never goes back, also not from run to run. */
+  /** The next id. It never decreases, also not from run to run. */
   next: z.number().int(),
   /** Executors that were seen and not yet seen to end. */
   alive: idsShape,
-  /** Executors that were handed out and never seen. */
+  /** Executors whose ids were handed out and that were never seen. */
   underway: z.array(round).refine((rounds) => areFew(...rounds.map(({ ids }) => ids)), "too many on their way"),
-  /** How many were made since the present interval began, epoch ms. */
+  /** The number of executors created since the current interval began, epoch ms. */
   window: z.object({ at: instant, made: z.number().int() }).optional(),
   /** The driver's REST API has answered once: its RPC listens. */
   listens: z.boolean().optional(),
-  /** One was lost for lack of memory: all that are made from then on run one task at a time. */
+  /** An executor was lost for lack of memory: later ones run one task at a time. */
   singleTask: z.boolean().optional(),
-  /** Executors in a row that ended soon after their start, and when the last one did, epoch ms. */
+  /** Executors in a row that ended soon after their start, and the time of the last end, epoch ms. */
   crashes: z.object({ count: z.number().int(), at: instant }).optional(),
 });
 
 export type Allotment = z.infer<typeof allotment>;
 
-/** When nothing of a round can arrive any more, epoch ms; `settledMs` after a save nothing does. */
+/** The time after which no creation of a round can arrive, epoch ms; by default `settledMs` after its save. */
 export const settlesAt = ({ at, until }: Allotment["underway"][number], settledMs: number): number =>
   until ?? at + settledMs;
 
-/** The allotment of a run that begins: nothing is its own but the ids that are left. */
+/** The allotment of a new run, which continues the ids of the run before. */
 export const begun = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => {
   const first = before?.next ?? firstId;
   return { attempt, prefix, first, next: first, alive: "", underway: [] };
 };
 
-/** How many ids the run was handed out. */
+/** The number of ids that the run was handed out. */
 export const handedOut = ({ first = firstId, next }: Allotment): number => Math.max(0, next - first);

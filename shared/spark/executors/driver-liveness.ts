@@ -1,6 +1,6 @@
 /**
- * The driver's word, asked now and then: whether it answers, whether tasks end, whom of those that run it knows. A healthy
- * application is asked once its executors have run for a while, and then at long intervals: what is asked costs requests.
+ * Checks the driver's liveness by its REST API: whether it answers, whether tasks end, which executors it knows. A
+ * healthy application is asked once its executors have run for a while, and then rarely: each question costs requests.
  */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -11,40 +11,40 @@ import type { Registered } from "./registered.ts";
 
 export type Pulse = NonNullable<Care["pulse"]>;
 
-/** Between two questions, ms: at most, and while something is in doubt. */
+/** Interval of the questions, ms: at most, and while there is a doubt. */
 const mostMs = 15 * 60_000;
 const doubtMs = 60_000;
 
-/** So many given-up executors are remembered from one question to the next. */
+/** The most given-up executors remembered between two questions. */
 const mostInactive = 100;
 
 export type Patience = { readonly registrationMs: number; readonly stallMs: number; readonly silenceMs: number };
 
-/** Those whose process runs, and which nobody has told to end. */
+/** Executors whose process runs and that are not being deleted. */
 export const runningAmong = (pods: readonly Stored[]): readonly Stored[] =>
   pods.filter((pod) => podStatus(pod).phase === "Running" && endingOf(pod) === undefined && !isEnding(pod));
 
-/** When it began; one that does not say so has only just begun. */
+/** Start of the pod, epoch ms; infinity when it shows none, as if it had just begun. */
 const startOf = (pod: Stored): number =>
   instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? Number.POSITIVE_INFINITY;
 
 export type Asking = {
   readonly now: number;
-  /** When the driver started. */
+  /** Start of the driver, epoch ms. */
   readonly since: number;
   readonly patience: Patience;
-  /** The user has set these times: then executors are asked for as soon as they should be registered. */
+  /** The user has set these times: executors are asked for as soon as they should be registered. */
   readonly timed: boolean;
 };
 
 const intervalMs = (pulse: Pulse | undefined, { patience, timed }: Asking): number => {
   const isDoubtful = pulse?.silentSince !== undefined || pulse?.inactive !== undefined;
-  // Nothing can have stalled before: until then a run is not asked at all.
+  // Before that no driver can have stalled, so it is not asked.
   const most = pulse === undefined ? patience.stallMs : isDoubtful ? doubtMs : mostMs;
   return timed ? Math.min(most, patience.stallMs / 2, patience.silenceMs / 2) : most;
 };
 
-/** When the driver is to be asked next, epoch ms. */
+/** The time of the next question, epoch ms. */
 export const nextQuestion = (pulse: Pulse | undefined, running: readonly Stored[], asking: Asking): number => {
   const { since, patience, timed } = asking;
   const before = pulse?.at ?? Number.NEGATIVE_INFINITY;
@@ -59,14 +59,13 @@ const givenUp = (running: readonly Stored[], { inactive }: Registered): readonly
     .filter((id) => inactive.has(id))
     .sort((a, b) => a - b);
 
-/** One that never answered is not missed. */
+/** Notes the start of a silence; a driver that never answered is not silent. */
 const silentSince = (before: Pulse | undefined, now: number): Pulse | undefined =>
   before === undefined || before.silentSince !== undefined ? before : { ...before, at: now, silentSince: now };
 
 /**
- * The pulse after a question; `word` is undefined when nothing was said. What has not changed stays as it is, to the time
- * of the question, and nothing is remembered before work was seen: a run in which nothing happens is asked more often,
- * and costs no write.
+ * The pulse after a question; `word` is undefined without an answer. An unchanged pulse stays the same, with the time
+ * of its question, and no pulse is kept before a task was seen: an idle run is asked more often, and costs no write.
  */
 export const pulseAfter = (
   before: Pulse | undefined,
@@ -90,14 +89,14 @@ export const pulseAfter = (
   };
 };
 
-/** Tasks run, and at this question and all since `movedAt` none had ended. */
+/** True when tasks run and none has ended for `stallMs`. */
 export const isStalled = (pulse: Pulse | undefined, now: number, stallMs: number): boolean =>
   pulse?.movedAt !== undefined &&
   pulse.idle !== true &&
   pulse.silentSince === undefined &&
   now - pulse.movedAt >= stallMs;
 
-/** Running for so long, and the driver does not know them, whether they live or not. */
+/** Executors that have run for the registration timeout and that the driver does not know. */
 export const strangers = (
   running: readonly Stored[],
   { active, inactive }: Registered,
@@ -108,7 +107,7 @@ export const strangers = (
     return id !== undefined && !active.has(id) && !inactive.has(id) && startOf(pod) + patience.registrationMs <= now;
   });
 
-/** Given up by the driver at two questions, and running all the same. */
+/** Executors that the driver had given up at two questions, and that still run. */
 export const disowned = (
   running: readonly Stored[],
   before: Pulse | undefined,

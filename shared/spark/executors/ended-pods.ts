@@ -1,22 +1,22 @@
-/** Executor pods that have ended: which are of use to nobody, and which are kept for debugging, how many and how long. */
+/** The retention of ended executor pods: which are useless, and which are kept for debugging, how many and how long. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { endingOf, executorId, losses } from "./losses.ts";
 
-/** So many are kept, the latest by their ids: a crash loop must not fill the cluster. */
+/** The most pods kept, the latest by id: a crash loop must not fill the cluster. */
 const mostKept = 10;
 
 export type Keeping = {
   readonly now: number;
   readonly retentionMs: number;
-  /** When the driver ended, epoch ms; whoever ended with it or later did so because of it. */
+  /** End of the driver, epoch ms; executors that ended then or later ended because of it. */
   readonly driverEndedAt?: number | undefined;
 };
 
 export type Spent = {
   readonly useless: readonly Stored[];
-  /** When the first that is kept has been kept for long enough, epoch ms. */
+  /** The time when the first retention is over, epoch ms. */
   readonly until: number | undefined;
 };
 
@@ -28,7 +28,7 @@ const isKept = (pod: Stored, { now, retentionMs, driverEndedAt = Number.POSITIVE
   return losses[reason].keeps && at < driverEndedAt && now < at + retentionMs;
 };
 
-/** Of pods that have ended and were accounted for. Those on their way out are nobody's business any more. */
+/** Sorts ended pods that were accounted for into useless and kept ones. Pods that are being deleted are neither. */
 export const spent = (pods: readonly Stored[], keeping: Keeping): Spent => {
   const ended = pods.filter((pod) => endingOf(pod) !== undefined && !isEnding(pod));
   const worth = ended.filter((pod) => isKept(pod, keeping)).sort((a, b) => (executorId(b) ?? 0) - (executorId(a) ?? 0));

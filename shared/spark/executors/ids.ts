@@ -1,11 +1,11 @@
-/** Sets of executor ids, kept as ranges: `1-400,403`. However many executors there are, their ids stay a few words. */
+/** Sets of executor ids, stored as ranges, `1-400,403`, so that they stay small for any number of executors. */
 
 import * as z from "zod";
 
-/** Ascending, apart from each other by at least one id. */
+/** Ascending ranges with a gap between each two. */
 export type Ids = readonly (readonly [from: number, to: number])[];
 
-/** The form in which a set is kept. */
+/** The stored form of a set. */
 const pattern = /^(?:\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)?$/;
 
 export const textOfIds = (ids: Ids): string =>
@@ -21,7 +21,7 @@ const joined = (ranges: readonly (readonly [number, number])[]): Ids => {
   return out;
 };
 
-/** Reads what `textOfIds` wrote; what is out of order is put in order. */
+/** Parses a stored set; ranges may be in any order. */
 export const idsOf = (text: string): Ids =>
   joined(
     text
@@ -38,7 +38,7 @@ export const idSet = (ids: Iterable<number>): Ids => joined([...ids].map((id) =>
 
 export const union = (a: Ids, b: Ids): Ids => joined([...a, ...b]);
 
-/** By halves: a set may hold thousands of ranges, and is asked for each pod. */
+/** Finds an id by binary search: a set may hold thousands of ranges, and each pod needs a search. */
 export const hasId = (ids: Ids, id: number): boolean => {
   let [low, high] = [0, ids.length];
   while (low < high) {
@@ -57,21 +57,21 @@ export const countOfIds = (ids: Ids): number => ids.reduce((sum, [from, to]) => 
 export const listOfIds = (ids: Ids): readonly number[] =>
   ids.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at));
 
-/** A set that is only asked, however many are in it. */
+/** The shape of a set that is only searched, of any size. */
 export const rangesShape = z.string().regex(pattern);
 
-/** More than any cluster runs: a record that says so is broken, and to list what it names takes all memory there is. */
+/** The most ids of listed sets, more than any cluster runs: listing a broken record could exhaust memory. */
 const mostLiving = 100_000;
 
 export const areFew = (...sets: readonly string[]): boolean =>
   sets.reduce((sum, text) => sum + countOfIds(idsOf(text)), 0) <= mostLiving;
 
-/** A set whose ids are gone through one by one. */
+/** The shape of a set whose ids are listed one by one. */
 export const idsShape = rangesShape.refine((text) => areFew(text), `more than ${mostLiving} executors`);
 
 const meets = (ids: Ids, from: number, to: number): boolean => ids.some(([a, b]) => a <= to && from <= b);
 
-/** The set in at most `most` ranges, if that can be: the lowest gaps count as in it, but none that holds one of `apart`. */
+/** Merges the set into at most `most` ranges, if possible: fills the lowest gaps, but none with an id of `apart`. */
 export const coarsened = (ids: Ids, most: number, apart: Ids): Ids => {
   let excess = ids.length - most;
   if (excess <= 0) return ids;

@@ -1,59 +1,59 @@
 /**
- * What is remembered of an attempt's executors: which live, which were lost and why. Bounded however many there are: ids
- * as ranges, the latest losses whole, all others as figures.
+ * The ledger of an attempt's executors: which live, which were lost and why. Its size is bounded: ids are ranges, the
+ * latest losses are kept in full, and all others are counted.
  */
 import * as z from "zod";
 import { instant } from "../../kube/instant.ts";
 import { countOfIds, hasId, idsOf, idsShape, rangesShape } from "./ids.ts";
 import { losses, lossReasons } from "./losses.ts";
 
-/** What may be wrong with a run that goes on: no executor runs, the driver says nothing, or ends no task. */
+/** Troubles of a running run: no executor runs, the driver gives no answer, or ends no task. */
 export const troubles = ["executorsGone", "driverSilent", "driverStalled"] as const;
 
 const loss = z.object({
   id: z.number().int(),
-  /** The pod's UID; its first digits, if the pod was gone. */
+  /** The pod's UID; only its first digits, if the pod was gone. */
   uid: z.string(),
   pod: z.string().optional(),
   reason: z.enum(lossReasons),
   node: z.string().optional(),
   exitCode: z.number().int().optional(),
-  /** What the platform said, in its own words. */
+  /** The platform's reason, in its own words. */
   why: z.string().max(200).optional(),
-  /** When it ended, as its pod shows; else when it was missed. Epoch ms. */
+  /** End of the executor in its pod, else the time when it was missed. Epoch ms. */
   at: instant,
 });
 
-/** What is remembered of looking after executors and their driver. Times in epoch ms. */
+/** State of monitoring executors and their driver. Times in epoch ms. */
 const care = z.object({
-  /** How often in a row pods had to be deleted that did not come up, and the newest of them: each time they get longer. */
+  /** Deletions in a row of pods that did not come up, and the newest such id: the pending timeout grows with them. */
   stuck: z.object({ times: z.number().int(), last: z.number().int() }).optional(),
-  /** Since when none of the executors runs. */
+  /** Time since which no executor runs. */
   goneSince: instant.optional(),
-  /** The driver's word, asked now and then. */
+  /** State of the driver's answers. */
   pulse: z
     .object({
       at: instant,
-      /** Tasks that had ended, and when they were first so many. */
+      /** The number of ended tasks, and when it was first seen. */
       tasks: z.number(),
       movedAt: instant,
       /** No task was running. */
       idle: z.boolean().optional(),
       silentSince: instant.optional(),
-      /** Executors that run and that it had given up. */
+      /** Running executors that the driver had given up. */
       inactive: z.array(z.number().int()).optional(),
     })
     .optional(),
-  /** What is wrong with the run, and was told. */
+  /** The trouble of the run for which an event was recorded. */
   trouble: z.object({ is: z.enum(troubles), since: instant }).optional(),
-  /** What was told of nodes that are about to go with what cannot be moved. */
+  /** The reported text about nodes that are about to go with executors that cannot be moved. */
   warned: z.string().max(500).optional(),
 });
 
-/** Additive: what a record does not have is empty. */
+/** Every field is optional: an absent one is empty. */
 export const ledgerShape = z.object({
   attempt: z.number().int(),
-  /** Ids of those that live, and the first digits of their pods' UIDs in the same order. */
+  /** Ids of living executors, and the first digits of their pods' UIDs in the same order. */
   live: idsShape.optional(),
   marks: z
     .string()
@@ -61,17 +61,17 @@ export const ledgerShape = z.object({
     .optional(),
   /** Ids that are accounted for. */
   over: rangesShape.optional(),
-  /** How many were lost, by reason. */
+  /** The number of losses, by reason. */
   lost: z.partialRecord(z.enum(lossReasons), z.number().int()).optional(),
-  /** The latest of those that are told, oldest first. */
+  /** The latest losses with events, oldest first. */
   losses: z.array(loss).optional(),
-  /** Ids of those that may not have been told. */
+  /** Ids of losses whose events may not be recorded. */
   untold: z.array(z.number().int()).optional(),
-  /** Losses that Rekindle is about to bring about: what ends a pod is known before it does. */
+  /** Losses that Rekindle is about to cause: the reason is saved before the pod is deleted. */
   doomed: z.array(loss).optional(),
-  /** Ids of pods that ended and did not say why, and how often they were looked at. */
+  /** Ids of ended pods without a reason, and how often each was read. */
   unclear: z.array(z.object({ id: z.number().int(), checks: z.number().int() })).optional(),
-  /** Ids of those whose end the status may not show yet, by the state that it is to show. */
+  /** Ids of executors whose end the status may not show yet, by the state that it will show. */
   ends: z.object({ COMPLETED: idsShape.optional(), FAILED: idsShape.optional() }).optional(),
   care: care.optional(),
 });
@@ -82,17 +82,17 @@ export type Care = z.infer<typeof care>;
 
 export const freshLedger = (attempt: number): Ledger => ({ attempt });
 
-/** How many are known to live. */
+/** The number of executors known to live. */
 export const livingIn = ({ live = "" }: Ledger): number => countOfIds(idsOf(live));
 
 /** Ids that are accounted for. */
 export const isOver = ({ over = "" }: Ledger, id: number): boolean => hasId(idsOf(over), id);
 
-/** How many losses count against the application. */
+/** The number of losses that count against the application. */
 export const countedIn = ({ lost = {} }: Ledger): number =>
   lossReasons.reduce((sum, reason) => sum + (losses[reason].counts ? (lost[reason] ?? 0) : 0), 0);
 
-/** The executors end with their driver: nobody is missed any more. */
+/** The ledger after the driver's end: its executors end with it, and none is missing. */
 export const settled = (ledger: Ledger): Ledger => {
   const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care: ______, ...rest } = ledger;
   return rest;

@@ -1,6 +1,6 @@
 /**
- * Why an executor was lost, as a table: what each reason means for the application's account, for the pod that is left
- * and for whoever replaces executors. A reason is what the pod still shows, otherwise `deleted` or `unknown`: never a guess.
+ * The reasons of lost executors, as a table: their meaning for the application's account, for the pod, and for the
+ * allocator. A reason is what the pod still shows, otherwise `deleted` or `unknown`: never a guess.
  */
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -15,7 +15,7 @@ import {
   terminationOf,
 } from "../../kube/pods.ts";
 
-/** Order is the table's; words are stored and shown. */
+/** The order is the table's; these words are stored and shown. */
 export const lossReasons = [
   "finished",
   "failed",
@@ -40,13 +40,13 @@ export const lossReasons = [
 export type LossReason = (typeof lossReasons)[number];
 
 export type LossRow = {
-  /** Against the application: what it did, or was too small for. */
+  /** Counts against the application: its own fault, or too small a size. */
   readonly counts: boolean;
-  /** The pod stays for debugging until its retention is over; any other is deleted. */
+  /** The pod is kept for debugging until its retention is over; any other is deleted. */
   readonly keeps: boolean;
   /** `ask`: only after the driver says that the application goes on. */
   readonly replaced: "yes" | "no" | "ask";
-  /** An event tells of it, and it is remembered whole; else it is only counted. */
+  /** An event reports the loss, and the ledger keeps it in full; other losses are only counted. */
   readonly told: boolean;
   readonly means: string;
 };
@@ -77,7 +77,7 @@ export const losses: Readonly<Record<LossReason, LossRow>> = {
   unknown: { ...theirs, keeps: true, means: "its pod ended and gave no reason" },
 };
 
-/** Exit statuses that mean something of their own, as Spark's SparkExitCode and ExecutorExitCode have them. */
+/** Exit statuses with a meaning of their own, as in Spark's SparkExitCode and ExecutorExitCode. */
 const exits: Readonly<Record<number, { readonly reason: LossReason; readonly words: string }>> = {
   0: { reason: "finished", words: "done" },
   1: { reason: "failed", words: "an error, often at its start" },
@@ -96,12 +96,12 @@ const exits: Readonly<Record<number, { readonly reason: LossReason; readonly wor
   143: { reason: "terminated", words: "SIGTERM" },
 };
 
-/** In words, where it has any. */
+/** The words for an exit status, if it has any. */
 export const exitWords = (code: number): string | undefined => exits[code]?.words;
 
 const executorContainer = "spark-kubernetes-executor";
 
-/** The container that the executor is: by Spark's name, else the only one that has ended badly, else any that has ended. */
+/** The end of the executor's container: by Spark's name, else the first that failed, else the first that ended. */
 export const executorEnd = (status: PodStatus): Terminated | undefined => {
   const ends = (status.containerStatuses ?? []).flatMap(({ state }) => state?.terminated ?? []);
   const named = status.containerStatuses?.some(({ name }) => name === executorContainer) === true;
@@ -109,10 +109,10 @@ export const executorEnd = (status: PodStatus): Terminated | undefined => {
   return ends.find(({ exitCode }) => exitCode !== 0) ?? (ends.length > 0 && isOver(status) ? ends[0] : undefined);
 };
 
-/** What a process exits with when it is told to. */
+/** Exit statuses of a process that was told to end. */
 const obeys: ReadonlySet<number> = new Set([0, 137, 143]);
 
-/** A process that ended after its pod's deletion was asked for ended because of that; times are whole seconds. */
+/** True when a process ended because of its pod's deletion; times are whole seconds. */
 export const endedByDeletion = (pod: Obj, end: Terminated | undefined): boolean => {
   const asked = deletionAskedAt(pod);
   if (asked === undefined) return false;
@@ -141,8 +141,8 @@ const reasonOf = (pod: Obj, status: PodStatus, end: Terminated | undefined): Los
 };
 
 /**
- * How an executor's pod ended. Undefined: it has not, as far as it shows. A reason that is undefined: it has, and does not
- * show why; it may do so at the next look.
+ * The end of an executor's pod. Undefined: the pod shows none. With an undefined reason: it ended and shows no reason,
+ * which a later read may show.
  */
 export const endingOf = (
   pod: Obj,

@@ -1,4 +1,4 @@
-/** The executors of a run counted: who lives, who ended and how, who is missing, who may still be on the way. */
+/** The executors of a run by their state: living, ended, missing, or on their way. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, podStatus } from "../../kube/pods.ts";
@@ -6,12 +6,12 @@ import { type Allotment, firstId, settlesAt } from "./allotment.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "./ids.ts";
 import { endingOf, executorId, losses } from "./losses.ts";
 
-/** A set of ids as it is kept. */
+/** The stored form of a set of ids. */
 const kept = (ids: Iterable<number>): string => textOfIds(idSet(ids));
 
 const listed = (text: string): readonly number[] => listOfIds(idsOf(text));
 
-/** How an executor stands. `quit` ended with 0, as one does whose driver has no more use for it. */
+/** The state of an executor. `quit` exited with 0, as an executor does that its driver does not need any more. */
 export type Standing = "pending" | "running" | "ending" | "quit" | "failed";
 
 export type Member = {
@@ -29,7 +29,7 @@ const standingOf = (pod: Stored): Standing => {
   return podStatus(pod).phase === "Running" ? "running" : "pending";
 };
 
-/** A pod by its executor's id; undefined for one that Rekindle did not number. */
+/** The member of a pod; undefined for a pod without an id of Rekindle's. */
 const memberOf = (pod: Stored): Member | undefined => {
   const id = executorId(pod);
   if (id === undefined || id < firstId) return undefined;
@@ -43,7 +43,7 @@ export const membersOf = (pods: readonly Stored[]): readonly Member[] =>
     .filter((member) => member !== undefined)
     .sort((a, b) => a.id - b.id);
 
-/** Executors that were alive when they were last seen, and are not to be seen at all. */
+/** Executors that were alive in the last read, and of which there is no pod. */
 export const missingOf = ({ alive }: Allotment, members: readonly Member[]): readonly number[] => {
   const there = new Set(members.map(({ id }) => id));
   return listed(alive).filter((id) => !there.has(id));
@@ -53,20 +53,20 @@ const living: ReadonlySet<Standing> = new Set(["pending", "running"]);
 
 export const isLiving = ({ standing }: Member): boolean => living.has(standing);
 
-/** Executors that ended with 0 and of which the driver has not said that it does without them. */
+/** Executors that exited with 0 and are not being deleted. */
 export const quitters = (members: readonly Member[]): readonly Member[] =>
   members.filter(({ standing, pod }) => standing === "quit" && !isEnding(pod));
 
-/** Who has ended since it was last seen: each is among them once, for the next allotment knows of it. */
+/** Executors that ended since the last read; each once, because the next allotment does not list it as alive. */
 export const newlyEnded = ({ alive }: Allotment, members: readonly Member[]): readonly Member[] => {
   const before = new Set(listed(alive));
   return members.filter((member) => !isLiving(member) && before.has(member.id));
 };
 
-/** The API server's clock, epoch ms, and how long after a save something of it may still arrive. */
+/** `now`: the API server's clock, epoch ms. `settledMs`: the time after a save in which its creations may arrive. */
 type Time = { readonly now: number; readonly settledMs: number };
 
-/** Ids that were handed out so lately that their pods may still appear. */
+/** Ids whose pods may still appear. */
 const stillUnderway = ({ underway }: Allotment, members: readonly Member[], time: Time): Allotment["underway"] => {
   const there = new Set(members.map(({ id }) => id));
   return underway
@@ -75,26 +75,26 @@ const stillUnderway = ({ underway }: Allotment, members: readonly Member[], time
     .filter(({ ids }) => ids !== "");
 };
 
-/** The allotment after a look; what was handed out so long ago that it has settled, and was never seen, will never come. */
+/** The allotment after a read. An id that has settled and was never seen is dropped: it will never come. */
 export const afterLook = (before: Allotment, members: readonly Member[], time: Time): Allotment => ({
   ...before,
-  // An id above what is remembered was handed out by a record that was lost: it is not handed out again.
+  // A higher id was handed out by a record that was lost: it is not handed out again.
   next: Math.max(before.next, (members.at(-1)?.id ?? 0) + 1),
   alive: kept(members.filter(isLiving).map(({ id }) => id)),
   underway: stillUnderway(before, members, time),
 });
 
-/** An executor that lived so long was none that crashed at its start. */
+/** An executor that ran this long did not crash at its start, ms. */
 const crashMs = 60_000;
 
-/** When it ended, or the pod shows nothing better than that it was made, epoch ms. */
+/** End of the executor, epoch ms; its creation, if the pod shows no end. */
 export const endedAt = ({ pod, createdAt }: Member): number => endingOf(pod)?.at ?? createdAt;
 
-/** The application's own doing. */
+/** True of a failure that counts against the application. */
 const isCrash = ({ pod, standing }: Member): boolean =>
   standing === "failed" && losses[endingOf(pod)?.reason ?? "unknown"].counts;
 
-/** Executors in a row that ended badly and soon; one that had lived for a while makes them none. */
+/** Counts crashes in a row: failures soon after the start. One executor that had run for a while resets the count. */
 export const afterCrashes = (before: Allotment["crashes"], ended: readonly Member[]): Allotment["crashes"] => {
   const failed = ended.filter(isCrash);
   if (failed.length === 0) return before;

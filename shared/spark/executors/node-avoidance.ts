@@ -1,16 +1,16 @@
-/** Nodes on which executors keep dying: for a while new ones are placed elsewhere where there is an elsewhere. */
+/** Nodes with repeated executor losses: for a while new executors are placed on other nodes, where there are any. */
 import type { Obj } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import type { Loss } from "./ledger.ts";
 
-/** So many losses on one node within this time, and it is avoided for as long after the last of them; one, if it is about to go. */
+/** Losses on a node within `whileMs` for which it is avoided, as long after the last; one if it is about to go. */
 const tooMany = 3;
 const whileMs = 600_000;
-/** More nodes than this are not avoided at once: then it is not the nodes. */
+/** The most nodes avoided at once: with more, the nodes are not the cause. */
 const most = 8;
 
-/** Losses that say nothing of the node. */
+/** Losses that are no evidence against the node. */
 const blameless: ReadonlySet<Loss["reason"]> = new Set([
   "finished",
   "dismissed",
@@ -21,10 +21,10 @@ const blameless: ReadonlySet<Loss["reason"]> = new Set([
 
 const going = "its node goes at ";
 
-/** Why an executor is ended whose node goes at this time (epoch ms). */
+/** The reason of an executor that ends because its node goes at this time (epoch ms). */
 export const goingAt = (at: number): string => `${going}${timeText(at)}`;
 
-/** A node that is about to go takes pods until it does, also when nobody stands on it any more on whose pod that is written. */
+/** True of a loss on a node that is about to go: it accepts pods until then, also when no noticed pod is left on it. */
 const goes = ({ reason, why }: Loss): boolean => reason === "node" && why?.startsWith(going) === true;
 
 /** Names of the nodes to avoid, the worst first. */
@@ -49,7 +49,7 @@ const recordAt = (value: Json, name: string): Json => {
 
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** The pod, put elsewhere if it can be: a wish, for an executor in a bad place is better than none. */
+/** Adds a preference for other nodes: an executor on a bad node is better than none. */
 export const placedElsewhere = (pod: Obj, nodes: readonly string[]): Obj => {
   if (nodes.length === 0) return pod;
   const spec = recordAt(pod, "spec");

@@ -1,6 +1,6 @@
 /**
- * Executors whose node may be dead. A pod that runs and is not ready makes its node be looked at; certainly gone is kept
- * apart from silent, for a machine that is only silent may still run what stands on it.
+ * Executors whose node may be dead. A running pod that is not ready causes a read of its node. A node that is certainly
+ * gone differs from a silent one, on which processes may still run.
  */
 import * as z from "zod";
 import type { Ref, Stored } from "../../core/object.ts";
@@ -11,7 +11,7 @@ import { conditionOf, isEnding, podStatus } from "../../kube/pods.ts";
 import { nodes } from "../../kube/resources.ts";
 import { endingOf } from "./losses.ts";
 
-/** `gone`: deleted, or an operator says that it is off. `hidden`: we may not look at nodes. */
+/** `gone`: deleted, or marked out of service by an operator. `hidden`: Rekindle may not read nodes. */
 export type NodeState =
   | { readonly is: "answers" | "gone" | "hidden" }
   | { readonly is: "silent"; readonly since: number };
@@ -31,7 +31,7 @@ const shape = z.looseObject({
     .optional(),
 });
 
-/** What a look at a node says; times are the cluster's own. */
+/** The state of a node by its read; times are the cluster's own. */
 export const nodeStateOf = (hearing: ProbeResult): NodeState => {
   if (!hearing.heard) return { is: "hidden" };
   if (hearing.value === undefined) return { is: "gone" };
@@ -45,21 +45,19 @@ export const nodeStateOf = (hearing: ProbeResult): NodeState => {
   return since === undefined ? { is: "answers" } : { is: "silent", since };
 };
 
-/** A process that ran, and of which its node has not said that it runs on or has ended. */
+/** True of a pod that ran, and of which its node reports neither that it runs nor that it ended. */
 export const isSuspect = (pod: Stored): boolean => {
   const status = podStatus(pod);
   return status.phase === "Running" && endingOf(pod) === undefined && conditionOf(status, "Ready")?.status === "False";
 };
 
-/**
- * Where nodes are hidden: whoever keeps the nodes has given the pod up, and its node has not ended it within its grace.
- */
+/** Where nodes are hidden: true when the node controller gave the pod up, and its node did not end it in its grace. */
 export const isGivenUp = (pod: Stored, now: number): boolean => {
   const until = instantOf(pod.metadata.deletionTimestamp);
   return until !== undefined && until < now && isEnding(pod) && disruptionOf(podStatus(pod)) === "node";
 };
 
-/** A pod with a claim may still write to it: its place is given to nobody while its node is only silent. */
+/** True of a pod with a claim, to which it may still write: it is not replaced while its node is only silent. */
 export const holdsClaims = (pod: Stored): boolean => {
   const spec: unknown = pod["spec"];
   if (typeof spec !== "object" || spec === null || !("volumes" in spec) || !Array.isArray(spec.volumes)) return false;
@@ -69,15 +67,15 @@ export const holdsClaims = (pod: Stored): boolean => {
   );
 };
 
-/** What becomes of an executor on a node: freed now, at a time (epoch ms), only when the node is certainly gone, or not at all. */
+/** The fate of an executor: freed now, at a time (epoch ms), when its node is certainly gone, or not at all. */
 export type Fate =
   | { readonly is: "free"; readonly why: string }
   | { readonly is: "wait"; readonly until: number }
-  /** Nobody was let look at the node, for now or for good: it is asked for again. */
+  /** The node could not be read, for now or for good: it is read again. */
   | { readonly is: "ask" }
   | { readonly is: "bound" | "none" };
 
-/** So long after a pod went silent its node is asked for though it is hidden: after that whoever keeps the nodes has given it up, ms. */
+/** Time, ms, for which the node of an unready pod is read though hidden; by then the node controller has acted. */
 const askedMs = 600_000;
 
 const isNews = (pod: Stored, now: number): boolean => {

@@ -1,4 +1,4 @@
-/** Who makes an application's executors: the driver's own allocator, or Rekindle; and where Rekindle cannot. */
+/** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import type { Conf } from "../submission/conf.ts";
@@ -15,7 +15,7 @@ export const owners = ["assist", "own"] as const;
 export const isOwn = (annotations: Readonly<Record<string, string>>): boolean =>
   annotations[ownerAnnotation]?.trim() === "own";
 
-/** How many executors an application asks for: the field, then the conf, as Spark would read them. */
+/** The number of executors that an application asks for: the field, then the conf, as Spark would read them. */
 export const wantedOf = (spec: SparkApplicationSpec): number => {
   const { instances } = withDefaults(spec).executor;
   const text = spec.sparkConf?.["spark.executor.instances"]?.trim() ?? "";
@@ -26,7 +26,7 @@ export const wantedOf = (spec: SparkApplicationSpec): number => {
 type Asked = { readonly conf: Conf; readonly sparkVersion: string };
 
 type Obstacle = {
-  /** What is in the way, in the user's words. */
+  /** The obstacle, in the user's words. */
   readonly what: string;
   /** Why Rekindle cannot be the allocator then. */
   readonly why: string;
@@ -40,7 +40,7 @@ const flag =
 
 const featureSteps = "spark.kubernetes.executor.pod.featureSteps";
 
-/** Every reason why Rekindle cannot be the allocator; each is told, with what to do, and nothing is submitted. */
+/** Every reason why Rekindle cannot be the allocator: reported with its remedy, and nothing is submitted. */
 export const obstacles: readonly Obstacle[] = [
   {
     what: "dynamic allocation",
@@ -102,7 +102,7 @@ const ownClaims = "spark.kubernetes.driver.ownPersistentVolumeClaim";
 const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
 const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
 
-/** Spark's own allocator hands on claims unless a conf says otherwise. */
+/** Spark's own allocator reuses claims unless a conf turns that off. */
 const claims = (confs: Confs): readonly string[] => {
   if (!claimsOnDemand(confs) || isOff(confs, ownClaims) || isOff(confs, reuse)) return [];
   const waits = confs[wait]?.trim().toLowerCase() === "true" ? `, and no driver waits for one (${wait})` : "";
@@ -118,13 +118,13 @@ const batch = (confs: Confs): readonly string[] => {
     : [`${batchConf}: ${asked} executors are more than Rekindle creates in one batch: it creates ${mostInBatch}`];
 };
 
-/** Confs of Spark's own allocator that Rekindle reads otherwise, in one text each; nothing is refused for them. */
+/** Confs of Spark's own allocator that Rekindle reads otherwise, one text each; none causes a refusal. */
 export const readOtherwise = ({ sparkConf = {} }: SparkApplicationSpec): readonly string[] => [
   ...claims(sparkConf),
   ...batch(sparkConf),
 ];
 
-/** What is in the way of `rekindle.dev/executors: own`, in one text each. */
+/** The obstacles to `rekindle.dev/executors: own`, one text each. */
 export const obstaclesIn = (asked: Asked): readonly string[] =>
   obstacles
     .filter(({ stands }) => stands(asked))

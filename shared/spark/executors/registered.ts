@@ -1,4 +1,4 @@
-/** Which executors the driver knows, by its own REST API: asked through the API server's pod proxy, read at the door. */
+/** The executors that the driver knows, by its REST API, through the API server's pod proxy. */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
 import type { ProbeResult, Query } from "../../core/query.ts";
@@ -11,23 +11,25 @@ const entry = z.looseObject({
   failedTasks: z.number().optional(),
 });
 
-/** Ids that are numbers; the driver itself is among the entries, too. */
+/** Numeric ids; the driver itself is an entry without one. */
 export type Registered = {
   readonly active: ReadonlySet<number>;
-  /** Known, and given up. */
+  /** Executors that the driver knows and has given up. */
   readonly inactive: ReadonlySet<number>;
-  /** Of the active, those that work on something. */
+  /** Active executors with running tasks. */
   readonly busy: ReadonlySet<number>;
   readonly runningTasks: number;
-  /** Ended well or badly, on all executors that the driver remembers. */
+  /** Completed and failed tasks of all executors that the driver remembers. */
   readonly endedTasks: number;
 };
 
-/** One executor in the driver's answer takes fewer bytes, and so much may be said whatever their number. */
+/** The most bytes of one executor in the answer, and the least limit of an answer. */
 const bytesEach = 2_048;
 const leastBytes = 1_048_576;
 
-/** `executors`: how many there may be. The dead are among them as far as the driver remembers them (spark.ui.retainedDeadExecutors, 100). */
+/**
+ * The query of the driver's executors. `executors`: the most in it, with dead ones (spark.ui.retainedDeadExecutors).
+ */
 export const registeredQuery = (
   pod: Ref,
   port: number,
@@ -54,7 +56,7 @@ const idsWhere = (entries: readonly Entry[], holds: (one: Entry) => boolean): Re
 const sum = (entries: readonly Entry[], of: (one: Entry) => number | undefined): number =>
   entries.reduce((total, one) => total + (of(one) ?? 0), 0);
 
-/** Ends at the first that is none: a megabyte of nonsense costs no more than its first entry. */
+/** Parses the entries up to the first invalid one, so that a large invalid answer costs one entry. */
 const entriesIn = (value: unknown): readonly Entry[] | undefined => {
   if (!Array.isArray(value)) return undefined;
   const entries: Entry[] = [];
@@ -66,7 +68,7 @@ const entriesIn = (value: unknown): readonly Entry[] | undefined => {
   return entries;
 };
 
-/** Undefined when the driver did not answer, or said something else: then nothing is known of registrations. */
+/** The registered executors; undefined when the driver gave no valid answer: its registrations are then unknown. */
 export const registeredIn = (hearing: ProbeResult): Registered | undefined => {
   const entries = hearing.heard ? entriesIn(hearing.value) : undefined;
   if (entries === undefined) return undefined;

@@ -1,33 +1,33 @@
-/** Which executors go when there are more than wanted: those that wait for a place, then the idle, and no busy one unasked. */
+/** Selects the surplus executors to delete: pending ones first, then idle ones, and busy ones only by `force`. */
 import { isLiving, type Member } from "./members.ts";
 
 export type Surplus = {
   readonly expected: number;
   readonly members: readonly Member[];
-  /** Who runs tasks, as the driver tells; undefined while it tells nothing. */
+  /** Ids with running tasks, by the driver; undefined while it gives no answer. */
   readonly busy: ReadonlySet<number> | undefined;
-  /** Busy ones may go, too. */
+  /** Busy executors may be deleted, too. */
   readonly force: boolean;
 };
 
 export type Shrinking = {
   readonly leaving: readonly Member[];
-  /** More than wanted, and busy or nothing known of. */
+  /** The number of surplus executors that are busy or of unknown state. */
   readonly kept: number;
 };
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Who waits for a place, then who idles, then who is busy; of whom nothing is known, never. */
+/** The cost of a deletion: pending 0, idle 1, busy 2; infinite for one that may not be deleted. */
 const costOf = ({ busy, force }: Surplus, { id, standing }: Member): number => {
   if (standing === "pending") return 0;
   if (busy === undefined) return never;
-  // An executor that runs and that the driver does not know has no tasks.
+  // A running executor that the driver does not know has no tasks.
   if (!busy.has(id)) return 1;
   return force ? 2 : never;
 };
 
-/** Those that are ending already are none of the living. The youngest of equals go first. */
+/** Selects from the living executors; of equals the youngest go first. */
 export const shrink = (surplus: Surplus): Shrinking => {
   const living = surplus.members.filter(isLiving);
   const excess = Math.max(0, living.length - surplus.expected);

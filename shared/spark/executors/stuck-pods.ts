@@ -1,13 +1,13 @@
-/** Executors that do not come up: what holds a pod up, and how long that is borne. */
+/** Executors that do not come up: what hinders a pod, and how long Rekindle waits for it. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus, waitingReason } from "../../kube/pods.ts";
 
-/** What keeps a pod from starting. `volume` also stands for all that a node does before it makes containers, in silence. */
+/** Hindrances of a pod's start. `volume` also stands for all that a node does before it creates containers. */
 export const hindrances = ["unschedulable", "imagePull", "config", "volume"] as const;
 export type Hindrance = (typeof hindrances)[number];
 
-/** Reasons of a waiting container, as the kubelet has them. */
+/** Waiting reasons of a container, as the kubelet writes them. */
 const byReason: Readonly<Record<string, Hindrance>> = {
   ErrImagePull: "imagePull",
   ImagePullBackOff: "imagePull",
@@ -25,16 +25,16 @@ const byReason: Readonly<Record<string, Hindrance>> = {
 
 export type Held = {
   readonly by: Hindrance;
-  /** In the platform's words. */
+  /** The platform's message. */
   readonly says: string;
-  /** The pod itself says that something is wrong; else it is only slow. */
+  /** The pod itself shows an error; else it is only slow. */
   readonly plain: boolean;
 };
 
 const waitsFor = ({ containerStatuses }: PodStatus): string | undefined =>
   containerStatuses?.find(({ state }) => state?.waiting !== undefined)?.state?.waiting?.reason;
 
-/** What holds up a pod; undefined for one that is up, over, going, or gated: somebody wants that one to wait. */
+/** The hindrance of a pod; undefined for one that runs, has ended, is being deleted, or is gated on purpose. */
 export const heldBy = (pod: Stored): Held | undefined => {
   const status = podStatus(pod);
   if (status.phase !== "Pending" || isEnding(pod)) return undefined;
@@ -49,18 +49,18 @@ export const heldBy = (pod: Stored): Held | undefined => {
     : { by: "volume", says: says === "" ? "its containers are not created" : says, plain: false };
 };
 
-/** How long pods are borne when so many times in a row some had to be deleted, ms. */
+/** The time to wait for a pod after `times` deletions in a row, ms: it doubles with each. */
 export const patienceMs = (times: number, leastMs: number, mostMs: number): number =>
   Math.min(Math.max(leastMs, mostMs), leastMs * 2 ** Math.min(times, 30));
 
 export type Stuck = {
-  /** Held up for too long, by the order of their ids. */
+  /** Pods that are hindered for too long, by id. */
   readonly late: readonly { readonly pod: Stored; readonly held: Held }[];
-  /** When the next one will be that says what is wrong with it, epoch ms. */
+  /** The time when the next one with an error is late, epoch ms. */
   readonly next: number | undefined;
 };
 
-/** Tells those that are held up for too long. `timed`: also those that are only slow are waited for by the clock. */
+/** Finds the pods that are hindered for too long. `timed`: a timer also waits for those that are only slow. */
 export const stuckAmong = (
   pods: readonly Stored[],
   { now, patience, timed }: { readonly now: number; readonly patience: number; readonly timed: boolean },

@@ -1,16 +1,16 @@
-/** What a SparkApplication asks of its namespace, as upstream's webhook counts it, against the quotas that are there. Pure. */
+/** Checks the resource requests of a SparkApplication, as upstream's webhook counts them, against quotas. Pure. */
 import * as z from "zod";
 import type { SparkApplicationSpec } from "./schema/application.ts";
 import { withDefaults } from "./schema/defaults.ts";
 import type { SparkPodSpec } from "./schema/pod.ts";
 import { amountOf, bytesOf, ratioOf } from "./schema/quantity.ts";
 
-/** Amounts by the names that quotas give them: cores, bytes. */
+/** Amounts by the resource names of quotas: cores, bytes. */
 export type Requests = Readonly<Record<string, number>>;
 
 const leastOverhead = 384 * 2 ** 20;
 
-/** Upstream counts only Java as running in a JVM, Scala not. */
+/** The overhead factor. Upstream counts only Java as a JVM program, Scala not. */
 const factorOf = ({ memoryOverheadFactor, type }: SparkApplicationSpec): number =>
   (memoryOverheadFactor === undefined ? undefined : ratioOf(memoryOverheadFactor)) ?? (type === "Java" ? 0.1 : 0.4);
 
@@ -20,7 +20,7 @@ const memoryOf = ({ memory, memoryOverhead }: SparkPodSpec, factor: number): num
   return bytes + (overhead ?? Math.floor(Math.max(bytes * factor, leastOverhead)));
 };
 
-/** Driver and executors together; a request for cores is not looked at, and dynamic allocation counts as one executor. */
+/** Driver and executors together, as upstream: coreRequest is ignored, and dynamic allocation counts one executor. */
 export const requestsOf = (given: SparkApplicationSpec): Requests => {
   const spec = withDefaults(given);
   const pods: readonly (readonly [SparkPodSpec, number])[] = [
@@ -50,7 +50,7 @@ const quota = z.looseObject({
   status: z.looseObject({ hard: amounts, used: amounts }).optional(),
 });
 
-/** A little above what fits is rounding. */
+/** The tolerance for rounding errors. */
 const rounding = 1e-6;
 
 const excessOf = (requests: Requests, { spec, status }: z.infer<typeof quota>): readonly string[] =>
@@ -61,7 +61,7 @@ const excessOf = (requests: Requests, { spec, status }: z.infer<typeof quota>): 
     return used + asked > hard + rounding ? [`${name}: ${asked} more than the ${used} in use exceed ${hard}`] : [];
   });
 
-/** One message per quota that the requests exceed, in upstream's words first; those with scopes are not looked at. */
+/** One message for each exceeded quota, in upstream's words first; quotas with scopes are ignored. */
 export const exceeded = (requests: Requests, quotas: readonly unknown[]): readonly string[] =>
   quotas.flatMap((given) => {
     const parsed = quota.safeParse(given);

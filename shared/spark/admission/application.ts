@@ -1,4 +1,4 @@
-/** SparkApplications at the API server's door: the defaults that upstream's webhook writes, and the refusals it gives. */
+/** Admission of SparkApplications: the defaults that upstream's webhook writes, and its refusals. */
 import * as z from "zod";
 import {
   type AdmittedObject,
@@ -22,13 +22,13 @@ const stateOf = (object: AdmittedObject): unknown => {
   return isRecord(application) ? application["state"] : undefined;
 };
 
-/** Only a run that has not begun takes new defaults: later they would be a change of it. */
+/** True before a run has begun: in a later phase, new defaults would change the run. */
 const isNew = (object: AdmittedObject): boolean =>
   [undefined, "", "INVALIDATING"].some((state) => state === stateOf(object));
 
 const hasType = (spec: unknown): boolean => isRecord(spec) && spec["type"] !== undefined && spec["type"] !== "";
 
-/** The defaults of what has not begun. What cannot be read is left for the validation to refuse. */
+/** The defaults of an application that has not begun. A spec that does not parse is left to the validation. */
 export const applicationDefaults = (object: AdmittedObject): readonly PatchOperation[] => {
   const { spec } = object;
   if (!isNew(object) || !isRecord(spec)) return [];
@@ -51,7 +51,7 @@ type Rehearsed = {
   readonly spec: Spec;
 };
 
-/** A submission that nobody will make: only whether it could be made is asked. */
+/** Builds a submission that is never created, to check whether it could be. */
 export const rehearsal = ({ name, namespace, annotations, spec }: Rehearsed): ReturnType<typeof submit> => {
   const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations };
   return submit({ app, spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
@@ -62,7 +62,7 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly
   if (!parsed.ok) return [];
   const annotations = annotationsOf(object);
   const result = rehearsal({ name, namespace, annotations, spec: parsed.spec });
-  // What a note says of admission's absence is not so while admission answers.
+  // The note about memoryLimit holds only without admission.
   const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
   return "refused" in result
     ? [`its submission will fail: ${result.refused}`]
@@ -74,8 +74,8 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly
 };
 
 /**
- * Refuses what upstream's webhook refuses, and what neither Spark nor Kubernetes could read. What only a submission
- * would find is a warning: upstream stores such an application, and tells in its status.
+ * Refuses an object that upstream's webhook refuses, or that neither Spark nor Kubernetes could read. An error that
+ * only a submission finds is a warning: upstream stores such an application, and shows the error in its status.
  */
 export const judgedApplication = (object: AdmittedObject, named: Named): Judgement => {
   const parsed = parseSpec({ ...object, metadata: named });

@@ -1,4 +1,4 @@
-/** SparkConnects at the API server's door: the rules that reconcile keeps are upstream's. */
+/** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
 import type { AdmittedObject, Judgement, Named } from "../../kube/admission.ts";
 import { readSpec } from "../connect/read.ts";
 

@@ -1,4 +1,4 @@
-/** Executor pods at the API server's door: the one field that neither a pod template nor a conf can carry. */
+/** Admission of executor pods: writes the one field that neither a pod template nor a conf can carry. */
 import * as z from "zod";
 import { type AdmittedObject, memoryLimitMark, type PatchOperation } from "../../kube/admission.ts";
 
@@ -14,7 +14,7 @@ const marked = z.looseObject({
   }),
 });
 
-/** The limit that the executor's template carries as an annotation, written over the one that Spark computed. */
+/** Replaces Spark's memory limit with the one in the template's annotation. */
 export const podLimits = (object: AdmittedObject): readonly PatchOperation[] => {
   const parsed = marked.safeParse(object);
   if (!parsed.success) return [];

@@ -1,4 +1,4 @@
-/** Quotas at the API server's door: a SparkApplication that does not fit is refused before its pods are. */
+/** Admission by quota: a SparkApplication that does not fit is refused before its pods are. */
 import { type AdmissionRequest, type AdmittedObject, isSameSpec, type Verdict } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { exceeded, type Requests, requestsOf } from "../quota.ts";
@@ -9,7 +9,7 @@ const asked = (object: AdmittedObject | null | undefined): Requests => {
   return parsed.success ? requestsOf(parsed.data) : {};
 };
 
-/** A run that goes on is in the quota's count already. */
+/** True of a run that the quota counts already. */
 const runs = (object: AdmittedObject | null | undefined): boolean => {
   const status = object?.["status"];
   const state = isRecord(status) && isRecord(status["applicationState"]) ? status["applicationState"]["state"] : "";
@@ -23,11 +23,11 @@ const increase = ({ object, oldObject }: AdmissionRequest): Requests => {
   );
 };
 
-/** True when quotas are to be asked about it. */
+/** True when the request needs a read of the quotas. */
 export const isCounted = (request: AdmissionRequest): boolean =>
   request.kind.kind === "SparkApplication" && ["CREATE", "UPDATE"].includes(request.operation) && !isSameSpec(request);
 
-/** The verdict, if it was good, once the namespace's quotas are known. */
+/** The verdict after the namespace's quotas: a refusal stays one. */
 export const withinQuotas = (quotas: readonly unknown[], request: AdmissionRequest, verdict: Verdict): Verdict => {
   if (!verdict.allowed) return verdict;
   const excess = exceeded(increase(request), quotas);

@@ -1,4 +1,4 @@
-/** Which kinds admission knows, and what it does for each: pure, so that asking twice or in a dry run makes no difference. */
+/** The kinds that admission knows, with their defaults and checks. Pure: a repeat or a dry run makes no difference. */
 import { isTooMuch } from "../../core/json.ts";
 import {
   type AdmissionRequest,
@@ -20,13 +20,13 @@ import { podLimits } from "./pod.ts";
 import { judgedSchedule } from "./schedule.ts";
 
 type Known = {
-  /** Absent: the object is not judged. */
+  /** Absent: the object has no limits. */
   readonly limits?: LimitsSaying;
   readonly patched?: (object: AdmittedObject) => readonly PatchOperation[];
   readonly judged?: (object: AdmittedObject, named: Named) => Judgement;
 };
 
-/** group/kind → what is done about it. Upstream has no defaults for the last two. */
+/** group/kind → its admission. Upstream has no defaults for schedules and SparkConnects. */
 const known: Readonly<Record<string, Known>> = {
   "sparkoperator.k8s.io/SparkApplication": {
     limits: applicationLimits,
@@ -44,14 +44,14 @@ const knownOf = ({ kind, operation }: AdmissionRequest): Known => {
   return writes && Object.hasOwn(known, name) ? (known[name] ?? {}) : {};
 };
 
-/** Writes what belongs to the object and its writer left out. */
+/** Writes the defaults of fields that are absent. */
 export const patchedBy = (request: AdmissionRequest): Verdict => {
   const { patched } = knownOf(request);
   const { object } = request;
   return patched === undefined || !object || isTooMuch(object["spec"]) ? pass : { ...pass, patch: patched(object) };
 };
 
-/** Refuses what could not run. */
+/** Refuses an object that could not run. */
 export const judgedBy = (request: AdmissionRequest): Verdict => {
   const { judged, limits } = knownOf(request);
   const { object } = request;

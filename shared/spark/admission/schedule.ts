@@ -1,4 +1,4 @@
-/** ScheduledSparkApplications at the API server's door: upstream refuses names and confs, and nothing else. */
+/** Admission of ScheduledSparkApplications: upstream refuses names and confs only. */
 import * as z from "zod";
 import { instantOf } from "../../core/time.ts";
 import type { AdmittedObject, Judgement, Named } from "../../kube/admission.ts";
@@ -13,7 +13,7 @@ const spec = z.looseObject({
   template: z.looseObject({ sparkConf: z.record(z.string(), z.string()).optional() }),
 });
 
-/** What its runs would be told: a submission of the template is rehearsed, as that of an application is. */
+/** Warnings about the schedule's runs: builds a submission of the template, as for an application. */
 const runSayings = ({ name, namespace }: Named, template: unknown): readonly string[] => {
   const run = parseSpec({ metadata: { name, namespace }, spec: template });
   if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
@@ -22,7 +22,7 @@ const runSayings = ({ name, namespace }: Named, template: unknown): readonly str
   return ignoredVolumes(run.spec).map((volume) => `in spec.template, ${volume}`);
 };
 
-/** What upstream stores all the same, and tells in the status of the schedule or of its runs. */
+/** Warnings about errors that upstream stores, and shows in the status of the schedule or of its runs. */
 const toldLater = (object: AdmittedObject, { name, namespace }: Named, template: unknown): readonly string[] => {
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;

@@ -1,4 +1,4 @@
-/** Where an ingress serves something: upstream's URL formats, filled in. */
+/** The address of an ingress, by upstream's URL formats. */
 
 export type Address = {
   readonly host: string;

@@ -1,4 +1,4 @@
-/** All that goes with a run beside what Spark itself needs, and what of it ends with the run. */
+/** All auxiliary objects of a run, and which of them end with it. */
 import type { Resource } from "../../core/object.ts";
 import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -10,7 +10,7 @@ import { driverPortObjects } from "./driver-ports.ts";
 import type { AuxiliaryObject, Subject } from "./object.ts";
 import { uiObjects, withProxy } from "./ui.ts";
 
-/** Kinds that only some applications have made: they are looked for only where they were made. */
+/** Kinds that only some applications have: they are listed only for applications that had one. */
 export const rareKinds = {
   ingress: ingresses,
   driverPdb: podDisruptionBudgets,
@@ -24,7 +24,7 @@ const isRare = (name: string): name is RareKind => Object.hasOwn(rareKinds, name
 
 export const rareNames: readonly RareKind[] = Object.keys(rareKinds).filter(isRare);
 
-/** What holds capacity or drains back is taken away when the run ends; the rest stays as long as the application. */
+/** kind → true when it ends with the run, as it holds capacity or drains back; the rest stays with its owner. */
 export const endsWithRun: Readonly<Record<RareKind, boolean>> = {
   ingress: false,
   driverPdb: true,
@@ -34,31 +34,31 @@ export const endsWithRun: Readonly<Record<RareKind, boolean>> = {
 
 type Of = Pick<Subject, "name" | "namespace" | "uid" | "spec" | "options">;
 
-/** All of an attempt's subject but what only a submission gives: the driver's name. Its spec is as it is submitted. */
+/** An attempt's subject without the driver's name, which only a submission gives. Its spec is the submitted one. */
 export const subjectOf = (of: Of, attempt: number): Omit<Subject, "driverPodName"> => {
   const { submissionId, applicationId } = identityFor(of, attempt);
   const subject = { ...of, submissionId, applicationId };
   return { ...subject, spec: prepared(subject) };
 };
 
-/** The spec as it is submitted: for its batch scheduler, and behind its ingress. */
+/** The submitted spec: prepared for its batch scheduler and its ingress. */
 export const prepared = (subject: Omit<Subject, "driverPodName">): SparkApplicationSpec => {
   const spec = withDefaults(subject.spec);
   return withProxy(arranged({ ...subject, spec }), subject);
 };
 
-/** What must be there before the driver is. `subject.spec` is the prepared one, here and below. */
+/** Objects that must exist before the driver. `subject.spec` is the prepared one, here and below. */
 export const preDriverObjectsOf = (subject: Subject): readonly AuxiliaryObject[] => [
   ...disruptionBudgetObjects(subject),
   ...batchSchedulerObjects(subject),
 ];
 
-/** The ways to a driver that has begun. */
+/** Services and ingresses of a driver that has begun. */
 export const postStartObjectsOf = (subject: Subject): readonly AuxiliaryObject[] => [
   ...uiObjects(subject),
   ...driverPortObjects(subject),
 ];
 
-/** Which rare kinds are among them. */
+/** The rare kinds among these objects. */
 export const rareIn = (companions: readonly AuxiliaryObject[]): readonly RareKind[] =>
   rareNames.filter((name) => companions.some(({ resource }) => resource === rareKinds[name]));

@@ -1,4 +1,4 @@
-/** What an application's pods ask for, as a batch scheduler is told it: as upstream's resourceusage package. */
+/** The resource requests of an application for batch schedulers, as upstream's resourceusage package. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { SparkPodSpec } from "../schema/pod.ts";
 import { bytesOf, ratioOf } from "../schema/quantity.ts";
@@ -22,7 +22,7 @@ const bytesOfPod = (spec: SparkApplicationSpec, { memory, memoryOverhead }: Spar
   return bytes + overhead;
 };
 
-/** Memory of executors that only their confs tell of. */
+/** Memory of executors that only confs ask for, bytes. */
 const besides = ({ type, sparkConf = {} }: SparkApplicationSpec): number => {
   const python = type === "Python" ? (bytesOf(sparkConf["spark.executor.pyspark.memory"] ?? "", "m") ?? 0) : 0;
   const offHeap = (sparkConf["spark.memory.offHeap.enabled"] ?? "false") !== "false";
@@ -41,11 +41,11 @@ export const executorAmounts = (spec: SparkApplicationSpec): Amounts => ({
   memory: inMebi(bytesOfPod(spec, spec.executor) + besides(spec)),
 });
 
-/** Executors that the driver asks for at first. */
+/** The number of executors that the driver requests at its start. */
 export const firstExecutors = ({ executor, dynamicAllocation }: SparkApplicationSpec): number =>
   Math.max(0, executor.instances ?? 0, dynamicAllocation?.minExecutors ?? 0, dynamicAllocation?.initialExecutors ?? 0);
 
-/** Thousandths of a quantity of cores; 0 for what is none, which was refused before. */
+/** Thousandths of a quantity of cores; 0 for an invalid one, which was refused before. */
 const milliOf = (text: string): number => {
   const [, amount = "0", unit = ""] = /^([\d.]+)(m?)$/.exec(text) ?? [];
   return Math.ceil(Number(amount) * (unit === "m" ? 1 : 1_000));
@@ -53,7 +53,7 @@ const milliOf = (text: string): number => {
 
 const mebiOf = ({ memory }: Amounts): number => Number.parseInt(memory, 10);
 
-/** The largest unit in which it is whole, as Kubernetes writes it. */
+/** Writes MiB in the largest unit that gives a whole number, as Kubernetes does. */
 const binary = (amount: number): string => {
   const units = ["Mi", "Gi", "Ti", "Pi"];
   let at = 0;

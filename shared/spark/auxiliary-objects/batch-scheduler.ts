@@ -1,4 +1,4 @@
-/** Batch schedulers: what each wants of an application's pods, and the PodGroup that it is told of the whole. */
+/** Batch schedulers: the fields that each needs in an application's pods, and its PodGroup. */
 import type { Resource } from "../../core/object.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { SparkPodSpec } from "../schema/pod.ts";
@@ -23,9 +23,9 @@ export const coschedulingPodGroups: Resource = {
 type Named = { readonly name: string; readonly spec: SparkApplicationSpec; readonly options: Options };
 
 type Scheduler = {
-  /** What the pods are told. */
+  /** Adds the scheduler's fields to the pods. */
   readonly arranged: (named: Named) => SparkApplicationSpec;
-  /** What is made for them. */
+  /** The objects to create for the scheduler. */
   readonly companions: (subject: Subject) => readonly AuxiliaryObject[];
 };
 
@@ -46,7 +46,7 @@ const both = (spec: SparkApplicationSpec, over: { labels?: Texts; annotations?: 
 
 const groupName = "scheduling.k8s.io/group-name";
 
-/** A group of the user's own is left alone. */
+/** True when the user names a group, which Rekindle does not change. */
 const hasOwnGroup = ({ driver }: SparkApplicationSpec): boolean => driver.annotations?.[groupName] !== undefined;
 
 const volcano: Scheduler = {
@@ -95,7 +95,7 @@ const taskGroupOf = (name: string, minMember: number, spec: SparkApplicationSpec
   };
 };
 
-/** A group of nobody is no group to YuniKorn. */
+/** The task groups. YuniKorn takes no group of 0 pods. */
 const taskGroups = (spec: SparkApplicationSpec): string => {
   const count = firstExecutors(spec);
   return JSON.stringify([
@@ -121,7 +121,7 @@ const yunikorn: Scheduler = {
 const nameOf = (spec: SparkApplicationSpec, { defaultBatchScheduler }: Options): string =>
   spec.batchScheduler || defaultBatchScheduler;
 
-/** A name that nobody knows is only that of the pods' scheduler. */
+/** The batch scheduler by its name; an unknown name is only the pods' schedulerName. */
 const schedulerOf = (spec: SparkApplicationSpec, options: Options): Scheduler | undefined => {
   if (!options.batchScheduler) return undefined;
   const name = nameOf(spec, options);
@@ -130,7 +130,7 @@ const schedulerOf = (spec: SparkApplicationSpec, options: Options): Scheduler | 
   return options.kubeSchedulerNames.includes(name) ? coscheduling : undefined;
 };
 
-/** The spec as its batch scheduler wants it; the deployment's default scheduler is written into it. */
+/** The spec with the fields of its batch scheduler, and with the deployment's default scheduler if it names none. */
 export const arranged = (named: Named): SparkApplicationSpec => {
   const { spec, options } = named;
   const scheduler = schedulerOf(spec, options);

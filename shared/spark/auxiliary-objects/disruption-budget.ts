@@ -1,8 +1,8 @@
-/** The driver's PodDisruptionBudget: a node that is drained waits for the driver to end. */
+/** The driver's PodDisruptionBudget: a drain of its node waits for the driver's end. */
 import { podDisruptionBudgets } from "../../kube/resources.ts";
 import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
 
-/** Only where both the deployment and the application want it; named after the driver pod, as upstream's. */
+/** Created where both the deployment and the application ask for it; named after the driver pod, as upstream's. */
 export const disruptionBudgetObjects = (subject: Subject): readonly AuxiliaryObject[] => {
   const { name, spec, options, driverPodName } = subject;
   if (!options.driverPdb || spec.driverPodDisruptionBudget !== true) return [];

@@ -1,4 +1,4 @@
-/** `spec.driverIngressOptions`: further ports of the driver, each with a service and, if it says where, an ingress. */
+/** `spec.driverIngressOptions`: further ports of the driver, each with a Service and, with a URL format, an Ingress. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { addressOf } from "./address.ts";
 import type { AuxiliaryObject, Subject } from "./object.ts";

@@ -1,4 +1,4 @@
-/** An object that goes with a run beside what Spark itself needs: whose it is, and whether the run may do without it. */
+/** The shape of auxiliary objects: the run that owns one, its metadata, and whether the run can do without it. */
 import type { Metadata, Obj, Resource } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -19,7 +19,7 @@ export type Subject = {
 export type AuxiliaryObject = {
   readonly resource: Resource;
   readonly object: Obj;
-  /** The driver runs as well without it: a refusal is told and passed over. */
+  /** The driver runs without it as well: a refusal is reported, and the step goes on. */
   readonly optional: boolean;
 };
 
@@ -29,7 +29,7 @@ type Texts = Readonly<Record<string, string>>;
 
 type Given = { readonly name: string; readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined };
 
-/** Upstream's labels and owner, and the label by which an attempt's end finds it. */
+/** Metadata with upstream's labels and owner, and the label by which the attempt is cleared. */
 export const metadataOf = ({ name, namespace, uid, submissionId }: Subject, given: Given): Metadata => ({
   name: given.name,
   namespace,
@@ -50,5 +50,5 @@ export const objectOf = (resource: Resource, metadata: Metadata, spec: unknown):
   spec,
 });
 
-/** The labels that a run's driver pod is selected by. */
+/** The selector of a run's driver pod. */
 export const driverSelector = (name: string): Texts => ({ [appNameLabel]: name, "spark-role": "driver" });

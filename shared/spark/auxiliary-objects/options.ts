@@ -1,4 +1,4 @@
-/** What a deployment decides for all its SparkApplications: upstream's controller flags, under their meanings. */
+/** A deployment's options for all its SparkApplications: upstream's controller flags, with their meaning. */
 import type { Json } from "../../kube/responses.ts";
 
 export type Options = {

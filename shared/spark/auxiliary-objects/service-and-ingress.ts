@@ -33,7 +33,7 @@ type Ingress = {
   readonly tls: readonly Json[];
 };
 
-/** Below a path the UI must think that it is at the root: nginx takes the path away. */
+/** Removes the path in nginx, because the UI serves at the root. */
 const rewrite = { "nginx.ingress.kubernetes.io/rewrite-target": "/$2" };
 
 export const ingressOf = (subject: Subject, { name, address, service, annotations, tls }: Ingress): AuxiliaryObject => {
@@ -61,7 +61,7 @@ export const ingressOf = (subject: Subject, { name, address, service, annotation
 
 type Wished = { readonly ingressAnnotations?: Texts | undefined; readonly ingressTLS?: readonly Json[] | undefined };
 
-/** The first that says something, the deployment last. */
+/** Takes each field from the first that sets it, the deployment last. */
 export const ingressWords = (
   { options }: Subject,
   ...wishes: readonly (Wished | undefined)[]

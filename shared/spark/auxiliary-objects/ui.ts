@@ -1,4 +1,4 @@
-/** Spark's web UI: its service and ingress, the confs that let it be served below a path, and what the status says of it. */
+/** Spark's web UI: its Service and Ingress, the confs for a path, and its information in the status. */
 import { createHash } from "node:crypto";
 import type { Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -9,7 +9,7 @@ import { ingressOf, ingressWords, type Port, serviceOf } from "./service-and-ing
 
 const uiPort = 4_040;
 
-/** A name that would be too long keeps its start, and eight digits of the MD5 of the whole: as upstream's. */
+/** A name; one over 63 characters is cut and gets eight digits of the MD5 of the whole, as upstream's. */
 const named = (name: string, suffix: string): string => {
   const whole = `${name}-${suffix}`;
   if (whole.length <= 63) return whole;
@@ -49,7 +49,7 @@ export const uiObjects = (subject: Subject): readonly AuxiliaryObject[] => {
   return [serviceOf(subject, uiServiceName(name), portOf(spec), spec.sparkUIOptions ?? {}), ...ingressOfUi(subject)];
 };
 
-/** Behind an ingress with a path, the UI writes its links below it. */
+/** Adds confs for an ingress with a path: the UI writes its links below it. */
 export const withProxy = (spec: SparkApplicationSpec, subject: Omit<Subject, "driverPodName" | "spec">) => {
   const { uiService, ingressUrlFormat } = subject.options;
   if (!uiService || ingressUrlFormat === "") return spec;
@@ -59,7 +59,7 @@ export const withProxy = (spec: SparkApplicationSpec, subject: Omit<Subject, "dr
   return { ...spec, sparkConf: { ...spec.sparkConf, ...proxied } };
 };
 
-/** `driverInfo` of a run whose UI service is there. */
+/** `driverInfo` of a run whose UI service exists. */
 export const uiInfo = (subject: Subject, service: Stored): Readonly<Record<string, unknown>> => {
   const { name, spec, options } = subject;
   const { port } = portOf(spec);

@@ -1,15 +1,15 @@
-/** The command line of the server: upstream's options in upstream's order, maps in the order of their keys. */
+/** The command line of the server: upstream's options in upstream's order, maps sorted by key. */
 import { isRecord, type Json } from "../../kube/responses.ts";
 import type { SparkConnectSpec } from "../schema/connect.ts";
 import { connectLabel, launchedLabel, serverName } from "./resource.ts";
 
-/** What the arguments are made of. */
+/** The input of the arguments. */
 export type Server = {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: SparkConnectSpec;
-  /** How pods reach the API server. */
+  /** The API server's address for pods. */
   readonly apiServer: string;
 };
 
@@ -25,14 +25,14 @@ const containersOf = (template: Json | undefined): readonly unknown[] => {
   return Array.isArray(spec["containers"]) ? spec["containers"] : [];
 };
 
-/** The image of the named container of a template, if it says one. */
+/** The image of the named container of a template, if it sets one. */
 export const imageIn = (template: Json | undefined, container: string): string | undefined => {
   const found = containersOf(template).find((one) => isRecord(one) && one["name"] === container);
   const image = isRecord(found) ? found["image"] : undefined;
   return typeof image === "string" && image !== "" ? image : undefined;
 };
 
-/** The executors' image: their template's goes before the common one. */
+/** The executors' image: the template's goes before the common one. */
 export const executorImage = ({ image, executor }: SparkConnectSpec): string | undefined =>
   imageIn(executor.template, executorContainer) ?? (image === "" ? undefined : image);
 
@@ -85,13 +85,13 @@ const allocation = ({ dynamicAllocation: asked }: SparkConnectSpec): readonly Pa
       ]
     : [];
 
-/** A word as a shell reads it back. */
+/** Quotes a word for a shell. */
 const quoted = (word: string): string =>
   /^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 
 const conf = ([key, value]: Pair): readonly string[] => ["--conf", quoted(`${key}=${value}`)];
 
-/** The pod's own address, which only the pod knows; one of IPv6 stands in brackets. */
+/** The pod's IP, known only in the pod; an IPv6 address stands in brackets. */
 const host = '"spark.driver.host=$(case $POD_IP in (*:*) echo "[$POD_IP]" ;; (*) echo "$POD_IP" ;; esac)"';
 
 /** One line for a shell in the server's container. `image` is the executors'. */

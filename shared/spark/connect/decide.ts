@@ -1,8 +1,8 @@
 /**
- * The decision of one step of a SparkConnect: its config map and service are kept as they should be, its server is made
- * where there is none, and made again when it has ended. Pure.
+ * The decision of one step of a SparkConnect: keeps its ConfigMap and its Service as desired, creates its server where
+ * there is none, and again after it has ended. Pure.
  *
- * There is one server at a time by its name alone: as long as a pod of that name stands, none is made.
+ * There is one server at a time by its name alone: while a pod of that name exists, none is created.
  */
 
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
@@ -24,7 +24,7 @@ import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects }
 import { type Starting, startingUp } from "./startup.ts";
 import { isReady, projected, type Shown } from "./status.ts";
 
-/** What a deployment decides for all SparkConnects: how pods reach the API server. */
+/** A deployment's settings for all SparkConnects: the API server's address for pods. */
 export type Settings = { readonly apiServer: string };
 
 type Readable = Extract<Read, { ok: true }>;
@@ -38,7 +38,7 @@ type Scene = {
   readonly view: View<Memory>;
 };
 
-/** What is not told by a watch, or got lost on the way, is found by looking again. */
+/** Poll intervals, ms, for changes that no watch reports, or whose event is lost. */
 const pollMs = 15_000;
 const slowPollMs = 60_000;
 
@@ -71,7 +71,7 @@ function* sightOf({ server }: Scene): Reads<Sight> {
   return { map, service: standing, pod, ...toldApart(pod, executors) };
 }
 
-/** The fields of `wanted` that the object has not, as a merge patch; undefined when it has them all. */
+/** The fields of `wanted` that differ in the object, as a merge patch; undefined when none does. */
 const missing = (there: unknown, wanted: unknown): Readonly<Record<string, unknown>> | undefined => {
   if (!isRecord(wanted)) return undefined;
   const own = isRecord(there) ? there : {};
@@ -79,7 +79,7 @@ const missing = (there: unknown, wanted: unknown): Readonly<Record<string, unkno
   return wrong.length === 0 ? undefined : Object.fromEntries(wrong);
 };
 
-/** Created where it is missing, mended where labels or data differ; somebody else's is refused by the create. */
+/** Creates a missing object, and patches different labels or data; the create refuses another owner's object. */
 const kept = (scene: Scene, resource: Resource, there: Stored | undefined, wanted: Obj): readonly Effect[] => {
   const owner = scene.object.metadata.uid;
   if (there === undefined || !ownedBy(there, owner)) return [{ do: "create", object: wanted, resource, owner }];
@@ -93,10 +93,10 @@ const kept = (scene: Scene, resource: Resource, there: Stored | undefined, wante
 
 const longestBackoffMs = 300_000;
 
-/** 5 s, 10 s, 20 s … 5 min: a server that ends at once is not hurried. */
+/** 5 s, 10 s, 20 s … 5 min: the wait before a new server grows with the ends in a row. */
 const backoffMs = (ends: number): number => Math.min(longestBackoffMs, 5_000 * 2 ** Math.min(ends, 10));
 
-/** What the server's pod asks for. */
+/** The consequence of the server pod's state. */
 type Turn = {
   readonly memory: Memory;
   readonly effects: readonly Effect[];
@@ -105,7 +105,7 @@ type Turn = {
   readonly waits: Wait;
 };
 
-/** Until the server is ready, what was told of it is not told again. */
+/** The memory of a server that is not ready: reported reasons are kept, so that none is reported twice. */
 const unready = ({ ends, held }: Memory): Memory => (held === undefined ? { ends } : { ends, held });
 
 const create = (scene: Scene): Turn => {
@@ -132,7 +132,7 @@ const whyEnded = (pod: Stored): string => {
   return `server pod is ${phase}${why === "" ? "" : ` (${why})`}`;
 };
 
-/** An ended server makes room for the next. */
+/** Deletes an ended server, so that the next can be created after the wait. */
 const replace = (scene: Scene, pod: Stored): Turn => {
   const { object, memory, now, server } = scene;
   const { name, uid } = pod.metadata;
@@ -156,7 +156,7 @@ const replace = (scene: Scene, pod: Stored): Turn => {
   };
 };
 
-/** The spec has changed since the pod was created. */
+/** True when the spec has changed since the pod was created. */
 const isStale = ({ object }: Scene, { metadata }: Stored): boolean => {
   const current = metadata.annotations?.[specAnnotation];
   return current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
@@ -230,7 +230,7 @@ const startingOf = (scene: Scene, observation: Sight): Starting | undefined => {
   return pod === undefined ? undefined : { pod, isStale: isStale(scene, pod) };
 };
 
-/** A spec that cannot be followed leaves everything as it is, and says what to change. */
+/** An invalid spec changes no object, and its error is shown in the status. */
 const invalid = (object: Stored, memory: Memory, message: string, now: number): Plan<Memory> => {
   const { name } = object.metadata;
   const shown = { podName: serverName(name), serviceName: serverName(name), pod: undefined, executors: [] };
@@ -238,7 +238,7 @@ const invalid = (object: Stored, memory: Memory, message: string, now: number): 
   return { memory, stages: [], status, next: { do: "rest", waitsFor: until("its spec", "corrected") } };
 };
 
-/** One step's decision for a SparkConnect. What it made is owned by it, and goes with it by itself. */
+/** Decides one step of a SparkConnect. It owns its objects, so that garbage collection deletes them. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const memory = view.memory ?? { ends: 0 };

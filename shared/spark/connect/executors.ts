@@ -1,4 +1,4 @@
-/** The executors of a SparkConnect's server, and those that an earlier JVM of the same pod left behind. Pure. */
+/** The executors of a SparkConnect's server, and those that an earlier JVM of the same pod left. Pure. */
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
@@ -7,18 +7,18 @@ import { pods } from "../../kube/resources.ts";
 
 export type Told = {
   readonly current: readonly Stored[];
-  /** Nobody talks to them any more. */
+  /** Executors of an earlier JVM, without a driver. */
   readonly left: readonly Stored[];
 };
 
-/** Spark's name of the application: each JVM has another one. */
+/** Spark's application id, which differs for each JVM. */
 const applicationOf = (pod: Stored): string | undefined => labelOf(pod, "spark-app-selector");
 
 const createdAt = ({ metadata }: Stored): number => instantOf(metadata.creationTimestamp) ?? 0;
 
 /**
- * A container that is started again is another application, and cannot be told by clocks of nodes: but as soon as it has
- * an executor, all that are older by the API server's clock and of another application are an earlier one's.
+ * Separates the executors of earlier JVMs. A restarted container is another application, which clocks of nodes do not
+ * show; but once it has an executor, older ones by the API server's clock of another application are an earlier one's.
  */
 export const toldApart = (server: Stored | undefined, executors: readonly Stored[]): Told => {
   const own = executors.filter((pod) => server !== undefined && ownedBy(pod, server.metadata.uid));
@@ -28,7 +28,7 @@ export const toldApart = (server: Stored | undefined, executors: readonly Stored
   return { current: executors.filter((pod) => !left.includes(pod)), left };
 };
 
-/** By judgement, so not if anything about them has changed. */
+/** Deletes left executors at this resourceVersion only. */
 export const endingsOf = ({ left }: Told): readonly Effect[] =>
   left
     .filter((pod) => !isEnding(pod))

@@ -1,17 +1,17 @@
 /**
- * What a SparkConnect's steps remember of each other: how often in a row its server has ended, when it may come again, and
- * what was told of one that does not start.
+ * The memory of a SparkConnect: how often in a row its server has ended, when the next may be created, and the reported
+ * reasons why one does not start.
  */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { instant } from "../../kube/instant.ts";
 
 const memory = z.object({
-  /** Servers that ended without ever having been ready in between. */
+  /** Ends of the server in a row without having been ready. */
   ends: z.number().int(),
-  /** Epoch ms before which no server is made. */
+  /** Time of the next creation, epoch ms. */
   retryAt: instant.optional(),
-  /** Why the server did not start, as far as it was told, until it is ready: see kube/startup.ts. */
+  /** Reported reasons why the server did not start, until it is ready: see kube/startup.ts. */
   held: z.array(z.string()).optional(),
 });
 
@@ -19,5 +19,5 @@ export type Memory = z.infer<typeof memory>;
 
 export const parseMemory = readerOf("SparkConnect", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Keeps the fields of a stored memory that parse, and reports the others. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);

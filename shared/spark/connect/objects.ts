@@ -1,4 +1,4 @@
-/** The three objects of a SparkConnect, as upstream makes them: config map, server pod, service. */
+/** The three objects of a SparkConnect, as upstream creates them: ConfigMap, server pod, Service. */
 import { digestOf } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
@@ -12,7 +12,7 @@ const container = "spark-kubernetes-driver";
 const connectPort = 15_002;
 const volume = "spark-configmap-volume";
 
-/** On the pod: what it was made from, so that a later change can be told. */
+/** Annotation on the pod with the digest of its spec, which shows a later change. */
 export const specAnnotation = "rekindle.dev/spec";
 
 const commonLabels = (name: string): Labels => ({
@@ -88,7 +88,7 @@ const serving = (given: Json, server: Server, images: Images): Json => ({
 
 export type Images = { readonly server: string; readonly executor: string };
 
-/** The container that serves: the one of Spark's name, else the first. */
+/** Sets up the container that serves: the one with Spark's name, else the first. */
 const withServer = (containers: readonly unknown[], server: Server, images: Images): readonly unknown[] => {
   const all = containers.length === 0 ? [{ name: container }] : containers;
   const named = all.findIndex((one) => isRecord(one) && one["name"] === container);
@@ -132,7 +132,7 @@ const port = (name: string, number: number, appProtocol: string): Json => ({
   appProtocol,
 });
 
-/** The name that the user's service says, else that of the server. */
+/** The service's name: the user's, else the server's. */
 export const serviceName = ({ name, spec }: Server): string => {
   const { metadata } = spec.server.service ?? {};
   const own = isRecord(metadata) ? metadata["name"] : undefined;

@@ -1,4 +1,4 @@
-/** SparkConnect as the engine knows it: what to watch, how to read its memory, how to decide. */
+/** The SparkConnect operator for the engine: its watches, the parser of its memory, its decision. */
 import type { Operator } from "../../core/operator.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";

@@ -1,4 +1,4 @@
-/** The door: a SparkConnect's spec as the API server keeps it, read, or one message of what to change. */
+/** Parses a SparkConnect's spec as stored, or returns one message with the remedy. */
 import { explain, telling } from "../../kube/explain.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
 import { connectLimits } from "../schema/limits.ts";
@@ -14,7 +14,7 @@ export type Read =
   | { readonly ok: true; readonly spec: SparkConnectSpec; readonly images: Images }
   | { readonly ok: false; readonly message: string };
 
-/** A SparkConnect that is stored, or about to be. */
+/** A SparkConnect, stored or about to be. */
 type Written = {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly [field: string]: unknown;
@@ -40,7 +40,7 @@ const memoryProblem = (path: string, text: string | undefined, version: string):
 
 const noImage = (role: string): string => `image is not specified: set spec.image, or one in spec.${role}.template`;
 
-/** Templates of the user's, in the roles that have one. */
+/** Errors of an empty version, and of pod templates with a version below 3.0.0. */
 const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): readonly string[] => {
   if (sparkVersion === "") return ["spec.sparkVersion is empty: write the version of Spark, such as 4.1.1"];
   const templates = server.template !== undefined || executor.template !== undefined;
@@ -49,7 +49,7 @@ const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): r
     : [];
 };
 
-/** As upstream's webhook: what its rules refuse cannot be stored there, and is told here. */
+/** Parses and checks a spec by the rules of upstream's webhook. */
 export const readSpec = ({ metadata, spec: given }: Written): Read => {
   const beyond = connectLimits(given);
   if (beyond !== "") return { ok: false, message: beyond };

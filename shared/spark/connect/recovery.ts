@@ -1,4 +1,4 @@
-/** How a SparkConnect comes back: all that is remembered of it is how often its server has ended. */
+/** Recovery of a SparkConnect: its memory holds only how often its server has ended. */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { OwnedObjects, Recovery } from "../../core/recovery.ts";
@@ -26,7 +26,7 @@ const named = (object: Stored, field: "podName" | "serviceName"): string => {
   return typeof name === "string" ? name : serverName(object.metadata.name);
 };
 
-/** The server has ended, and nobody connects to it any more. */
+/** The status after a cleanup: the server has ended. */
 const emptied = (object: Stored, _: Memory, now: number, message: string) =>
   projected(
     object,

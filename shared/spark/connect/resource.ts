@@ -1,4 +1,4 @@
-/** Where SparkConnects stand in the API, what theirs are called, and the labels they are found by. */
+/** The SparkConnect resource, the names of its objects, and their labels. */
 import type { Resource } from "../../core/object.ts";
 
 export const sparkConnects: Resource = {

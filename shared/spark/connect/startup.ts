@@ -1,4 +1,4 @@
-/** What keeps a SparkConnect's server from starting. */
+/** The startup of a SparkConnect's server: the reasons why it does not start. */
 
 import { type Decision, settled } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
@@ -8,7 +8,7 @@ import { type Startup, withStartup } from "../../kube/startup.ts";
 import type { Memory } from "./memory.ts";
 import { sparkConnects } from "./resource.ts";
 
-/** The server's pod; `isStale`: it was made of an earlier spec, so that the plan waits for more than its start. */
+/** The server's pod; `isStale`: its spec is an earlier one, so that the plan waits for more than its start. */
 export type Starting = { readonly pod: Stored; readonly isStale: boolean };
 
 const waitsFor =
@@ -16,7 +16,7 @@ const waitsFor =
   (why, besides = until("its server", "started")) =>
     isStale ? { on: "podStart", pod: "it", why, besides } : until("its server", "started", why);
 
-/** The plan with what the server waits for. Runs are counted anew once a server was ready, so the event is of its pod. */
+/** Adds the reasons why the server does not start. Counts restart with a ready server, so an event names its pod. */
 export const startingUp = (
   view: View<Memory>,
   object: Stored,

@@ -1,4 +1,4 @@
-/** The status that upstream's users know, projected from the server's pod and its executors. */
+/** The upstream status, projected from the server's pod and its executors. */
 import * as z from "zod";
 import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
@@ -6,7 +6,7 @@ import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 
-/** What is shown of a server. `message` says why it is not ready. */
+/** The shown state of a server. `message` says why it is not ready. */
 export type Shown = {
   readonly state: "Ready" | "NotReady" | "Failed";
   readonly message: string;
@@ -33,7 +33,7 @@ export const podIpOf = (pod: Stored | undefined): string | undefined => {
   return typeof ip === "string" && ip !== "" ? ip : undefined;
 };
 
-/** How many executors are in each phase, in upstream's lower case. */
+/** The number of executors in each phase, in upstream's lower case. */
 const counted = (executors: readonly Stored[]): Readonly<Record<string, number>> => {
   const counts = new Map<string, number>();
   for (const pod of executors) {
@@ -51,7 +51,7 @@ const conditionOf = (object: Stored, { state, message }: Shown, now: number) => 
   return { type, status, lastTransitionTime, reason: state === "Ready" ? type : "ServerPodNotReady", message };
 };
 
-/** The whole `status`, as it should be; `lastUpdateTime` is now only if anything else has changed. */
+/** The whole desired `status`; `lastUpdateTime` changes only with another field. */
 export const projected = (object: Stored, shown: Shown, now: number): Record<string, unknown> => {
   const { data = {} } = others.safeParse(object["status"] ?? {});
   const podIp = podIpOf(shown.pod);

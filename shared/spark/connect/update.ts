@@ -1,4 +1,4 @@
-/** What a plan for a SparkConnect means to whoever listens: no state of a server is its last one. */
+/** The update of a SparkConnect's plan for its listener: no state of a server is terminal. */
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 

@@ -1,4 +1,4 @@
-/** What of the world is news to a SparkConnect, for those who only watch and need none of its decisions. */
+/** The watches of SparkConnects, for forwarders: they need none of the decisions. */
 import { same } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
@@ -11,7 +11,7 @@ import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
 
 const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podIP"] : undefined);
 
-/** What the status of a SparkConnect tells of a pod. */
+/** The fields of a pod that the status of a SparkConnect shows. */
 const gist = (pod: Obj): unknown => {
   const ready = podStatus(pod).conditions?.find(({ type }) => type === "Ready")?.status;
   return [podStatus(pod).phase, ready, addressOf(pod), isEnding(pod), pod.metadata.uid];
@@ -28,7 +28,7 @@ const watches: readonly Watch[] = [
   },
 ];
 
-/** Made by steps alone, so that only who changes or removes them makes news. */
+/** Watches objects that only steps create: a change or a deletion is news, a creation is none. */
 const kept = (resource: Resource): Watch => ({
   resource,
   selector: connectLabel,
@@ -36,7 +36,7 @@ const kept = (resource: Resource): Watch => ({
   matters: (before) => before !== undefined,
 });
 
-/** A SparkConnect as a forwarder knows it. */
+/** The SparkConnect watcher for forwarders. */
 export const connectWatcher = {
   kind: sparkConnects.kind,
   resource: sparkConnects,

@@ -1,9 +1,9 @@
 /**
- * The decision of one step of a ScheduledSparkApplication. A time of the schedule is taken once: its run is named after
- * it, and decided on by a save. Pure.
+ * The decision of one step of a ScheduledSparkApplication. Each time of the schedule starts one run: the run is named
+ * after it, and saved before it is created. Pure.
  *
- * No run is deleted before `settledMs` have passed since it was created: until then a slow invocation could still create
- * it, and what was deleted would come again.
+ * No run is deleted before `settledMs` have passed since its creation: until then a slow step could create the deleted
+ * run again.
  */
 
 import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
@@ -19,7 +19,7 @@ import { creation, runName } from "./run.ts";
 import { createdAt, type Runs, removal, runsOf, sortOut } from "./runs.ts";
 import { type Kept, projected, warning } from "./status.ts";
 
-/** What a deployment decides for all schedules: see engine/settings.ts. */
+/** A deployment's settings for all schedules: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
 
 type Scene = {
@@ -31,14 +31,14 @@ type Scene = {
   readonly settings: Settings;
 };
 
-/** The next time after this one that is still to come: those in between were missed, and one run makes up for all. */
+/** The next time of the schedule after now: times in between were missed, and one run replaces them all. */
 const following = (schedule: Schedule, tick: number, now: number): { nextRun?: number } => {
   const next = nextAfter(schedule, tick);
   const nextRun = next !== undefined && next > now ? next : nextAfter(schedule, Math.max(tick, now));
   return nextRun === undefined ? {} : { nextRun };
 };
 
-/** Takes in an edited schedule: its times count from now, and never again from before the last one taken. */
+/** Takes in an edited schedule: its times count from now, and never from before the last one taken. */
 const retimed = ({ object, memory, asked, now }: Scene): Memory => {
   const timing = timingOf(object);
   if (memory.timing === timing && memory.nextRun !== undefined) return memory;
@@ -48,13 +48,13 @@ const retimed = ({ object, memory, asked, now }: Scene): Memory => {
   return { ...rest, timing, ...(nextRun === undefined ? {} : { nextRun }) };
 };
 
-/** Runs that the newest one takes the place of, as long as there are any. */
+/** Unfinished runs that the newest run replaces. */
 const replacedBy = ({ starting, lastRun }: Memory, runs: Runs): readonly Stored[] => {
   const newest = starting ?? lastRun;
   return newest?.replaces === true ? runs.unfinished.filter(({ metadata }) => metadata.name !== newest.name) : [];
 };
 
-/** A run that was decided on and is there is no more to be created; and whom it replaces need not be known for ever. */
+/** Ends the creation of a run that the list shows, and forgets `replaces` once all replaced runs are gone. */
 const seen = (memory: Memory, runs: Runs): Memory => {
   const { starting, ...rest } = memory;
   const made = starting !== undefined && runs.has(starting.name) ? { ...rest, lastRun: starting } : memory;
@@ -65,7 +65,7 @@ const seen = (memory: Memory, runs: Runs): Memory => {
 
 type Pruned = { readonly kept: Kept; readonly removals: readonly Effect[]; readonly again: number };
 
-/** Ended runs beyond the limits, the oldest, as soon as they may be deleted; `again` is when the next of them may. */
+/** Deletes the oldest ended runs beyond the limits, once allowed; `again` is the next such time, epoch ms. */
 const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
   const { successful, failed } = asked.keep;
   const kept = { successful: runs.successful.slice(0, successful), failed: runs.failed.slice(0, failed) };
@@ -79,7 +79,7 @@ const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
 };
 
 type Ahead = Pick<Plan<Memory>, "stages"> & {
-  /** What follows where nothing is due: rest, unless a run is to be looked at. */
+  /** The step that follows where no run is due: rest, unless a run must be read. */
   readonly follows?: "rest" | "again";
   readonly waitsFor: WaitingOn;
   /** Epoch ms. */
@@ -113,8 +113,8 @@ const waiting = (scene: Scene, memory: Memory, waitsFor: WaitingOn = { on: "time
   planOf(scene, memory, { stages: [], at: memory.nextRun ?? Number.POSITIVE_INFINITY, waitsFor });
 
 /**
- * Creates the run that was decided on; those that it replaces are ended first, also by a step after a death. The next
- * step sees it, and only then it counts as made.
+ * Creates the decided run, after the runs that it replaces are deleted, also in a step after a death. The run counts as
+ * created once a later step sees it.
  */
 const starting = (scene: Scene, memory: Memory): Plan<Memory> => {
   const { object, asked } = scene;
@@ -125,7 +125,7 @@ const starting = (scene: Scene, memory: Memory): Plan<Memory> => {
   return planOf(scene, memory, { stages, at, follows: "again", waitsFor: until(`its run ${run.name}`, "created") });
 };
 
-/** The time has come: what may run beside others, must wait, or takes the others' place. */
+/** Starts the run that is due, waits for unfinished runs, or replaces them, by the concurrency policy. */
 const due = (scene: Scene, memory: Memory, tick: number): Plan<Memory> => {
   const { object, asked, runs, now, settings } = scene;
   const { policy, schedule } = asked;
@@ -144,7 +144,7 @@ const due = (scene: Scene, memory: Memory, tick: number): Plan<Memory> => {
   return starting(scene, { ...next, starting: { name, tick, at: now, ...replaces } });
 };
 
-/** A run that the server does not take is given up and told; the next time tries anew. */
+/** Drops a run that the API server refused, and reports it; the next time of the schedule tries again. */
 const refused = (scene: Scene, message: string): Plan<Memory> => {
   const { starting: run, ...rest } = scene.memory;
   const memory = { ...rest, refusal: `run ${run?.name ?? ""} was refused: ${message}`.slice(0, 1_024) };
@@ -158,12 +158,12 @@ const go = (scene: Scene): Plan<Memory> => {
     return planOf(scene, memory, {
       stages: [],
       at: Number.POSITIVE_INFINITY,
-      // A run that goes on, or seems to, will be history: a resync is to look.
+      // An unfinished run will enter the history: a resync looks at it.
       ...(runs.unfinished.length === 0 ? { follows: "rest" } : {}),
       waitsFor: { on: "field", path: "spec.suspend", value: "false" },
     });
   if (memory.starting !== undefined) {
-    // What passed while it could not be created was missed with it.
+    // Times that passed while the run could not be created are missed.
     const missed = memory.nextRun !== undefined && memory.nextRun <= now;
     return starting(scene, missed ? { ...memory, ...following(asked.schedule, memory.nextRun ?? now, now) } : memory);
   }
@@ -172,7 +172,7 @@ const go = (scene: Scene): Plan<Memory> => {
     : waiting(scene, memory);
 };
 
-/** Nothing is started, and nothing deleted, by a spec that cannot be followed; mended, it counts from then on. */
+/** An invalid spec starts and deletes no run; once corrected, its times count from then. */
 const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Plan<Memory> => {
   const { nextRun: _, ...rest } = before;
   const memory = { ...rest, timing: "" };
@@ -185,7 +185,7 @@ const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Pl
   };
 };
 
-/** One step's decision for a ScheduledSparkApplication. What it made is owned by it, and goes with it by itself. */
+/** Decides one step of a ScheduledSparkApplication. It owns its runs, so that garbage collection deletes them. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   if (object === undefined) return { memory: view.memory ?? { timing: "" }, stages: [], next: { do: "forget" } };

@@ -1,37 +1,37 @@
-/** What a schedule's steps remember of each other: which time is next, and which run was decided on. */
+/** The memory of a schedule: its next time, and the run that was decided. */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
 
-/** A run that was handed out: its name, the time of the schedule that it stands for, and when that was decided, epoch ms. */
+/** A decided run: its name, its time of the schedule, and the time of the decision, epoch ms. */
 const run = z.object({
   name: z.string(),
   tick: instant,
   at: instant,
-  /** Others are still to be ended for it. */
+  /** Other runs are still to be deleted for it. */
   replaces: z.boolean().optional(),
 });
 
 const memory = z.object({
-  /** Digest of schedule and time zone that `nextRun` was computed from; "" when it has to be computed anew. */
+  /** Digest of the schedule and time zone of `nextRun`; "" when it must be computed again. */
   timing: z.string(),
   /** Epoch ms; absent while there is no valid schedule. */
   nextRun: instant.optional(),
-  /** Decided on and saved, but not seen yet: it is created, again if need be. */
+  /** Saved but not seen yet: it is created, again if need be. */
   starting: run.optional(),
   lastRun: run.optional(),
-  /** Why the server took no run of the last time. */
+  /** Why the API server refused the run of the last time. */
   refusal: z.string().optional(),
 });
 
 export type Memory = z.infer<typeof memory>;
 
-/** Reads a stored memory; what does not fit is told field by field. */
+/** Parses a stored memory; errors are reported field by field. */
 export const parseMemory = readerOf("ScheduledSparkApplication", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Keeps the fields of a stored memory that parse, and reports the others. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 const status = z.looseObject({
@@ -42,8 +42,8 @@ const status = z.looseObject({
 });
 
 /**
- * The first memory, from what a status says: a time that another controller has promised, or that a lost record has,
- * is kept to. `timing` is that of the spec as it is.
+ * The first memory, from the status: a time that another controller or a lost record has announced is kept. `timing` is
+ * the current spec's.
  */
 export const adopted = (object: Stored, timing: string): Memory => {
   const { data } = status.safeParse(object["status"] ?? {});

@@ -1,4 +1,4 @@
-/** The door: a schedule's spec as the API server keeps it, read, or one message of what to change. */
+/** Parses a schedule's spec as stored, or returns one message with the remedy. */
 import * as z from "zod";
 import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
@@ -9,12 +9,12 @@ import { scheduleLimits } from "../schema/limits.ts";
 import { scheduledSpecSchema } from "../schema/scheduled.ts";
 import { longestName } from "./run.ts";
 
-/** A schedule that is stored, or about to be. */
+/** A schedule, stored or about to be. */
 type Written = { readonly metadata: { readonly name: string }; readonly [field: string]: unknown };
 
 export type Policy = "Allow" | "Forbid" | "Replace";
 
-/** What a schedule asks for. The template is handed on as it stands. */
+/** The parsed spec of a schedule. The template is passed on unchanged. */
 export type Asked = {
   readonly schedule: Schedule;
   readonly template: Json;
@@ -25,7 +25,7 @@ export type Asked = {
 
 export type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly reason: string };
 
-/** What is wrong with the template is told by the run that it makes, as everywhere. */
+/** The template is not checked here: the run that it makes reports its errors. */
 const shape = z.looseObject({ ...scheduledSpecSchema.shape, template: z.looseObject({}) });
 
 const policies: Readonly<Record<string, Policy>> = {
@@ -35,13 +35,13 @@ const policies: Readonly<Record<string, Policy>> = {
   Replace: "Replace",
 };
 
-/** Upstream keeps one of each. */
+/** The number of runs to keep; upstream's default is 1. */
 const kept = (limit: number | undefined): number => Math.max(0, limit ?? 1);
 
-/** Read past the schema: what is suspended and wrong besides stays suspended. */
+/** Reads `spec.suspend` without the schema: a suspended schedule with an invalid spec stays suspended. */
 export const suspends = ({ spec }: Written): boolean => isRecord(spec) && spec["suspend"] === true;
 
-/** Digest of what the times of the runs depend on. */
+/** Digest of the fields that determine the times of the runs. */
 export const timingOf = ({ spec }: Stored): string =>
   isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
 
@@ -53,7 +53,7 @@ const nameProblem = (name: string): string | undefined => {
 
 const wrong = (reason: string): Read => ({ ok: false, reason });
 
-/** `now` decides nothing but whether the schedule ever comes. */
+/** Parses and checks a spec. `now` only serves to check whether the schedule has a next time. */
 export const readSpec = (object: Written, now: number): Read => {
   const beyond = scheduleLimits(object["spec"]);
   if (beyond !== "") return wrong(beyond);

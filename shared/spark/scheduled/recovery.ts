@@ -1,4 +1,4 @@
-/** How a schedule comes back: its runs have names that are made of their times, so none is taken twice whatever is lost. */
+/** Recovery of a schedule: run names are made of their times, so no time is taken twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { adopted, type Memory, salvageMemory } from "./memory.ts";
@@ -7,7 +7,7 @@ import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
 
 const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [runsOf(key)], owners: [uid] });
 
-/** The newest run that is there tells of a time that was taken, if nothing else does. */
+/** The last run by the newest run that exists, if no other source names it. */
 const newest = ({ object, found: [runs = []] }: Remains): Pick<Memory, "lastRun"> => {
   const { unfinished, successful, failed } = sortOut(runs, object.metadata.uid);
   const [run] = [...unfinished, ...successful, ...failed].sort((a, b) => createdAt(b) - createdAt(a));

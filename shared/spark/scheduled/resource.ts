@@ -1,4 +1,4 @@
-/** Where ScheduledSparkApplications stand in the API, and the label by which their runs are found. */
+/** The ScheduledSparkApplication resource, and the label of its runs. */
 import type { Resource } from "../../core/object.ts";
 
 export const scheduledSparkApplications: Resource = {

@@ -1,4 +1,4 @@
-/** A run as an object: the SparkApplication that one time of the schedule makes, with upstream's name, labels and owner. */
+/** The SparkApplication of one time of the schedule, with upstream's name, labels and owner. */
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
@@ -6,18 +6,18 @@ import type { Json } from "../../kube/responses.ts";
 import { sparkApplications } from "../application/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 
-/** A SparkApplication's name is a label and the beginning of services' names. */
+/** The longest name of a SparkApplication, which is a label and a prefix of services' names. */
 const longestRunName = 63;
 
-/** From nanoseconds, upstream's default, to seconds: digits after the seconds. */
+/** Zeros after the seconds, from nanoseconds, upstream's default, to none. */
 const precisions = ["000000000", "000000", "000", ""] as const;
 
 const secondsDigits = 10;
 
-/** A schedule's name may have this many characters. */
+/** The longest name of a schedule. */
 export const longestName = longestRunName - secondsDigits - 1;
 
-/** The time of the schedule makes the name, so that one time makes one run. As precise as there is room for. */
+/** The name of the run at a time of the schedule, so that one time makes one run; as precise as the length allows. */
 export const runName = (name: string, tick: number): string => {
   const seconds = `${name}-${Math.floor(tick / 1_000)}`;
   const zeros = precisions.find((digits) => seconds.length + digits.length <= longestRunName);
@@ -48,7 +48,7 @@ const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
   spec: template,
 });
 
-/** Creates the run; where it stands already, it is this very one. */
+/** Creates the run; an existing object of the name is this run. */
 export const creation = (object: Stored, template: Json, name: string): Effect => ({
   do: "create",
   object: runOf(object, template, name),

@@ -1,4 +1,4 @@
-/** The runs of a schedule that are there: which go on, which have ended how, and which of them are kept. */
+/** The runs of a schedule: unfinished ones, and ended ones by their outcome. */
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
@@ -26,16 +26,16 @@ export const runsOf = (key: Key): Extract<Query, { do: "list" }> => ({
 
 const status = z.looseObject({ applicationState: z.looseObject({ state: z.string() }) });
 
-/** The state that a run shows; "" while it shows none. */
+/** The state of a run; "" while it shows none. */
 export const stateOf = (run: Obj): string => status.safeParse(run["status"]).data?.applicationState.state ?? "";
 
-/** When the run was created, epoch ms. */
+/** Creation time of the run, epoch ms. */
 export const createdAt = (run: Stored): number => instantOf(run.metadata.creationTimestamp) ?? 0;
 
 const newestFirst = (a: Stored, b: Stored): number =>
   createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);
 
-/** Whose a run is, its owner reference says. One that is being deleted is history already. */
+/** Sorts the runs that the schedule owns. A run that is being deleted counts for its name only. */
 export const sortOut = (found: readonly Stored[], uid: string): Runs => {
   const own = found.filter((run) => ownedBy(run, uid)).sort(newestFirst);
   const standing = own.filter((run) => !isEnding(run));
@@ -48,7 +48,7 @@ export const sortOut = (found: readonly Stored[], uid: string): Runs => {
   };
 };
 
-/** By judgement, so not if the run has changed since. */
+/** Deletes the run at this resourceVersion only. */
 export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }: Stored): Effect => ({
   do: "delete",
   ref: { resource: sparkApplications, name, ...(namespace === undefined ? {} : { namespace }) },

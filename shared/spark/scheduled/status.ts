@@ -1,4 +1,4 @@
-/** The status that upstream's users know, projected from the memory and the runs that are kept. */
+/** The upstream status, projected from the memory and the runs that are kept. */
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
@@ -13,7 +13,7 @@ const namesOf = (runs: readonly Stored[]): readonly string[] => runs.map(({ meta
 const listed = (field: string, runs: readonly Stored[]): Readonly<Record<string, unknown>> =>
   runs.length === 0 ? {} : { [field]: namesOf(runs) };
 
-/** The whole `status`, as it should be. `invalid`: why the spec cannot be followed. */
+/** The whole desired `status`. `invalid`: the error of the spec. */
 export const projected = (memory: Memory, kept: Kept, invalid: string | undefined): Record<string, unknown> => {
   const last = memory.starting ?? memory.lastRun;
   const reason = invalid ?? memory.refusal;
@@ -27,7 +27,7 @@ export const projected = (memory: Memory, kept: Kept, invalid: string | undefine
   };
 };
 
-/** The event of what stands in `status.reason`, for as long as the status does not say it yet. */
+/** The event of `status.reason`, until the status shows it. */
 export const warning = (object: Stored, status: Readonly<Record<string, unknown>>): readonly Effect[] => {
   const shown = isRecord(object["status"]) ? object["status"]["reason"] : undefined;
   const { reason: message, scheduleState } = status;

@@ -1,9 +1,9 @@
-/** What a plan for a schedule means to whoever listens: no state of it is its last one. Its runs tell of themselves. */
+/** The update of a schedule's plan for its listener: no state of it is terminal. Its runs have their own updates. */
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { Memory } from "./memory.ts";
 
-/** The state of its status; and RunRefused, while the server took no run of the last time. */
+/** The state of the status, or RunRefused while the API server refused the last run. */
 export const tells = ({ status, memory }: Plan<Memory>): StateUpdate | undefined => {
   const { scheduleState, reason } = status ?? {};
   if (typeof scheduleState !== "string") return undefined;

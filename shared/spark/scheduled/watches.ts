@@ -1,4 +1,4 @@
-/** What of the world is news to a ScheduledSparkApplication, for those who only watch and need none of its decisions. */
+/** The watches of ScheduledSparkApplications, for forwarders: they need none of the decisions. */
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
@@ -8,7 +8,7 @@ import { sparkApplications } from "../application/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 import { stateOf } from "./runs.ts";
 
-/** Of a run, its state counts. */
+/** True when the state of a run changes. */
 const runChanged = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined || stateOf(before) !== stateOf(after) || isEnding(before) !== isEnding(after);
 
@@ -25,7 +25,7 @@ const watches: readonly Watch[] = [
   },
 ];
 
-/** A ScheduledSparkApplication as a forwarder knows it. */
+/** The ScheduledSparkApplication watcher for forwarders. */
 export const scheduleWatcher = {
   kind: scheduledSparkApplications.kind,
   resource: scheduledSparkApplications,

@@ -1,4 +1,4 @@
-/** SparkApplication v1beta2 as users write it: its spec, in the shape that upstream's CRD gives it. */
+/** SparkApplication v1beta2: its spec, in the shape of upstream's CRD. */
 import * as z from "zod";
 import { driverSchema, executorSchema } from "./pod.ts";
 

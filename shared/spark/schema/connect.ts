@@ -1,4 +1,4 @@
-/** SparkConnect v1alpha1, in the shape that upstream's CRD gives it: own fields typed, pod templates and the service opaque. */
+/** SparkConnect v1alpha1, in the shape of upstream's CRD: own fields typed, pod templates and the service opaque. */
 import * as z from "zod";
 import { dynamicAllocationSchema } from "./application.ts";
 
@@ -24,7 +24,7 @@ export const connectSpecSchema = z.looseObject({
 
 export type SparkConnectSpec = z.infer<typeof connectSpecSchema>;
 
-/** As text, for a regular expression would come out of the schema with its slash escaped. */
+/** A string, because a regular expression would appear in the schema with escaped slashes. */
 const conditionType =
   "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
 

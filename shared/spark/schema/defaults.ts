@@ -1,4 +1,4 @@
-/** What upstream's defaulting webhook fills in, filled in where a spec is read: the stored object stays as its user wrote it. */
+/** The defaults of upstream's webhook, applied where a spec is read: the stored object stays as its user wrote it. */
 import type { RestartPolicy, SparkApplicationSpec } from "./application.ts";
 import type { SparkPodSpec } from "./pod.ts";
 
@@ -17,7 +17,7 @@ const restartPolicy = (given: RestartPolicy | undefined): RestartPolicy => {
 
 type Sizes = Pick<SparkPodSpec, "cores" | "memory">;
 
-/** A conf of the user's stands for the field. */
+/** The default cores and memory; a conf of the user's stands for the field. */
 const sizes = (role: "driver" | "executor", pod: Sizes, conf: Readonly<Record<string, string>>): Sizes => {
   const cores = pod.cores ?? (conf[`spark.${role}.cores`] === undefined ? 1 : undefined);
   const memory = pod.memory ?? (conf[`spark.${role}.memory`] === undefined ? "1g" : undefined);

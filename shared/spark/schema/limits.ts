@@ -1,7 +1,7 @@
-/** How long, how many and how large the fields of the Spark family may be: ten times what upstream's largest example has, or more. */
+/** Limits of the Spark family's fields: at least ten times the values of upstream's largest example. */
 import { below, type Limit, limitsOf } from "../../kube/limits.ts";
 
-/** Executors of one application. A step lists and counts them all. */
+/** The most executors of one application. A step lists and counts them all. */
 const mostExecutors = 20_000;
 
 const perExecutor = "each step looks at every executor";
@@ -82,16 +82,16 @@ const connectRows: readonly Limit[] = [
   { field: "executor.instances", most: mostExecutors, why: perExecutor },
 ];
 
-/** What of a SparkApplication's spec is beyond its limits. */
+/** The errors of a SparkApplication's spec that exceeds its limits. */
 export const applicationLimits = limitsOf(applicationRows);
 
-/** What of a ScheduledSparkApplication's spec is beyond its limits. */
+/** The errors of a ScheduledSparkApplication's spec that exceeds its limits. */
 export const scheduleLimits = limitsOf(scheduleRows);
 
-/** What of a SparkConnect's spec is beyond its limits. */
+/** The errors of a SparkConnect's spec that exceeds its limits. */
 export const connectLimits = limitsOf(connectRows);
 
-/** Executors that confs ask for, as `spec.executor.instances` does. */
+/** The errors of confs that ask for too many executors, as `spec.executor.instances` may. */
 export const confLimits = (sparkConf: Readonly<Record<string, string>>): readonly string[] =>
   ["spark.executor.instances", "spark.dynamicAllocation.initialExecutors", "spark.dynamicAllocation.minExecutors"]
     .filter((key) => Number(sparkConf[key] ?? 0) > mostExecutors)

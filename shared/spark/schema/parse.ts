@@ -1,4 +1,4 @@
-/** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
+/** Parses a stored SparkApplication into a trusted spec, or returns one message with the remedy. */
 import { oncePer } from "../../core/memoize.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
@@ -14,7 +14,7 @@ type Application = {
   readonly [field: string]: unknown;
 };
 
-/** Limits and types first, for rules are only meant for what is typed. */
+/** Checks limits and types first, because rules apply to typed specs only. */
 export const parseSpec = oncePer((application: Application): ParsedSpec => {
   const beyond = applicationLimits(application["spec"]);
   if (beyond !== "") return { ok: false, message: beyond };

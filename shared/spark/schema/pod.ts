@@ -1,7 +1,7 @@
-/** What a SparkApplication says about its driver and executor pods: upstream's own fields typed, core/v1 types opaque. */
+/** The driver and executor fields of a SparkApplication: upstream's own fields typed, core/v1 types opaque. */
 import * as z from "zod";
 
-/** An embedded core/v1 object: whatever the API server would take. */
+/** An embedded core/v1 object: any that the API server accepts. */
 const embedded = z.looseObject({});
 
 const texts = z.record(z.string(), z.string());
@@ -74,5 +74,5 @@ export const executorSchema = z.looseObject({
   deleteOnTermination: z.boolean().optional(),
 });
 
-/** What both roles have. */
+/** The fields of both roles. */
 export type SparkPodSpec = z.infer<typeof podSchema>;

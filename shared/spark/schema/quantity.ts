@@ -1,4 +1,4 @@
-/** Amounts as Spark and as Kubernetes write them: sizes like `512m`, quantities like `500m` or `1Gi`, ratios like `0.1`. */
+/** Amounts of Spark and Kubernetes: sizes like `512m`, quantities like `500m` or `1Gi`, ratios like `0.1`. */
 
 const sizes: Readonly<Record<string, number>> = {
   b: 1,
@@ -15,8 +15,8 @@ const sizes: Readonly<Record<string, number>> = {
 };
 
 /**
- * Bytes of a size as Spark reads it; a number alone counts `unit`s (a key of the table, `b` or `m`). Kubernetes' units
- * (`Mi`) are read too: versions that do not know them refuse them. Undefined when it is none.
+ * The bytes of a size as Spark reads it; a number alone counts `unit`s (a key of the table, `b` or `m`). Kubernetes'
+ * units (`Mi`) are read too; Spark versions without them refuse them. Undefined for an invalid size.
  */
 export const bytesOf = (text: string, unit: "b" | "k" | "m"): number | undefined => {
   const match = /^(\d+)([a-z]+)?$/.exec(text.trim().toLowerCase());
@@ -24,7 +24,7 @@ export const bytesOf = (text: string, unit: "b" | "k" | "m"): number | undefined
   return match?.[1] === undefined || factor === undefined ? undefined : Number(match[1]) * factor;
 };
 
-/** The same in whole MiB, rounded down as Spark does; a number alone counts MiB. */
+/** The size in whole MiB, rounded down as Spark does; a number alone counts MiB. */
 export const mebibytesOf = (text: string): number | undefined => {
   const bytes = bytesOf(text, "m");
   return bytes === undefined ? undefined : Math.floor(bytes / 2 ** 20);
@@ -33,7 +33,7 @@ export const mebibytesOf = (text: string): number | undefined => {
 /** True for a size in units that only newer versions of Spark read. */
 export const hasBinaryUnit = (text: string): boolean => /^\d+[kmgtp]ib?$/.test(text.trim().toLowerCase());
 
-/** True for what the API server takes as a quantity of its own: `1`, `500m`, `1.5Gi`, `1e3`. */
+/** True for a quantity that the API server accepts: `1`, `500m`, `1.5Gi`, `1e3`. */
 export const isQuantity = (text: string): boolean =>
   /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]?|[eE][+-]?\d+)$/.test(text);
 
@@ -42,13 +42,13 @@ const multiples: Readonly<Record<string, number>> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** The number that a Kubernetes quantity stands for; undefined when it is none. */
+/** The number of a Kubernetes quantity; undefined for an invalid one. */
 export const amountOf = (text: string): number | undefined => {
   if (!isQuantity(text)) return undefined;
   const unit = /[KMGTPE]i$|[numkMGTPE]$/.exec(text)?.[0] ?? "";
   return Number(text.slice(0, text.length - unit.length)) * (multiples[unit] ?? 1);
 };
 
-/** The number that Java's Double would read, or undefined. */
+/** The number as Java's Double reads it, or undefined. */
 export const ratioOf = (text: string): number | undefined =>
   /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[fFdD]?\s*$/.test(text) ? Number.parseFloat(text) : undefined;

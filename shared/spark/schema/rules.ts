@@ -1,4 +1,4 @@
-/** What a well-typed SparkApplication may still not say: upstream's admission rules, and amounts that Spark could not read. */
+/** Rules for a typed SparkApplication: upstream's admission rules, and amounts that Spark could not read. */
 
 import { rulesFor } from "../submission/versions.ts";
 import type { SparkApplicationSpec } from "./application.ts";
@@ -9,7 +9,7 @@ import { scaleRules } from "./scale.ts";
 
 type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
 
-/** Names that services can be given after them: DNS-1035 labels. */
+/** Errors of a name that services cannot take: it must be a DNS-1035 label. */
 export const nameRules = (name: string): readonly string[] => {
   if (name.length > 63) {
     return [
@@ -101,7 +101,7 @@ const denied: Readonly<Record<string, string>> = {
   "spark.kubernetes.executor.container.image": "use spec.executor.image",
 };
 
-/** Confs that would take an application out of its own namespace, account or image. */
+/** Errors of confs that would take an application out of its own namespace, account or image. */
 export const confRules = (sparkConf: Readonly<Record<string, string>>, namespace: string): readonly string[] => {
   const other = sparkConf["spark.kubernetes.namespace"];
   const elsewhere =
@@ -116,7 +116,7 @@ export const confRules = (sparkConf: Readonly<Record<string, string>>, namespace
   ];
 };
 
-/** Everything that the rules find wrong, each naming the field and what to change; empty when it may run. */
+/** All errors by the rules, each with its field and remedy; empty when the application may run. */
 export const brokenRules = (subject: Subject): readonly string[] => [
   ...nameRules(subject.name),
   ...amountRules("spec.driver", subject.spec.driver, subject.spec.sparkVersion),

@@ -1,4 +1,4 @@
-/** Bounds of dynamic allocation: what Spark's driver refuses when it starts is said before it does. */
+/** Bounds of dynamic allocation: errors that Spark's driver would find at its start are reported before. */
 
 export type Scale = {
   readonly enabled?: boolean | undefined;
@@ -12,7 +12,7 @@ const at = "spec.dynamicAllocation";
 const exceeds = (one: number | undefined, other: number | undefined): boolean =>
   one !== undefined && other !== undefined && one > other;
 
-/** No driver starts with these; `least` is the smallest upper bound that makes sense. */
+/** Errors with which no driver starts; `least` is the smallest valid maximum. */
 export const scaleRules = (scale: Scale | undefined, least: 0 | 1): string[] => {
   if (scale?.enabled !== true) return [];
   const { minExecutors: min, maxExecutors: max, initialExecutors: first } = scale;
@@ -29,7 +29,7 @@ export const scaleRules = (scale: Scale | undefined, least: 0 | 1): string[] => 
   ];
 };
 
-/** A first number of executors outside the bounds: Spark takes the nearest within, upstream refuses it for SparkConnect. */
+/** Errors of an initial number outside the bounds: Spark takes the nearest, upstream refuses it for SparkConnect. */
 export const scaleOddities = (scale: Scale | undefined): string[] => {
   if (scale?.enabled !== true) return [];
   const { minExecutors: min, maxExecutors: max, initialExecutors: first } = scale;

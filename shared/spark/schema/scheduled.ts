@@ -1,4 +1,4 @@
-/** ScheduledSparkApplication v1beta2, in the shape that upstream's CRD gives it. */
+/** ScheduledSparkApplication v1beta2, in the shape of upstream's CRD. */
 import * as z from "zod";
 import { specSchema } from "./application.ts";
 

@@ -1,4 +1,4 @@
-/** SparkApplication v1beta2 as its status is written, in the shape that upstream's CRD gives it. */
+/** The status of a SparkApplication v1beta2, in the shape of upstream's CRD. */
 import * as z from "zod";
 
 const time = z.string().meta({ format: "date-time" });
@@ -12,7 +12,7 @@ const driverInfo = z.looseObject({
   webUIServiceName: z.string().optional(),
 });
 
-/** `status` of a SparkApplication. The CRD takes any text as a state. */
+/** `status` of a SparkApplication. The CRD accepts any text as a state. */
 export const statusSchema = z.looseObject({
   sparkApplicationId: z.string().optional(),
   submissionID: z.string().optional(),

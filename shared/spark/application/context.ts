@@ -48,7 +48,7 @@ export const policyOf = (scene: ApplicationContext): RestartPolicy =>
 
 type Listing = Extract<Query, { do: "list" }>;
 
-/** Lists every pod with the application's name; owner references tell whose a pod is. */
+/** Lists every pod with the application's name; owner references show its owner. */
 export const podsOf = (key: Key): Listing => ({
   do: "list",
   resource: pods,
@@ -71,7 +71,7 @@ export const bodyOf = (key: Key, driver: Driver): Extract<Query, { do: "get" }> 
   ref: { resource: pods, namespace: key.namespace, name: driver.podName },
 });
 
-/** The application whose leftovers are listed. */
+/** The application of the leftovers. */
 type Maker = Pick<ApplicationContext, "key"> & { readonly view: Pick<View<Memory>, "uid"> };
 
 const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({

@@ -80,7 +80,7 @@ const untold = z.object({
 /** A state that was entered at `at`, epoch ms. */
 const passage = z.object({ phase: z.string(), attempt: z.number().int(), at: instant });
 
-/** The version of `normalised`: a record made with another one is re-baselined, never invalidated. */
+/** The version of `relevant` (run-spec.ts): a record of another version is re-baselined, never invalidated. */
 export const normaliser = 1;
 
 const memory = z.object({

@@ -85,7 +85,7 @@ export const freshLedger = (attempt: number): Ledger => ({ attempt });
 /** The number of executors known to live. */
 export const livingIn = ({ live = "" }: Ledger): number => countOfIds(idsOf(live));
 
-/** Ids that are accounted for. */
+/** True when the id is accounted for. */
 export const isOver = ({ over = "" }: Ledger, id: number): boolean => hasId(idsOf(over), id);
 
 /** The number of losses that count against the application. */

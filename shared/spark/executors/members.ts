@@ -11,7 +11,7 @@ const kept = (ids: Iterable<number>): string => textOfIds(idSet(ids));
 
 const listed = (text: string): readonly number[] => listOfIds(idsOf(text));
 
-/** The state of an executor. `quit` exited with 0, as an executor does that its driver does not need any more. */
+/** The state of an executor. `quit` exited with 0, as an executor does that its driver does not need. */
 export type Standing = "pending" | "running" | "ending" | "quit" | "failed";
 
 export type Member = {

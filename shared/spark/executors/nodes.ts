@@ -71,7 +71,7 @@ export const holdsClaims = (pod: Stored): boolean => {
 export type Fate =
   | { readonly is: "free"; readonly why: string }
   | { readonly is: "wait"; readonly until: number }
-  /** The node could not be read, for now or for good: it is read again. */
+  /** The node could not be read: it is read again. */
   | { readonly is: "ask" }
   | { readonly is: "bound" | "none" };
 

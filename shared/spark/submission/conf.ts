@@ -59,7 +59,9 @@ export const listOf = (text: string | undefined): readonly string[] =>
 
 const withPoint = (text: string): string => (text.includes(".") ? text : `${text}.0`);
 
-/** A number as Java writes a double: with a point always, with an exponent below a thousandth and from ten million on. */
+/**
+ * A number as Java writes a double: always with a point, with an exponent below a thousandth and from ten million on.
+ */
 export const javaDouble = (value: number): string => {
   if (value === 0 || (value >= 1e-3 && value < 1e7)) return withPoint(`${value}`);
   const [digits = "", exponent = ""] = value.toExponential().split("e");

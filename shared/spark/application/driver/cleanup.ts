@@ -23,7 +23,7 @@ function* remaining({ key, view, memory }: ApplicationContext, found: Pods): Rea
   return pod !== undefined && ownedBy(pod, view.uid) ? [pod] : [];
 }
 
-/** Remembers the driver's UID: once the driver is gone, only the UID tells that its executors belong to it. */
+/** Remembers the driver's UID: once the driver is gone, only the UID identifies its executors. */
 const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
   const { driver } = memory;
   if (driver === undefined || body === undefined) return memory;

@@ -61,9 +61,10 @@ export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | u
 };
 
 /**
- * True when the driver ended only after the deletion of its pod was requested. Kubelets write the terminal phase of such a
- * pod a moment before they remove it, and its exit code (0, 137, 143) says nothing of its work: the driver was deleted,
- * whether a step sees that moment or finds the pod gone. Unlike upstream, which takes an exit code of 0 for success.
+ * True when the driver ended only after the deletion of its pod was requested. Kubelets write the terminal phase of
+ * such a pod a moment before they remove it, and its exit code (0, 137, 143) says nothing of its work: the driver was
+ * deleted, whether a step sees that moment or finds the pod gone. Unlike upstream, which takes an exit code of 0 for
+ * success.
  */
 export const isCutShort = (pod: Stored): boolean => {
   const status = podStatus(pod);

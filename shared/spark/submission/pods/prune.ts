@@ -53,7 +53,7 @@ const spec = (value: unknown): unknown => {
   return mapped(mapped(pod, "containers", containers), "initContainers", containers);
 };
 
-/** Removes from a pod template what core/v1 has not in pods, containers and security contexts. */
+/** Removes the fields that core/v1 lacks from a template's pod, containers and security contexts. */
 export const pruned = (template: Json): Json => ({
   ...(template["metadata"] === undefined ? {} : { metadata: template["metadata"] }),
   ...(template["spec"] === undefined ? {} : { spec: spec(template["spec"]) }),

@@ -1,6 +1,6 @@
 /**
- * A cluster with applications in it and steps that anybody may take, each with nothing in its hands but what is outside:
- * what Mesos' tests do to an agent is done to these. A step may die at a call.
+ * A simulated cluster with applications, and steps that any process may take: each process knows only the API server.
+ * The tests do to a step what Mesos' tests do to an agent; a step may die at a request.
  */
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
@@ -26,18 +26,21 @@ export type Item = Change["object"];
 
 export type Agent = {
   readonly simulator: Simulator;
-  /** Requests that were made since `quiet` was last called, in words: `POST pods`. */
+  /** Requests since the last `quiet`, as method and resource: `POST pods`. */
   readonly requests: readonly string[];
   readonly writes: () => readonly string[];
   quiet(): void;
   ask(method: string, path: string, body?: object): void;
   apply(name: string, spec?: object, annotations?: Readonly<Record<string, string>>): void;
   remove(name: string): void;
-  /** One step, by somebody new. With `dies`, whoever takes it dies at its n-th request, before or after that took effect. */
+  /**
+   * Takes one step in a new process. With `dies`, the process dies at its n-th request, before or after the request
+   * took effect.
+   */
   step(name: string, dies?: { readonly at: number; readonly effect: boolean }): Promise<Ending | "dead" | undefined>;
-  /** Steps until nothing more asks for one, with so much time in between. */
+  /** Takes 13 steps, with `ms` of simulated time between two of them. */
   settle(name: string, ms?: number): Promise<void>;
-  /** What a resync finds, and a step for each. Gives how many it found. */
+  /** Runs a resync and takes a step for each of its messages. Returns the number of messages. */
   resync(): Promise<number>;
   pass(ms: number): void;
   app(name: string): Item | undefined;
@@ -52,7 +55,7 @@ export const podPath = (name: string): string => `/api/v1/namespaces/${namespace
 
 type Death = { left: number; readonly effect: boolean };
 
-/** Whoever dies hears nothing any more. */
+/** A transport that dies at a request: that request and every later one stay without an answer. */
 const dying = (transport: Transport, death: Death, died: () => void): Transport => ({
   ...transport,
   send: async (request) => {
@@ -120,7 +123,8 @@ export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): 
   };
   ask("POST", ...account);
   ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: home } });
-  // The first resync of an installation makes the queues root and default; the second takes their steps, and both rest.
+  // The first resync of an installation creates the queues root and default; the second takes their steps, and both
+  // rest.
   for (let nth = 0; nth < 2; nth++) await agent.resync();
   agent.quiet();
   return agent;

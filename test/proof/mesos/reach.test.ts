@@ -1,4 +1,6 @@
-/** What reaches whom after a time in which nobody was there: orders reach executors, and what executors did is told. */
+/**
+ * Steps after a time without any process: orders reach executors, and the status reports what executors did meanwhile.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { textAt } from "../sweep/fields.ts";

@@ -1,4 +1,4 @@
-/** What Mesos' tests of agent recovery verify of agents, verified of steps: the table is in README.md. See recovery.md §1.7. */
+/** Steps verified by the cases of Mesos' tests of agent recovery: the table is in README.md. See recovery.md §1.7. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { numberAt, textAt } from "../sweep/fields.ts";
@@ -12,7 +12,7 @@ const attemptOf = (agent: Agent): number | undefined => numberAt(agent.record("p
 const driverOf = (agent: Agent, name = "pi") => agent.pods(name, "driver")[0];
 const creations = (agent: Agent): readonly string[] => agent.writes().filter((request) => request === "POST pods");
 
-/** An application that runs: its driver and executors are up, and the status says so. */
+/** Returns a cluster with a running application: driver and executors are up, and the status is RUNNING. */
 const running = async (scripts?: Parameters<typeof openAgent>[0], spec: object = {}): Promise<Agent> => {
   const agent = await openAgent(scripts);
   agent.apply("pi", spec);

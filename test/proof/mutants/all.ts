@@ -1,4 +1,4 @@
-/** Every mutant, of whatever room. */
+/** The mutants of all rooms. */
 
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { makerMutants } from "./makers.ts";

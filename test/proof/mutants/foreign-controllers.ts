@@ -1,4 +1,4 @@
-/** Promises of functions that look for controllers without a lease, each removed by one edit: the sweep must see it. */
+/** Mutants of functions that look for controllers without a lease: the sweep must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
 export const foreignControllerMutants: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** Promises of flows, CronJobs and queues, each removed from a copy of the sources: their sweeps must see it. */
+/** Mutants of flows, CronJobs and queues: their sweeps must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
 export const makerMutants: readonly Mutant[] = [

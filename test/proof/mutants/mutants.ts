@@ -1,19 +1,21 @@
-/** Promises of the engine, each removed by one edit, and where its absence must show. */
+/**
+ * Mutants of the engine: each removes one promise by one edit and names the sweep or the tests that must fail on it.
+ */
 
 type Edit = {
   readonly name: string;
-  /** The promise that is gone. */
+  /** The promise that the edit removes. */
   readonly promise: string;
   readonly file: string;
-  /** Must stand in the file exactly once. */
+  /** A text that occurs in the file exactly once. */
   readonly find: string;
   readonly replace: string;
 };
 
-/** What is to see it: a part of the sweep, by scenarios and faults (a regular expression). */
+/** A mutant that the sweep must see: the scenarios to run, and the faults as a regular expression. */
 export type Swept = Edit & { readonly scenarios: readonly string[]; readonly fault: string };
 
-/** What is to see it where the sweep looks at something else: files of tests, below `test/`. */
+/** A mutant that tests must see, where no sweep covers the promise: test files below `test/`. */
 export type Tested = Edit & { readonly tests: readonly string[] };
 
 export type Mutant = Swept | Tested;

@@ -1,4 +1,7 @@
-/** Promises of recovery and of status updates of kinds beside SparkApplication, each removed by one edit: the sweep, or the tests named, must see it. */
+/**
+ * Mutants of recovery and of status updates of kinds beside SparkApplication: the sweep, or the tests named, must fail
+ * on each.
+ */
 import type { Mutant } from "./mutants.ts";
 
 const job = "shared/volcano/job";

@@ -1,4 +1,7 @@
-/** `npm run mutants`: each promise of the engine removed from a copy of the sources; the sweep, or the tests named, must see it. */
+/**
+ * `npm run mutants`: removes each promise from a copy of the sources; the sweep, or the tests named, must fail on the
+ * copy.
+ */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -24,19 +27,19 @@ type Result = {
   readonly name: string;
   readonly promise: string;
   readonly seconds: number;
-  /** The case, or the test, that saw it, and what it saw. */
+  /** The sweep case or the test that failed; `violation` is its message. */
   readonly killedBy?: string;
   readonly violation?: string;
-  /** Why it proves nothing. */
+  /** The reason why the mutant was not killed or not tried. */
   readonly failure?: string;
 };
 
 const copied = ["shared", "infra", "functions", "test", "package.json"] as const;
 
-/** Where copies stand: always in the same place, so that what Node compiled of one run it finds in the next. */
+/** The folder of the copies. It is the same for each run, so that Node's compile cache applies to the next run. */
 const copies = join(root, ".cache", "mutants");
 
-/** A copy of what ships, of the sweep and of the tests. */
+/** Copies the shipped sources, the sweep and the tests. Returns the folder. */
 const copy = (index: number): string => {
   const folder = join(copies, String(index));
   rmSync(folder, { recursive: true, force: true });
@@ -48,10 +51,10 @@ const copy = (index: number): string => {
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
 
-/** An edit of a copy: how it is taken back, or why it cannot be made. */
+/** The result of an edit: a function that takes it back, or the reason why it cannot be made. */
 type Edited = { readonly undo: () => void } | { readonly failure: string };
 
-/** Makes the one edit. */
+/** Applies the edit of a mutant to a copy. */
 const mutate = (folder: string, { file, find, replace }: Mutant): Edited => {
   const path = join(folder, file);
   if (!existsSync(path)) return { failure: `there is no ${file} any more` };
@@ -66,11 +69,11 @@ const mutate = (folder: string, { file, find, replace }: Mutant): Edited => {
   return { undo: () => writeFileSync(path, text) };
 };
 
-/** What ran, and what it saw; undefined when it did not come to its end. */
+/** The output of a run and the failures that it reported; `sights` is undefined if the run did not finish. */
 type Seen = { readonly said: string; readonly sights: readonly Sight[] | undefined };
 type Sight = { readonly by: string; readonly what: string };
 
-/** Runs a script of the copy to its end, and reads what it wrote. */
+/** Runs a script of the copy to its end. Returns the last 2,000 characters of its output and the JSON that it wrote. */
 const run = <Read>(
   folder: string,
   script: string,
@@ -95,7 +98,10 @@ const run = <Read>(
 
 type Violated = { readonly violations: readonly { readonly id: string; readonly violations: readonly string[] }[] };
 
-/** By one thread unless `more` says otherwise; with a seed a part of it, as it draws. */
+/**
+ * Sweeps the scenarios in a copy, by one thread unless `more` names `--threads`; `--seed` in `more` draws a part of the
+ * cases.
+ */
 const sweepIn = async (
   folder: string,
   scenarios: readonly string[],
@@ -123,7 +129,7 @@ const testsIn = async (folder: string, tests: readonly string[]): Promise<Seen> 
   return { said, sights };
 };
 
-/** One mutant in a copy that is as it was before and after. */
+/** Tries one mutant in a copy and restores the copy. */
 const tried = async (folder: string, mutant: Mutant): Promise<Omit<Result, "seconds">> => {
   const { name, promise } = mutant;
   const edited = mutate(folder, mutant);
@@ -154,7 +160,7 @@ const tell = ({ name, promise, seconds, killedBy, violation, failure }: Result):
 
 const each = <Item>(lists: readonly (readonly Item[])[]): readonly Item[] => [...new Set(lists.flat())];
 
-/** Without an edit the copy must see nothing: else every mutant would seem killed. */
+/** Runs an unchanged copy, which must see no violation: otherwise every mutant would appear killed. */
 const untouched = async (folder: string, chosen: readonly Mutant[], threads: number): Promise<Result> => {
   const began = performance.now();
   const isSwept = (mutant: Mutant): mutant is Swept => !isTested(mutant);
@@ -173,7 +179,7 @@ const untouched = async (folder: string, chosen: readonly Mutant[], threads: num
 
 type Trying = { readonly folders: readonly string[]; readonly chosen: readonly Mutant[] };
 
-/** All of them, as many at once as there are copies. */
+/** Tries the unchanged copy and then all chosen mutants, one at a time in each folder. */
 const tryAll = async ({ folders, chosen }: Trying): Promise<readonly Result[]> => {
   const results: Result[] = [];
   const [one = ""] = folders;

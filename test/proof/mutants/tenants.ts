@@ -1,4 +1,7 @@
-/** Promises that one tenant, stranger or listener costs another nothing, each removed by one edit: the tests named must see it. */
+/**
+ * Mutants of the promise that one tenant, stranger or listener costs another nothing: the tests named must fail on
+ * each.
+ */
 import type { Mutant } from "./mutants.ts";
 
 export const tenantMutants: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** Promises of status updates, each removed by one edit: the tests by the names of Mesos', or the sweep, must see it. */
+/** Mutants of status updates: the tests named after Mesos' tests, or the sweep, must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
 const cursor = "shared/updates/cursor.ts";

@@ -1,6 +1,6 @@
 /**
- * Bugs of the Spark operator and of Spark, by their numbers in the catalogue (recovery.md §4), put into a copy of the sources:
- * the sweep must see each, or the tests that are named, where the sweep has no such application.
+ * Mutants that repeat bugs of the Spark operator and of Spark, by their numbers in the catalogue (recovery.md §4): the
+ * sweep must fail on each, or the tests named, where the sweep has no such application.
  */
 import type { Mutant } from "./mutants.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Bugs of Volcano's controller, by their numbers in the catalogue (recovery.md §4), put into a copy of the sources: the
- * sweep of the Volcano family, or the tests named, must see each.
+ * Mutants that repeat bugs of Volcano's controller, by their numbers in the catalogue (recovery.md §4): the sweep of
+ * the Volcano family, or the tests named, must fail on each.
  */
 import type { Mutant } from "./mutants.ts";
 

@@ -1,7 +1,7 @@
 /**
- * What a life is judged by, from objects alone: each application as the sweep's oracle judges it, by its UID; that an
- * executor's id is one pod's and never another's; and, for the comparison, how often anybody ran two drivers or called
- * failed what was running.
+ * Judges a life by API objects alone. The sweep's oracle judges each application by its UID, and an executor id belongs
+ * to one pod only. For the comparison, this file counts double drivers and applications called FAILED while their
+ * driver runs.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { ownersOf, roleOf, textAt } from "../sweep/fields.ts";
@@ -12,11 +12,11 @@ const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";
 
 export type Counts = {
-  /** Drivers that came while another of the same application lived. */
+  /** Drivers created while another driver of the same application runs. */
   doubleDrivers: number;
-  /** Executors that came under an id which a pod of the same driver had before. */
+  /** Executors created under an id that another pod of the same run had before. */
   doubledIds: number;
-  /** Applications that were called failed while their driver ran. */
+  /** Applications whose status became FAILED while their driver ran. */
   failedThoughRunning: number;
   drivers: number;
   executors: number;
@@ -34,7 +34,7 @@ type Body = { readonly uid: string; readonly app: string; readonly role: string;
 
 const isOver = (object: unknown): boolean => ["Succeeded", "Failed"].includes(textAt(object, "status", "phase") ?? "");
 
-/** Counts pods. */
+/** Counts driver and executor pods from their watch events. */
 const openCounting = (counts: Counts) => {
   const bodies = new Map<string, Body>();
   const ids = new Map<string, string>();
@@ -71,7 +71,10 @@ const openCounting = (counts: Counts) => {
   return { hearPod, hearApp };
 };
 
-/** Whom an application or a record is about. */
+/**
+ * Returns the UID of the application that a change of an application or of a record is about; undefined for other
+ * objects.
+ */
 const uidOf = ({ table, object }: Change): string | undefined => {
   if (table === apps) return object.metadata.uid;
   return table === checkpoints ? textAt(object, "spec", "uid") : undefined;
@@ -79,7 +82,7 @@ const uidOf = ({ table, object }: Change): string | undefined => {
 
 export type Judging = { readonly oracle: Oracle; readonly counts: Counts };
 
-/** Judges all applications of a life; `strictly` by the sweep's invariants, too, which suppose that there are records. */
+/** Judges all applications of a life. `strictly` adds the sweep's invariants, which suppose that there are records. */
 export const openJudging = (strictly: boolean): Judging => {
   const counts = noCounts();
   const counting = openCounting(counts);

@@ -1,4 +1,7 @@
-/** Does what a life brings. Users meet what is there: who patches what has gone is told so, and that is all. */
+/**
+ * Carries out the deeds of a life against the simulator. A request about an object that is gone gets its 404, which
+ * this file ignores.
+ */
 import { sweptOf } from "../sweep/kinds.ts";
 import { namespace } from "../sweep/plot.ts";
 import { cluster, type Stage } from "../sweep/stage.ts";
@@ -26,7 +29,7 @@ const apply = (stage: Stage, { name, spec, annotations }: Applied): void => {
   asked(stage, "POST", path, body);
 };
 
-/** The n-th pod of an application, of those that there are. */
+/** Returns the name of the n-th pod of an application and a role, modulo the number of such pods. */
 const podOf = ({ theatre }: Stage, name: string, role: Role, nth: number): string | undefined => {
   const found = theatre.simulator.store
     .list("pods")

@@ -1,4 +1,6 @@
-/** Leads one life from its seed to its judgement: trouble for half an hour, then everything heals and must come to rest. */
+/**
+ * Leads one life from its seed to its verdict: faults for half an hour, then everything heals and must come to rest.
+ */
 import { openChance } from "../sweep/chance.ts";
 import { type Bounds, calm, direct } from "../sweep/director.ts";
 import { everything } from "../sweep/ending.ts";
@@ -16,9 +18,9 @@ import { openWeather, type Weather } from "./weather.ts";
 export type Led = {
   readonly seed: number;
   readonly violations: readonly string[];
-  /** Invocations: of a step, or of a resync. */
+  /** Invocations: steps and resyncs. */
   readonly steps: number;
-  /** Requests and messages of theirs. */
+  /** Requests and messages of all invocations. */
   readonly calls: number;
   readonly simulatedMs: number;
   readonly counts: Counts;
@@ -28,12 +30,18 @@ export type Led = {
 const bounds: Bounds = { invocations: 20_000, ms: 48 * 3_600_000 };
 const apps = "sparkapplications.sparkoperator.k8s.io";
 
-/** What runs again for ever: a policy says so, or the platform is blamed each time, which spends no retry. */
+/**
+ * True for an application that runs again without end: its policy is Always, or each failure counts as trouble, which
+ * spends no retry.
+ */
 const isEndless = (app: unknown): boolean =>
   textAt(app, "spec", "restartPolicy", "type") === "Always" ||
   textAt(app, "metadata", "annotations", "rekindle.dev/restart-on") !== undefined;
 
-/** Machines come back, and what runs again for ever is deleted: else nothing would ever rest. */
+/**
+ * Ends the faults, thaws the nodes, and deletes applications that run again without end, because the life would never
+ * rest.
+ */
 const heal = (stage: Stage, weather: Weather): void => {
   weather.clear();
   for (const { metadata } of stage.theatre.simulator.store.list("nodes"))
@@ -50,7 +58,7 @@ const quietly = async (stage: Stage): Promise<readonly string[]> => {
   return stage.writes === writes ? [] : [`quiet: a delivery wrote ${stage.writes - writes} time(s) after the end`];
 };
 
-/** An executor that nobody's driver runs any more is nobody's. */
+/** Reports driver pods that are not being deleted and whose owning application is gone. */
 const leftOver = (stage: Stage): readonly string[] => {
   const pods = stage.theatre.simulator.store.list("pods").filter(({ metadata }) => metadata.namespace === namespace);
   const uids = new Set(stage.theatre.simulator.store.list(apps).map(({ metadata }) => metadata.uid));

@@ -1,11 +1,14 @@
-/** What happens in one life of a small cluster: who is applied, how their pods fare, what users and misfortune do. All drawn from a seed. */
+/**
+ * The content of one life of a small cluster, drawn from a seed: applications, the scripts of their pods, and the deeds
+ * of users and misfortune.
+ */
 import type { DriverScript, PodScript } from "../../../shared/simulator/script.ts";
 import type { Chance } from "../sweep/chance.ts";
 import { base } from "../sweep/plot.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** An application as it is applied. */
+/** An application as its user applies it. */
 export type Applied = {
   readonly name: string;
   readonly spec: Fields;
@@ -14,7 +17,7 @@ export type Applied = {
 
 export type Role = "driver" | "executor";
 
-/** Something that somebody does to the cluster. */
+/** An action of a user, or a misfortune of the cluster. */
 export type Deed =
   | { readonly do: "apply"; readonly app: Applied }
   | { readonly do: "patch"; readonly name: string; readonly spec: Fields }
@@ -30,13 +33,13 @@ export type Dated = { readonly at: number; readonly deed: Deed };
 
 export type Life = {
   readonly deeds: readonly Dated[];
-  /** How often a call, a message and a watch event go wrong, of 1. */
+  /** Probabilities (0 to 1) that a call, a message or a watch event goes wrong. */
   readonly rates: { readonly call: number; readonly message: number; readonly event: number };
 };
 
 export const nodes = ["node-1", "node-2", "node-3"] as const;
 
-/** Faults and misfortune come for so long; then everything heals and must come to rest. */
+/** Duration of faults and misfortune, ms; afterwards everything heals and must come to rest. */
 export const troubledMs = 30 * 60_000;
 const namesOf = ["ada", "bob", "cyd"] as const;
 
@@ -52,7 +55,7 @@ const executorScripts = (chance: Chance): NonNullable<DriverScript["executors"]>
   return { [String(1 + chance.below(3))]: chance.pick(odd) };
 };
 
-/** How one attempt fares. */
+/** Draws the script of one attempt's driver and executors. */
 const attemptScript = (chance: Chance): DriverScript => {
   const executors = executorScripts(chance);
   const common = { executors, stopMs: chance.pick([0, 1_000, 5_000]) };
@@ -139,11 +142,11 @@ const most = 40;
 
 const misfortunes = (chance: Chance): readonly Dated[] =>
   Array.from({ length: 10 + chance.below(most) }, () => chance.below(troubledMs)).flatMap((at) =>
-    // Of several deeds at one time each follows upon the one before, soon or at once.
+    // Deeds drawn together start at the same time, or each 100 ms or 5 s after the one before.
     deedFor(chance).map((deed, index) => ({ at: at + index * chance.pick([0, 100, 5_000]), deed })),
   );
 
-/** Everything that a seed brings; the same every time. */
+/** Returns the life of a seed: the same for each call with the same seed. */
 export const lifeOf = (chance: Chance): Life => ({
   rates: {
     call: chance.pick([0, 0.005, 0.02, 0.05]),

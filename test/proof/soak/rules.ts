@@ -1,4 +1,7 @@
-/** Whose rule decides: ours, or one that submits first and writes the status then, as the Spark operator does. */
+/**
+ * The rules that a life is led by: Rekindle's, or for comparison one that submits first and then writes the status, as
+ * the Spark operator does.
+ */
 import type { Chance } from "../sweep/chance.ts";
 import type { Takes } from "../sweep/theatre.ts";
 import { submitThenWrite } from "./upstream.ts";
@@ -6,14 +9,14 @@ import { submitThenWrite } from "./upstream.ts";
 export type Rule = {
   readonly name: string;
   readonly says: string;
-  /** It is held to all invariants. */
+  /** True if all invariants hold for the rule. */
   readonly strictly: boolean;
   readonly takes?: (chance: Chance) => Takes;
 };
 
 export const ours: Rule = { name: "rekindle", says: "save, then act", strictly: true };
 
-/** For comparison. */
+/** Rules for comparison. */
 export const others: readonly Rule[] = [
   {
     name: "upstream",

@@ -1,4 +1,7 @@
-/** `npm run soak`: long random lives by seeds, and what a rule that submits before it writes does in the same lives. */
+/**
+ * `npm run soak`: leads random lives by seeds, and for comparison the first of them under rules that submit before they
+ * write.
+ */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
@@ -21,7 +24,7 @@ const help = `npm run soak [-- [--steps N] [--from SEED] [--seed N [--rule NAME]
 Rules:
 ${[ours, ...others].map(({ name, says }) => `  ${name.padEnd(16)} ${says}`).join("\n")}`;
 
-/** Of the steps, so many are taken for comparison by each other rule: a rate needs no million. */
+/** The share of the steps that each other rule takes for comparison: fewer steps suffice for a rate. */
 const compared = 0.02;
 const hourMs = 3_600_000;
 
@@ -45,7 +48,7 @@ const add = (sum: Sum, led: Led): void => {
 
 type Running = { readonly rule: Rule; readonly from: number; readonly steps: number; readonly threads: number };
 
-/** A line every so often, so that nobody wonders. */
+/** Prints a line of progress at most every 20 s. */
 const openProgress = (steps: number) => {
   const began = performance.now();
   let last = began;
@@ -62,7 +65,7 @@ const tellRed = ({ seed, violations }: Led): void => {
   for (const violation of violations.slice(0, 4)) console.log(`    ${violation.slice(0, 300)}`);
 };
 
-/** Leads lives from a seed on until so many steps were taken. */
+/** Leads lives from the seed `from` on until they have taken `steps` steps. */
 const run = ({ rule, from, steps, threads }: Running): Promise<Sum> =>
   new Promise((resolve, reject) => {
     const sum: Sum = { lives: 0, steps: 0, calls: 0, simulatedMs: 0, counts: noCounts(), red: [] };
@@ -80,7 +83,8 @@ const run = ({ rule, from, steps, threads }: Running): Promise<Sum> =>
       if (open === 0) resolve(sum);
     };
     for (let i = 0; i < threads; i += 1) {
-      // As in the sweep: what a life makes is forgotten with it.
+      // As in the sweep: the objects of a life become garbage together at its end, so a small young generation
+      // suffices.
       const resourceLimits = { maxYoungGenerationSizeMb: 96 };
       const worker = new Worker(new URL("./worker.ts", import.meta.url), {
         workerData: { rule: rule.name },

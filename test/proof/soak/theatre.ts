@@ -1,11 +1,11 @@
-/** A small cluster in which lives are led, one after the other: set back to its beginning for each. */
+/** The small cluster of a soak, reset to its beginning for each life. */
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { base, type Scenario } from "../sweep/plot.ts";
 import { account, crds, type House, houseOf, post, type Takes, type Theatre, theatreIn } from "../sweep/theatre.ts";
 import type { Judging } from "./census.ts";
 import { nodes } from "./life.ts";
 
-/** Nothing is staged: what happens is drawn. */
+/** An empty scenario: the life's deeds are drawn, not staged. */
 const scenario: Scenario = {
   name: "soak",
   what: "what a seed brings",
@@ -22,6 +22,6 @@ export const openHouse = (): House => {
   return houseOf(simulator);
 };
 
-/** The cluster for one life, watched by whoever judges it. */
+/** Opens the cluster for one life; the oracle of `judging` watches it. */
 export const theatreFor = (house: House, { oracle }: Judging, takes: Takes | undefined): Theatre =>
   theatreIn(house, { scenario, oracle, armed: [], ...(takes === undefined ? {} : { takes }) });

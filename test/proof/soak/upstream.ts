@@ -1,6 +1,6 @@
 /**
- * A stand-in for the rule of a controller that keeps its memory in the status: it believes the status, submits, and
- * writes the status then. Its own code; the order of its acts is the Spark operator's.
+ * A stand-in for a controller that keeps its memory in the status: it trusts the status, submits, and then writes the
+ * status. The code is our own; the order of its writes is the Spark operator's.
  */
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { Message } from "../../../shared/core/key.ts";
@@ -62,7 +62,7 @@ const driverFor = (app: Stored, name: string, attempt: number): object => ({
 const scriptOf = (app: Stored): string =>
   textAt(app, "spec", "driver", "annotations", "simulator.rekindle.dev/script") ?? "[]";
 
-/** Submits, and then says so. A name that is taken is a submission that failed. */
+/** Creates the driver, then writes the status. An existing driver of the same name counts as a failed submission. */
 const submit = async (world: World, app: Stored, drawn: string | undefined): Promise<object> => {
   const attempts = toldBy(app).attempts + 1;
   const { name, namespace = "" } = app.metadata;
@@ -86,7 +86,7 @@ const follow = async (world: World, app: Stored, told: Told): Promise<object | u
   return write(world, app, { ...told, state });
 };
 
-/** The driver is removed, and the status says that it is to run again. */
+/** Deletes the driver and writes PENDING_RERUN, or writes FAILED if no retry is left. */
 const again = async (world: World, app: Stored, told: Told): Promise<object> => {
   const policy = textAt(app, "spec", "restartPolicy", "type");
   const retries = numberAt(app, "spec", "restartPolicy", "onFailureRetries") ?? 0;
@@ -117,7 +117,10 @@ const step = async (world: World, message: Message, draw: () => string | undefin
   }
 };
 
-/** `draw` gives each driver a name of its own; undefined: every driver of an application has the same. */
+/**
+ * Returns a rule whose driver names contain the text that `draw` returns; undefined means one name for every driver of
+ * an application.
+ */
 export const submitThenWrite =
   (draw: () => string | undefined): Takes =>
   async (world, messages) => {

@@ -1,18 +1,21 @@
 /**
- * Faults as they come: every call, message and watch event may go wrong, at the rates of a life. What goes wrong is what
- * the sweep puts to its runs one by one.
+ * Random faults: every call, message and watch event may go wrong, at the rates of a life. The faults are those that
+ * the sweep injects one by one.
  */
 import type { Chance } from "../sweep/chance.ts";
 import type { Call, Fate, Fault, Hearing, Verdict } from "../sweep/fault.ts";
 import { deaths, fates, type Named, pauses, stale, troubles } from "../sweep/faults.ts";
 import type { Life } from "./life.ts";
 
-/** The API server may tell what is not so about once in this time: two lies that agree are beyond what anybody could see through. */
+/**
+ * The shortest time between two untrue answers of the API server, ms: no client can detect two untrue answers that
+ * agree.
+ */
 const liesEveryMs = 120_000;
-/** The longest jump of a machine's own clock. */
+/** The longest jump of a process's wall clock, ms. */
 const longestJumpMs = 3_600_000;
 
-/** Answers that are not true: a 404 for what is there, a read from the past, a refusal that the server did not mean. */
+/** Untrue answers: a 404 for an object that exists, a stale read, a refusal that the server did not mean. */
 const lies: ReadonlySet<string> = new Set(["404-named", "404", "422", "409-exists", "stale"]);
 
 const staleness: Named = {

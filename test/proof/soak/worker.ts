@@ -1,10 +1,10 @@
-/** One of the threads of a soak: leads the life of each seed that it is given, and tells. */
+/** A thread of a soak: leads the life of each seed that it receives, and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
 import { lead } from "./lead.ts";
 import { ruleNamed } from "./rules.ts";
 import { openHouse } from "./theatre.ts";
 
-// Nobody reads where a refusal was made; what is replayed alone says it.
+// No code reads the stack traces of refusals here; a replay of the life shows them.
 Error.stackTraceLimit = 0;
 
 const rule = ruleNamed(String(workerData.rule));

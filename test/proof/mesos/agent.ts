@@ -123,8 +123,7 @@ export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): 
   };
   ask("POST", ...account);
   ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: home } });
-  // The first resync of an installation creates the queues root and default; the second takes their steps, and both
-  // rest.
+  // The first resync of an installation makes the queues root and default; the second takes their steps, and both rest.
   for (let nth = 0; nth < 2; nth++) await agent.resync();
   agent.quiet();
   return agent;

@@ -83,8 +83,7 @@ const run = ({ rule, from, steps, threads }: Running): Promise<Sum> =>
       if (open === 0) resolve(sum);
     };
     for (let i = 0; i < threads; i += 1) {
-      // As in the sweep: the objects of a life become garbage together at its end, so a small young generation
-      // suffices.
+      // As in the sweep: the objects of a life become garbage at its end; a large young generation copies few of them.
       const resourceLimits = { maxYoungGenerationSizeMb: 96 };
       const worker = new Worker(new URL("./worker.ts", import.meta.url), {
         workerData: { rule: rule.name },

@@ -12,7 +12,7 @@ import type { Life } from "./life.ts";
  * agree.
  */
 const liesEveryMs = 120_000;
-/** The longest jump of a process's wall clock, ms. */
+/** The longest jump ahead of a process's wall clock, ms. */
 const longestJumpMs = 3_600_000;
 
 /** Untrue answers: a 404 for an object that exists, a stale read, a refusal that the server did not mean. */

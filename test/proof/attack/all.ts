@@ -1,4 +1,4 @@
-/** Every attack there is. Crowds come last: what they leave behind takes the API server a while to clear away. */
+/** All attacks. Crowds come last: the API server takes a while to delete the objects that they leave behind. */
 import type { Attack } from "./attack.ts";
 import { bombs } from "./bombs.ts";
 import { canaries } from "./canaries.ts";

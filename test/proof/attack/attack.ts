@@ -1,4 +1,7 @@
-/** What an attack is: what it does to a host, on which stage, and what it may throw; the promises that hold for all are judged around it. */
+/**
+ * The type of an attack: its actions against a host, the stage that it needs, and its verdict. `judge.ts` checks around
+ * each attack the promises that hold for all.
+ */
 import type { Stand } from "./stand.ts";
 
 export const classes = [
@@ -17,8 +20,9 @@ export const classes = [
 export type AttackClass = (typeof classes)[number];
 
 /**
- * `cluster`: a real API server, the host under its shipped service account. `admission`: the same with its webhooks.
- * `simulated`: an API server that the attack owns, with drivers that run, answers that lie, and a clock that is set.
+ * `cluster`: a real API server; the host runs under its shipped service account. `admission`: the same with its
+ * webhooks. `simulated`: an API server that the attack controls, with running drivers, false answers, and a clock that
+ * it sets.
  */
 export const stages = ["cluster", "admission", "simulated"] as const;
 
@@ -28,22 +32,22 @@ export type Attack = {
   readonly class: AttackClass;
   readonly name: string;
   readonly stage: StageName;
-  /** Of the short form. */
+  /** Part of the short form. */
   readonly short?: true;
-  /** Throws what is wrong; a text says why it could not be tried here. */
+  /** Throws the promise that was broken; a returned text is the reason why the attack was skipped here. */
   readonly run: (stand: Stand) => Promise<string | undefined>;
 };
 
 /** Longest time without an answer to the liveness probe, ms. */
 export const longestSilenceMs = 1_000;
-/** Resident size of the host, MiB. */
+/** Largest resident size of the host, MiB. */
 export const mostResident = 450;
-/** V8's own bound, as the attack suite promises it. */
+/** The heap bound of the host under attack, MiB, enforced by V8. */
 export const heapFlag = "--max-old-space-size=450";
-/** What a busy machine adds to a neighbour's seconds, ms: below this nothing is called slow. */
+/** The delay that a busy machine adds to a neighbour's time, ms: a smaller delay does not count as slow. */
 export const noiseMs = 3_000;
 
-/** Throws the message unless it holds. */
+/** Throws the message unless `holds` is true. */
 export const must = (holds: boolean, message: string): void => {
   if (!holds) throw new Error(message);
 };

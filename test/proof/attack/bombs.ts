@@ -1,4 +1,6 @@
-/** Bombs: little text that stands for much. References that double, chains, products of lists, graphs, counts without end. */
+/**
+ * Bombs: short texts that expand to much. References that double, chains, products of lists, graphs, endless counts.
+ */
 import type { Attack } from "./attack.ts";
 import {
   application,
@@ -28,7 +30,7 @@ const conf = (name: string, sparkConf: () => Texts, more: Partial<Row> = {}): Ro
   ...more,
 });
 
-/** `spark.b0` is twice `spark.b1`, and so on. */
+/** Returns confs in which `spark.b0` is `times` times `spark.b1`, and so on. */
 const doubling = (depth: number, times = 2): Texts => ({
   ...mapped(depth, (at) => [`spark.b${at}`, `$\{spark.b${at + 1}}`.repeat(times)]),
   [`spark.b${depth}`]: "x",
@@ -229,5 +231,5 @@ const jobs: readonly Row[] = [
   },
 ];
 
-/** Ninety and more: each past admission and at it. */
+/** More than ninety bombs, each past admission and at it. */
 export const bombs: readonly Attack[] = bothWays("bombs", [...references, ...products, ...counts, ...jobs]);

@@ -1,4 +1,7 @@
-/** Secrets in every place of an object where somebody keeps one: log, events, status, records, figures, traces and a dry run tell none of them. */
+/**
+ * Secrets in every field that users put secrets into: log, events, status, records, metrics, traces and a dry run show
+ * none of them.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { trace } from "@opentelemetry/api";
@@ -13,7 +16,7 @@ const updatesKey = "tweet-key-of-updates-tweet";
 
 const secretOf = (at: number): string => `tweet${at}tweet`;
 
-/** What each place told, by its name. */
+/** The text found in each place, by the name of the place. */
 type Told = Readonly<Record<string, string>>;
 
 const read = async (machine: Parameters<Parameters<typeof onMachine>[0]>[0]): Promise<Told> => {

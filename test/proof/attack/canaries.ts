@@ -1,4 +1,7 @@
-/** Canaries: secrets in every place where somebody keeps one. None may be seen in log, events, status, records, figures or what is told to listeners. */
+/**
+ * Canaries: secrets in every field that users put secrets into. Log, events, status, records, metrics and status
+ * updates must show none of them.
+ */
 import { type Attack, must } from "./attack.ts";
 import {
   application,
@@ -17,7 +20,7 @@ import { attackers, fresh, pathOf, type Stand } from "./stand.ts";
 
 type Row = {
   readonly name: string;
-  /** An object with the secret in it; what else is wrong with it makes the host tell of it. */
+  /** Returns an object that contains the secret; other defects of the object make the host report about it. */
   readonly object: (name: string, secret: string) => Obj;
   readonly short?: true;
 };
@@ -28,7 +31,7 @@ const conf = (key: string, more: Fields = {}, short?: true): Row => ({
   ...(short === undefined ? {} : { short }),
 });
 
-/** Wrong in itself: the refusal must not repeat the value. */
+/** An invalid driver memory: the refusal of the object must not repeat the secret. */
 const wrong: Fields = { driver: { cores: 1, memory: "none" } };
 
 const confs: readonly Row[] = [
@@ -78,7 +81,7 @@ const pod = (name: string, fields: (secret: string) => Fields): Row => ({
   object: (at, secret) => job(at, { tasks: [task("w", 1, {}, { containers: [{ ...container, ...fields(secret) }] })] }),
 });
 
-/** Every place in an object where somebody keeps a secret. */
+/** One object for every field that users put secrets into. */
 export const hidingPlaces: readonly Row[] = [
   ...confs,
   { name: "in hadoopConf", object: (at, secret) => application(at, { hadoopConf: { "fs.s3a.secret.key": secret } }) },
@@ -157,7 +160,7 @@ export const hidingPlaces: readonly Row[] = [
   })),
 ];
 
-/** Where a secret was seen, by the name of the place; `own` is the object that its user wrote it into. */
+/** Returns the names of the places that show the secret; `own` is the object whose spec contains it. */
 const sightings = async (stand: Stand, secret: string, own: Obj): Promise<readonly string[]> => {
   const { name } = own.metadata;
   const read = async (path: string): Promise<string> => JSON.stringify((await stand.call("GET", path)).body);
@@ -191,7 +194,7 @@ const inObjects: readonly Attack[] = hidingPlaces.map((row) => ({
   run: (stand) => hidden(stand, row),
 }));
 
-/** The host's own: after everything else that this stage bore, nobody has seen them. */
+/** A secret of the host itself: after the other attacks on this stage, no place shows it. */
 const ofHost = (name: string, secretOf: (stand: Stand) => string): Attack => ({
   ...{ class: "canaries", name, stage: "cluster" },
   run: (stand) =>
@@ -201,7 +204,7 @@ const ofHost = (name: string, secretOf: (stand: Stand) => string): Attack => ({
     }),
 });
 
-/** The operator's listener holds a token in its URL: what tenants can read names no more than that there is one. */
+/** The operator's listener has a token in its URL: records that tenants can read, and the log, must not contain it. */
 const listener: Attack = {
   ...{ class: "canaries", name: "the token in the operator's listener", stage: "cluster" },
   short: true,
@@ -213,7 +216,7 @@ const listener: Attack = {
     }),
 };
 
-/** Behind the question mark of the listener that the operator configured. */
+/** The token in the query of the listener URL that the operator configured. */
 export const operatorToken = "tweet-operator-token-tweet";
 
 export const canaries: readonly Attack[] = [

@@ -1,4 +1,7 @@
-/** The stages on a real API server: the installed manifests, the shipped service account, the built host, the attacker's namespace. */
+/**
+ * The stages on a real API server: the installed manifests, the shipped service account, the built host, the attacker's
+ * namespace.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +17,7 @@ import { nameServer, openNameServer } from "./nameserver.ts";
 import { runOf } from "./program.ts";
 import { attackers, type Hands, pathOf, type Stand, timed, waitFor } from "./stand.ts";
 
-/** Secrets of the host: canaries, too. They must not be seen anywhere. */
+/** Secrets of the host. They are canaries, too: no place may show them. */
 export const secrets = { trigger: "canary-trigger-secret-4711", updates: "canary-updates-secret-4712" };
 
 const must201 = async ({ call }: Hands, kind: string, namespace: string, object: object): Promise<void> => {
@@ -22,7 +25,7 @@ const must201 = async ({ call }: Hands, kind: string, namespace: string, object:
   must(status === 201 || status === 409, `${kind}: ${JSON.stringify(body)}`);
 };
 
-/** The attacker's namespace, with an account for drivers and the queues that Volcano makes. */
+/** Creates the attacker's namespace, with a service account for drivers and the queues that Volcano creates. */
 const furnish = async (hands: Hands): Promise<void> => {
   const metadata = { name: attackers };
   await must201(hands, "Namespace", "", { apiVersion: "v1", kind: "Namespace", metadata });
@@ -31,7 +34,7 @@ const furnish = async (hands: Hands): Promise<void> => {
   for (const queue of firstQueues) await must201(hands, "Queue", "", queue);
 };
 
-/** The host's machine asks our name server: a file laid over resolv.conf in this mount namespace alone. */
+/** Makes the host's resolver ask our name server: mounts a file over resolv.conf in this mount namespace only. */
 const pointNames = async (dir: string): Promise<void> => {
   const file = join(dir, "resolv.conf");
   await writeFile(file, `nameserver ${nameServer.address}\noptions timeout:1 attempts:1\n`);
@@ -40,7 +43,10 @@ const pointNames = async (dir: string): Promise<void> => {
 
 type Which = "cluster" | "admission";
 
-/** Told hosts at private addresses only on the stage without webhooks: there the listener is the attack's own. */
+/**
+ * Returns the host's flags. Listeners at private addresses are allowed only on the stage without webhooks, where the
+ * listener belongs to the attack.
+ */
 const flagsOf = (which: Which, dir: string, listener: string): readonly string[] => [
   ...["--log-level", "info", "--gang", "none", "--resync", "30s"],
   ...["--trigger-secret-file", join(dir, "trigger"), "--updates-secret-file", join(dir, "updates")],
@@ -71,7 +77,7 @@ const opened = async (cluster: Cluster, dir: string, kubeconfig: string, which: 
   };
 };
 
-/** True once what upstream's webhook refuses is refused. */
+/** True once the API server refuses an object that upstream's webhook refuses: the webhook is called. */
 const isAsked = async ({ call }: Hands): Promise<boolean> => {
   const { sparkPi } = await import("../../support/pi.ts");
   const reply = await call("POST", `${pathOf("SparkApplication", "default")}?dryRun=All`, sparkPi("with.dots"));

@@ -1,4 +1,4 @@
-/** Fairness: what one tenant has much of delays nobody else. */
+/** Fairness: many objects of one tenant delay no other tenant. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
 import { application, command, cron, each, flow, job, type Obj, remove, scheduled, task } from "./objects.ts";
@@ -11,10 +11,10 @@ type Crowd = {
   readonly short?: true;
 };
 
-/** Slower is slow on any machine, ms. */
+/** A time beyond this is slow on any machine, ms. */
 const slowestMs = 20_000;
 
-/** A neighbour who comes while the host is at work on the crowd's middle waits no longer than alone. */
+/** Applies a crowd and times a neighbour three times meanwhile: the median must be about the time without the crowd. */
 const borne = async (stand: Stand, { count, object }: Crowd): Promise<undefined> => {
   const alone = await stand.neighbour();
   const objects = Array.from({ length: count }, (_, at) => object(at));
@@ -23,7 +23,8 @@ const borne = async (stand: Stand, { count, object }: Crowd): Promise<undefined>
   await each(objects, (one) => remove(stand, one));
   const middle = times.toSorted((a, b) => a - b)[1] ?? 0;
   if (middle <= Math.min(allowedMs([alone]), slowestMs)) return undefined;
-  // A machine that has become busy with something else since then is slow for the neighbour alone, too.
+  // If the machine has become busy since then, the neighbour is slow without a crowd, too: the bound is measured
+  // afterwards.
   const allowed = allowedMs([await stand.neighbour()]);
   must(
     middle <= Math.min(allowed, slowestMs),
@@ -78,7 +79,7 @@ const rows: readonly Crowd[] = [
   }),
 ];
 
-/** One object that changes all the time. */
+/** One object that changes 500 times. */
 const restless: Attack = {
   ...{ class: "fairness", name: "an application whose annotations change 500 times", stage: "cluster" },
   run: async (stand) => {
@@ -94,7 +95,7 @@ const restless: Attack = {
   },
 };
 
-/** Commands of a tenant reach no queue of the cluster's. */
+/** A Command in a tenant's namespace must not affect a cluster-scoped queue. */
 const closesQueues: Attack = {
   ...{
     class: "fairness",

@@ -1,11 +1,14 @@
-/** Crowds at the HTTP door: slow senders, connections that say nothing, floods of strangers; a good request among them is served. */
+/**
+ * Crowds at the HTTP endpoint: slow senders, silent connections, floods of strangers; the host serves a signed request
+ * among them.
+ */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
 import { asked, type Knock, other, proofOf, signed, step, stranger } from "./doors.ts";
 import { fresh, type Stand } from "./stand.ts";
 
-/** Sends bytes as they are; resolves with the first line of the answer and how long the connection was held, ms. */
+/** Sends bytes as they are. Resolves with the first line of the answer and the duration of the connection, ms. */
 const raw = ({ host }: Stand, text: string, drip?: string): Promise<{ readonly line: string; readonly ms: number }> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(host.url);
@@ -72,7 +75,7 @@ const crowds: readonly Attack[] = [
   },
 ];
 
-/** A connection that the host closed before it was answered: a refusal, too. */
+/** The status of a connection that the host closed without an answer: it counts as a refusal. */
 const closed = (): number => 429;
 
 const flood = (name: string, knock: Knock, how: "forged" | "unsigned", short?: true): Attack => ({

@@ -1,4 +1,7 @@
-/** The HTTP door against strangers: nothing unsigned, replayed, forged or oversized is taken, and nobody's patience is used up. */
+/**
+ * The HTTP endpoint against strangers: the host takes no unsigned, replayed, forged or oversized request, and strangers
+ * use up no other caller's rate limit.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { listenerKey, signature } from "../../../shared/core/signature.ts";
 import { type Attack, must } from "./attack.ts";
@@ -14,11 +17,11 @@ export type Knock = {
 
 type How = {
   readonly key?: string;
-  /** Seconds. */
+  /** Age of the timestamp, s. */
   readonly age?: number;
-  /** Headers that are signed; absent: those of an event. */
+  /** Signed headers; absent: the headers of a CloudEvent. */
   readonly signs?: Readonly<Record<string, string>>;
-  /** What is signed in the place of what is sent. */
+  /** The request parts that the signature covers in place of the sent ones. */
   readonly instead?: Partial<Knock>;
 };
 
@@ -54,7 +57,7 @@ const binary = (subject: string): Readonly<Record<string, string>> => ({
 });
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** Refused as a stranger: by its proof, or because strangers asked too often. */
+/** The statuses of a refused stranger: a bad signature, or the rate limit of strangers. */
 export const stranger: readonly number[] = [401, 429];
 
 type Row = {
@@ -191,7 +194,7 @@ const acknowledged = "/acknowledge/Job/default/x";
 const update = `${"a".repeat(16)}/1`;
 const victim = "https://victim.example/";
 
-/** An acknowledgement in the name of a listener, under a key. */
+/** Sends an acknowledgement in the name of a listener, signed with a key. */
 const acknowledges = (stand: Stand, key: string, listener: string): Promise<number> =>
   signed(stand, { path: acknowledged, body: update, headers: { "x-rekindle-listener": listener } }, { key });
 
@@ -343,7 +346,7 @@ const answered = ({ name, sends, answers, ...rest }: Row): Attack => ({
   },
 });
 
-/** A listener with a good key of its own acknowledges what only another one was sent. */
+/** A listener with a valid key of its own acknowledges an update that only another listener received. */
 const forOthers: Attack = {
   ...{ class: "door", name: "an acknowledgement of what another listener was sent", stage: "cluster" },
   run: async (stand) => {

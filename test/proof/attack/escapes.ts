@@ -1,4 +1,7 @@
-/** Escape sequences in what users write: no terminal and no log meets a control character that somebody else chose. */
+/**
+ * Escape sequences in texts that users write: no terminal and no log receives a control character that another user
+ * chose.
+ */
 import { type Attack, must } from "./attack.ts";
 import {
   application,
@@ -14,11 +17,14 @@ import {
 } from "./objects.ts";
 import { fresh, pathOf, type Stand, waitFor } from "./stand.ts";
 
-/** Clears the screen, renames the window, writes a line that looks like ours, goes up, rings; C1 forms of them, and marks that turn text around. */
+/**
+ * Sequences that clear the screen, rename the window, forge a log line, move the cursor up and ring; their C1 forms,
+ * and marks that change the direction of text.
+ */
 const poison =
   "\u001b[2J\u001b[1;1H\u001b]0;owned\u0007\r\u001b[1A\u001b[31mSUCCEEDED\u0008\u009b2J\u009d0;x\u009c\u202egpj.exe\u2066\u0000\nFORGED ok";
 
-/** Everything that steers a terminal, without line ends and tabs; and what turns the direction of text. */
+/** Control characters except line ends and tabs, and marks that change the direction of text. */
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 const lineOf = (text: string): string =>
@@ -99,7 +105,7 @@ const inFields: readonly Attack[] = rows.map(({ name, object, ...rest }) => ({
   run: (stand) => seen(stand, object(fresh("escape"))),
 }));
 
-/** What others wrote about an object that a person looks at. */
+/** A forged event about an object that a person looks at. */
 const inEvents: Attack = {
   ...{ class: "escape", name: "in an event that somebody forged", stage: "cluster" },
   run: (stand) =>

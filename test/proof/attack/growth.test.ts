@@ -1,7 +1,7 @@
 /**
- * Every function of the pure rooms that reads a text, and every door for whole objects, is fed adversarial text of growing
- * size: twice the text takes at most twice the steps. The list is complete by construction: functions are found in the
- * sources, and one that cannot be fed by itself has a row that says how, or why not.
+ * Feeds adversarial text of growing size to every function of the pure rooms that reads a text, and to every entry
+ * point for whole objects: twice the text takes at most twice the steps. The test finds the functions in the sources; a
+ * function that needs further arguments has a row, which says how to call it or why not.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { sourcesUnder } from "../house/sources.ts";
 
 const rooms = ["core", "kube", "spark", "volcano", "engine", "api", "updates"].map((room) => `shared/${room}`);
 
-/** An exported function whose first parameter is a text or anything at all. */
+/** Matches an exported function whose first parameter is a `string` or `unknown`. */
 const reader = /^export const (\w+) = \((\w+): (?:string|unknown)(?: \| undefined)?((?:, \w+\??:[^=]*)?)\)/gm;
 
 type Found = { readonly file: string; readonly name: string; readonly more: boolean };
@@ -33,7 +33,7 @@ type Call = (read: (...args: readonly unknown[]) => unknown, text: string) => un
 const twice: Call = (read, text) => read("a", text);
 const front: Call = (read, text) => read(text, "a");
 
-/** How to feed those that take more than one text; a text: why it is not fed. */
+/** Calls of functions that need more than one argument; a text is the reason why a function is not called. */
 const rows: Readonly<Record<string, Call | string>> = {
   amountSaying: twice,
   qualifiedNameErrors: (read, text) => read(text),
@@ -130,7 +130,9 @@ const classes: readonly (readonly [what: string, text: (size: number) => string]
 ];
 
 const sizes = [8_000, 16_000, 32_000, 64_000];
-/** Doubling doubles; sorting and what is there without any text are allowed for. */
+/**
+ * The largest growth for twice the text: 2, with an allowance for sorting. `always` allows for steps without any text.
+ */
 const most = 2.25;
 const always = 4_000;
 
@@ -144,7 +146,7 @@ const quietly = (work: () => unknown): void => {
   try {
     work();
   } catch {
-    // Refused: it was read all the same.
+    // A refused text was read all the same.
   }
 };
 
@@ -160,9 +162,12 @@ const stepsFor = (work: (text: string) => unknown, texts: readonly Text[], size:
 const isLinear = (work: (text: string) => unknown, texts: readonly Text[]): boolean =>
   stepsFor(work, texts, 64_000) <= stepsFor(work, texts, 32_000) * most + always * texts.length;
 
-/** All classes together first: one that grows faster outweighs the others. Then which, and how. */
+/**
+ * Returns the classes of text for which `work` grows faster than its text. All classes run together first; only if they
+ * grow too fast does each run by itself.
+ */
 const grows = (work: (text: string) => unknown, of = classes): readonly string[] => {
-  // What is made once, is made before.
+  // The first call does work that later calls do not repeat: it happens before the count.
   for (const [, text] of of) quietly(() => work(text(100)));
   const texts = of.map(([, text]) => text);
   if (isLinear(work, texts)) return [];

@@ -1,4 +1,7 @@
-/** The built host under attack: a process of its own with a small heap, its log, its memory by the kernel's account, its probe. */
+/**
+ * The built host under attack: a process with a small heap, its log, its memory as the kernel reports it, its liveness
+ * probe.
+ */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HostProcess, startHost } from "../../real/e2e/installed.ts";
@@ -6,11 +9,11 @@ import { heapFlag } from "./attack.ts";
 import { type Probe, startProbe } from "./probe.ts";
 
 export type HostUnderAttack = HostProcess & {
-  /** Where its HTTP door is. */
+  /** Address of its HTTP endpoint. */
   readonly url: string;
   readonly probe: Probe;
   readonly log: () => string;
-  /** Peak of its resident size so far, MiB. */
+  /** Peak resident size since the start, MiB. */
   readonly resident: () => number;
 };
 
@@ -24,7 +27,7 @@ const textOf = (path: string): string => {
   }
 };
 
-/** Looks until there is something; throws what the log says when the host ends, or never comes so far. */
+/** Polls until `look` finds a value. Throws the end of the log if the host exits or the time is over. */
 const awaited = async <T>(host: HostProcess, log: () => string, look: () => Promise<T | undefined>): Promise<T> => {
   for (const end = performance.now() + readyMs; performance.now() < end && !host.exited(); await sleep(25)) {
     const found = await look();
@@ -33,7 +36,7 @@ const awaited = async <T>(host: HostProcess, log: () => string, look: () => Prom
   throw new Error(`the host did not become ready: ${log().slice(-2_000)}`);
 };
 
-/** Starts one and waits until it is ready. `node`: flags of the runtime besides the bound of its heap. */
+/** Starts a host and waits until it is ready. `node`: flags of Node beside the heap bound. */
 export const openHost = async (
   kubeconfig: string,
   logFile: string,
@@ -43,7 +46,7 @@ export const openHost = async (
   const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
   const log = (): string => textOf(logFile);
   const url = await awaited(host, log, async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
-  // From the door's first moment on: what a host reads at its start is read while it is probed.
+  // The probe begins as soon as the endpoint listens, so it covers the host's first reads.
   const probe = startProbe(url, host.pid);
   await awaited(host, log, async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
   let peak = 0;

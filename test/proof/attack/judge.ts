@@ -1,4 +1,7 @@
-/** Judges an attack: what it threw itself, and what is promised whatever it does: the host answers, lives, stays small, and the neighbour is as fast as alone. */
+/**
+ * Judges an attack by the error that it threw and by the promises that hold for all: the host answers, runs on and
+ * stays small, and the neighbour takes no longer than without the attack.
+ */
 import { type Attack, longestSilenceMs, mostResident } from "./attack.ts";
 import { allowedMs, type Stand } from "./stand.ts";
 
@@ -12,7 +15,7 @@ export type Verdict = {
   readonly neighbourMs: number;
   readonly silenceMs: number;
   readonly residentMiB: number;
-  /** Nothing was wrong but the neighbour's time. */
+  /** True if the neighbour's time is the only problem. */
   readonly onlySlow: boolean;
 };
 
@@ -28,11 +31,11 @@ const tried = async <T>(work: Promise<T>): Promise<{ readonly value?: T; readonl
 
 type Around = {
   readonly stand: Stand;
-  /** What the neighbour took alone, ms. */
+  /** The neighbour's times without an attack, ms. */
   readonly alone: readonly number[];
 };
 
-/** Runs an attack beside a neighbour's application. */
+/** Runs an attack beside a neighbour's application and judges it. */
 export const judged = async (attack: Attack, { stand, alone }: Around): Promise<Verdict> => {
   const { host } = stand;
   const began = performance.now();

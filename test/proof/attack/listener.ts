@@ -1,4 +1,4 @@
-/** The listener that attacks own: takes status updates, remembers what it heard, and answers as its path says. */
+/** The attack's own listener: takes status updates, remembers the requests, and answers as the path says. */
 import { createServer, type ServerResponse } from "node:http";
 import { listening } from "../../support/port.ts";
 import type { Listener } from "./stand.ts";
@@ -13,7 +13,7 @@ const endless = (response: ServerResponse): void => {
   more();
 };
 
-/** What it answers by the first word of its path; every other path is acknowledged. */
+/** Answers by the first segment of the path; the listener acknowledges requests to all other paths. */
 const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
   silent: () => {},
   endless,

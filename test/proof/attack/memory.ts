@@ -1,4 +1,4 @@
-/** Memory: objects, records and wishes that make a host hold what only one tenant wanted. */
+/** Memory: objects, records and requests of one tenant that make a host hold much memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
 import {
@@ -24,7 +24,7 @@ const attack = (name: string, run: Attack["run"], more: Partial<Attack> = {}): A
   ...more,
 });
 
-/** Applies an object, lets the host work on it for a while, or until it has refused it, and takes it away. */
+/** Creates an object, waits until the host has refused it or `ms` are over, and deletes the object. */
 const borne = async (stand: Stand, object: Obj, ms: number): Promise<undefined> => {
   const made = await stand.call("POST", pathOf(object.kind), object);
   must(made.status === 201, `not taken: ${answerOf(made)}`);
@@ -124,7 +124,7 @@ const large: readonly Attack[] = [
   }),
 ];
 
-/** What a colleague with edit may do to the records of his namespace. */
+/** An attack on records by a user with the role `edit`: puts a spoiled spec into a record of the user's namespace. */
 const records = (name: string, spoil: (spec: Fields) => Fields, short?: true): Attack =>
   attack(
     `a record with ${name}`,
@@ -163,7 +163,7 @@ const recordOf = async ({ call }: Stand, name: string): Promise<string | undefin
   return undefined;
 };
 
-/** Replaces every text of a tree. */
+/** Replaces every text of a JSON tree. */
 const texts = (tree: unknown, to: (text: string) => unknown): unknown => {
   if (typeof tree === "string") return to(tree);
   if (Array.isArray(tree)) return tree.map((one) => texts(one, to));

@@ -1,4 +1,7 @@
-/** Names of listeners that never resolve, resolve late, or to where nobody may be told; and listeners that lie. */
+/**
+ * Host names of listeners that never resolve, resolve late or resolve to forbidden addresses; and listeners that answer
+ * wrongly.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
 import { application, each, type Obj, remove } from "./objects.ts";
@@ -7,7 +10,7 @@ import { fresh, leastOf, pathOf, type Stand } from "./stand.ts";
 const told = (to: string): Obj =>
   application(fresh("listener"), { suspend: true }, { annotations: { "rekindle.dev/updates-to": to } });
 
-/** Applies so many whose listeners are these, gives the host time, and takes them away. */
+/** Applies `count` applications with these listeners, gives the host time, times a neighbour, and deletes them. */
 const listened = async (stand: Stand, count: number, to: (at: number) => string, ms: number): Promise<undefined> => {
   const objects = Array.from({ length: count }, (_, at) => told(to(at)));
   await each(objects, async (object) => {
@@ -27,7 +30,9 @@ const name = (says: string, count: number, to: (at: number) => string, ms = 1_50
   run: (stand) => listened(stand, count, to, ms),
 });
 
-/** What is told where only public addresses may be: nothing is heard, whatever a name resolves to. */
+/**
+ * A listener where only public addresses are allowed: it receives no request, whatever address its name resolves to.
+ */
 const inside = (says: string, to: string): Attack => ({
   ...{ class: "dns", name: says, stage: "admission" },
   run: async (stand) => {
@@ -69,7 +74,7 @@ const forbidden: readonly Attack[] = [
   inside("plain HTTP", "http://127.0.0.1:PORT/"),
 ];
 
-/** Listeners that answer as nobody should: thirty of them at once. */
+/** `count` listeners at once that answer wrongly. */
 const lying = (says: string, path: string, count = 30): Attack => ({
   ...{ class: "dns", name: `listeners that ${says}`, stage: "cluster" },
   run: (stand) => listened(stand, count, (at) => `${stand.listener.url}/${path}/${at}`, 2_500),

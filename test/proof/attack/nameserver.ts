@@ -1,7 +1,9 @@
-/** A name server of the attack's own, which the host's machine is told to ask: what it answers, a name says in its last but one label. */
+/**
+ * The attack's own name server, which the host's resolver asks: the last but one label of a name selects the answer.
+ */
 import { createSocket, type RemoteInfo } from "node:dgram";
 
-/** Address and port of it: what resolv.conf names has no port to choose. */
+/** Address and port of the name server: an entry of resolv.conf has no port, so the port is 53. */
 export const nameServer = { address: "127.0.0.53", port: 53 } as const;
 
 const questionOf = (packet: Buffer): { readonly name: string; readonly end: number } => {
@@ -19,7 +21,7 @@ type Outcome = { readonly code: number; readonly addresses: readonly string[]; r
 const answered = (addresses: readonly string[], afterMs = 0): Outcome => ({ code: 0, addresses, afterMs });
 const failed = (code: number): Outcome => ({ code, addresses: [], afterMs: 0 });
 
-/** Undefined: no answer ever. */
+/** Outcomes by label, for the n-th question of a name; undefined: the server never answers. */
 const outcomes: Readonly<Record<string, (nth: number) => Outcome | undefined>> = {
   never: () => undefined,
   slow: () => answered(["127.0.0.1"], 4_000),
@@ -49,7 +51,7 @@ const reply = (packet: Buffer, end: number, { code, addresses }: Outcome): Buffe
   return Buffer.concat([head, packet.subarray(12, end), ...records]);
 };
 
-/** Serves until it is closed. */
+/** Opens the name server, which serves until `close`. */
 export const openNameServer = async (): Promise<{
   readonly asked: () => readonly string[];
   readonly close: () => void;

@@ -1,4 +1,4 @@
-/** Objects of the attacker's, and what the host must do about each: say something of it, in time, and go on. */
+/** Objects of the attacker, and the checks that the host reports about each in time and keeps running. */
 import { sparkPi } from "../../support/pi.ts";
 import { type Attack, type AttackClass, must } from "./attack.ts";
 import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
@@ -108,14 +108,16 @@ const eventsOf = async (
   return Object(body)["items"] ?? [];
 };
 
-/** True once the host has said something of an object: in its status, in an event, or by deleting it. */
+/** True once the host has reported about an object: by its status, by an event, or by deleting it. */
 export const isTold = async (stand: Stand, object: Obj): Promise<boolean> => {
   const { status, body } = await stand.call("GET", `${placeOf(object)}/${object.metadata.name}`);
   if (status === 404 || Object.keys(Object(Object(body)["status"])).length > 0) return true;
   return (await eventsOf(stand, object)).length > 0;
 };
 
-/** True once the host has refused an object for its size, in its status or by an event: then it does no more about it. */
+/**
+ * True once the host has refused an object for its size, in its status or by an event: then it does no more about it.
+ */
 export const isRefused = async (stand: Stand, object: Obj): Promise<boolean> => {
   const { body } = await stand.call("GET", `${placeOf(object)}/${object.metadata.name}`);
   const told = JSON.stringify([Object(body)["status"], await eventsOf(stand, object)]);
@@ -126,15 +128,15 @@ export const remove = async ({ call }: Stand, object: Obj): Promise<void> => {
   await call("DELETE", `${placeOf(object)}/${object.metadata.name}`, { propagationPolicy: "Background" });
 };
 
-/** The answer to an object: taken, or why not, in one line. */
+/** The status and the message of an answer, in one line. */
 export const answerOf = (reply: { status: number; body: unknown }): string =>
   `${reply.status} ${String(Object(reply.body)["message"] ?? "").slice(0, 300)}`;
 
 const toldMs = 20_000;
 
 /**
- * Applies an object past admission, waits until the host has said something of it, does what is to be done beside it, and
- * removes it. Nothing is done where the API server does not take it.
+ * Creates an object past admission, waits until the host has reported about it, runs `act`, and deletes the object.
+ * Does nothing more if the API server refuses the object.
  */
 export const beside = async (stand: Stand, object: Obj, act: (made: Fields) => Promise<void>): Promise<void> => {
   const made = await stand.call("POST", placeOf(object), object);
@@ -148,7 +150,7 @@ export const beside = async (stand: Stand, object: Obj, act: (made: Fields) => P
   }
 };
 
-/** The same of an application that is suspended, which rests as soon as the host has told of it. */
+/** Does the same with a suspended application, which rests as soon as the host has reported about it. */
 export const besideSuspended = async (
   stand: Stand,
   act: (object: Obj, made: Fields) => Promise<void>,
@@ -164,7 +166,7 @@ export const besideSuspended = async (
   return undefined;
 };
 
-/** Applies an object past admission, and waits until the host has said something of it. */
+/** Creates an object past admission, waits until the host has reported about it, and deletes it. */
 export const apply = async (stand: Stand, object: Obj): Promise<string | undefined> => {
   await beside(stand, object, async () => {});
   return undefined;
@@ -172,7 +174,7 @@ export const apply = async (stand: Stand, object: Obj): Promise<string | undefin
 
 const inParallel = 16;
 
-/** Does something with each, a few at a time. */
+/** Runs `act` for each item, 16 at a time. */
 export const each = async <T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> => {
   const waiting = all.values();
   const worker = async (): Promise<void> => {
@@ -183,7 +185,7 @@ export const each = async <T>(all: readonly T[], act: (one: T) => Promise<unknow
 
 const doorMs = 3_000;
 
-/** Asks admission by a dry run. Refused and admitted are both answers; late or none is neither. */
+/** Sends an object to admission by a dry run. Both verdicts pass; a late answer or none throws. */
 export const rehearse = async (stand: Stand, object: Obj): Promise<string | undefined> => {
   const began = performance.now();
   const reply = await stand.call("POST", `${placeOf(object)}?dryRun=All`, object);
@@ -197,7 +199,7 @@ export type Row = {
   readonly name: string;
   readonly object: (name: string) => Obj;
   readonly short?: true;
-  /** What the refusal must say: where the bound's own words are known. */
+  /** The expected message of the refusal, where the bound's message is known. */
   readonly says?: RegExp;
 };
 
@@ -208,7 +210,7 @@ const refused = async (stand: Stand, object: Obj, says: RegExp): Promise<undefin
   return undefined;
 };
 
-/** Each row twice: past admission, where reconcile must bear it, and at admission. */
+/** Returns two attacks for each row: one past admission, against reconcile, and one at admission. */
 export const bothWays = (of: AttackClass, rows: readonly Row[]): readonly Attack[] =>
   rows.flatMap(({ name, object, says, ...rest }): readonly Attack[] => [
     {

@@ -1,6 +1,6 @@
 /**
- * The liveness probe, on a thread of its own: asks /healthz again and again, and says how long each answer took less the
- * time for which the kernel let the host or this thread wait for a processor. A busy machine is no silent host.
+ * The liveness probe, on a thread of its own: calls /healthz repeatedly and measures each answer, less the time for
+ * which the kernel made the host or this thread wait for a processor. A busy machine is no silent host.
  */
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
@@ -16,7 +16,7 @@ const beat = z.object({ began: z.number(), ms: z.number().optional() });
 const everyMs = 50;
 const longestMs = 120_000;
 
-/** Nanoseconds that a thread was ready to run and did not, in ms. */
+/** Returns the time that a thread was ready to run and did not run, ms (schedstat has it in ns). */
 const waited = (path: string): number => {
   try {
     return Number(readFileSync(path, "utf8").split(" ")[1] ?? 0) / 1e6;
@@ -49,12 +49,14 @@ const probing = async ({ url, pid }: Target): Promise<never> => {
 };
 
 export type Probe = {
-  /** The longest silence of the host since then, the one that goes on among them; epoch ms in, ms out. */
+  /**
+   * The longest time without an answer since an instant (epoch ms), an unanswered call of more than 10 s included, ms.
+   */
   readonly longestSince: (epochMs: number) => number;
   readonly stop: () => Promise<unknown>;
 };
 
-/** Polls the host at `url`, the address of its HTTP door. */
+/** Starts to poll the host at `url`, the address of its HTTP endpoint. */
 export const startProbe = (url: string, pid: number): Probe => {
   const worker = new Worker(new URL(import.meta.url), { workerData: { url: `${url}/healthz`, pid } });
   const beats: { began: number; ms: number }[] = [];
@@ -67,7 +69,7 @@ export const startProbe = (url: string, pid: number): Probe => {
   return {
     longestSince: (from) => {
       const done = beats.filter(({ began, ms }) => began + ms >= from).map(({ ms }) => ms);
-      // An answer that is still awaited is judged when it is there, unless it is long overdue.
+      // An unanswered call counts when its answer comes, or once it is long overdue.
       const going = open !== undefined && Date.now() - open > 10_000 ? Date.now() - open : 0;
       return Math.max(0, going, ...done);
     },

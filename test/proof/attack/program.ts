@@ -1,4 +1,4 @@
-/** The built command line as a person runs it: both streams as one text, and no more than so long. */
+/** The built command line as a person runs it: both streams as one text, killed after 20 s. */
 import { spawn } from "node:child_process";
 
 const longestMs = 20_000;

@@ -1,4 +1,7 @@
-/** `npm run attack`: what tenants, strangers, listeners and drivers may try against the built host, and what it costs a neighbour: nothing. */
+/**
+ * `npm run attack`: attacks of tenants, strangers, listeners and drivers on the built host; they must cost a neighbour
+ * nothing.
+ */
 import { parseArgs } from "node:util";
 import { conclude, proving } from "../../../infra/tally.ts";
 import { enterNamespace, isInside } from "../../real/cluster/netns.ts";
@@ -28,10 +31,13 @@ type Opened = Stand & { readonly close: () => Promise<void> };
 
 const aloneTimes = 5;
 
-/** Alone a neighbour may be so slow on a machine that is busy with something else, ms; beyond it the host is to blame. */
+/** The longest time of a neighbour without an attack that a busy machine explains, ms; the host causes a longer one. */
 const slowestAloneMs = 15_000;
 
-/** A neighbour that was slow may have met a busy machine: how fast it is alone is measured anew, and the attack comes again. */
+/**
+ * Judges an attack. If only the neighbour was slow, the machine may have been busy: measures the neighbour again
+ * without the attack, and repeats the attack.
+ */
 const fairly = async (attack: Attack, stand: Stand, alone: number[]): Promise<Verdict> => {
   const first = await judged(attack, { stand, alone });
   if (first.outcome !== "failed" || !first.onlySlow) return first;
@@ -40,7 +46,10 @@ const fairly = async (attack: Attack, stand: Stand, alone: number[]): Promise<Ve
   return await judged(attack, { stand, alone: [again] });
 };
 
-/** A host that died of an attack is started again: the next case is not to blame. */
+/**
+ * Runs attacks on one stage. Opens the stage again after an attack that broke its host, so that the next attack starts
+ * clean.
+ */
 const onStage = async (attacks: readonly Attack[], open: () => Promise<Opened>): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = [];
   let stand = await open();
@@ -91,7 +100,10 @@ const onCluster = async (chosen: (stage: StageName) => readonly Attack[]): Promi
 const onSimulator = async (attacks: readonly Attack[]): Promise<readonly Verdict[]> =>
   attacks.length === 0 ? [] : await onStage(attacks, openSimulatedStage);
 
-/** The short form attacks both API servers at once: each host has to bear its own attacks beside those of the other. */
+/**
+ * Runs the attacks of all stages. The short form attacks both API servers at once: each host must withstand its own
+ * attacks beside those on the other.
+ */
 const onStages = async (
   chosen: (stage: StageName) => readonly Attack[],
   isShort: boolean,

@@ -1,4 +1,7 @@
-/** API servers that fail and lie, drivers that answer too much, and clocks that are set: a neighbour's application goes on. */
+/**
+ * API servers that fail or answer falsely, drivers that answer too much, and clocks that jump: a neighbour's
+ * application goes on.
+ */
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -54,7 +57,7 @@ const gone = JSON.stringify({
 const statusOf = (code: number, reason: string): string =>
   JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message: "x".repeat(2_000) });
 
-/** A lie for some time to some requests. */
+/** Answers some requests falsely for some time, cuts all watches, and times a neighbour afterwards. */
 const lied = async (
   stand: Stand,
   tells: (path: string, method: string) => boolean,
@@ -83,7 +86,7 @@ const lied = async (
   return undefined;
 };
 
-/** The first watches after a cut are lied to, later ones are not: what a lie costs shows at once. */
+/** Selects the first `count` watches after a cut: a false answer to them shows its cost at once. */
 const firstWatches = (count: number): ((path: string) => boolean) => {
   let left = count;
   return (path) => {
@@ -104,7 +107,7 @@ const watches = (name: string, lie: Lie, short?: true): Attack =>
 const storm = (name: string, lie: Lie): Attack =>
   server(`a second of ${name}`, (stand) => lied(stand, () => true, lie, 1_000));
 
-/** For as long as the attack lasts, and of the attacker's objects alone: the neighbour does not feel it. */
+/** Answers requests for the attacker's objects falsely as long as the attack lasts: the neighbour must not notice. */
 const own = (name: string, lie: Lie, short?: true): Attack =>
   server(
     `the attacker's objects ${name}`,
@@ -146,7 +149,7 @@ const servers: readonly Attack[] = [
   own("are answered with nesting", text(200, "[".repeat(2_000_000))),
 ];
 
-/** Drivers in `own` mode, whose pages are the attacker's. */
+/** Twenty drivers in `own` mode whose pages the attacker answers. */
 const drivers = (name: string, lie: Lie, short?: true): Attack => ({
   ...{ class: "memory", name: `20 drivers that answer ${name}`, stage: "simulated" },
   ...(short === undefined ? {} : { short }),

@@ -1,4 +1,7 @@
-/** The stage whose API server the attack owns: a simulator, and before it a server that answers in its place when it is told to. */
+/**
+ * The stage whose API server the attack controls: a simulator behind a front server that answers in its place if a
+ * fault is set.
+ */
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -17,7 +20,7 @@ import { openListener } from "./listener.ts";
 import { runOf } from "./program.ts";
 import { attackers, type Fault, type Hands, pathOf, type Stand, timed } from "./stand.ts";
 
-/** Past all faults: straight at the simulator. */
+/** Requests that go to the simulator directly, past all faults. */
 const handsOn = ({ handle }: Simulator): Hands => ({
   call: async (method, path, body, contentType = "application/json") => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };

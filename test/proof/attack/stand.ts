@@ -1,4 +1,6 @@
-/** What an attack works with: hands in the attacker's namespace, the host, and a neighbour whose applications are timed. */
+/**
+ * The tools of an attack: requests in the attacker's namespace, the host, and a neighbour whose applications are timed.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply } from "../../real/cluster/api.ts";
 import { sparkPi } from "../../support/pi.ts";
@@ -9,13 +11,13 @@ export type Hands = {
   readonly call: (method: string, path: string, body?: unknown, contentType?: string) => Promise<Reply>;
 };
 
-/** What only an API server of the attack's own can do. */
+/** Controls that only the attack's own API server has. */
 export type Reins = {
-  /** Answers in the server's place; undefined: the server answers. */
+  /** Sets the fault that may answer in the server's place; undefined: the server answers. */
   readonly fault: (fault: Fault | undefined) => void;
-  /** Ends all open watches. */
+  /** Closes all open watches. */
   readonly cut: () => void;
-  /** Sets the host's wall clock so many ms ahead, or back. */
+  /** Sets the host's wall clock ahead by so many ms, or back if negative. */
   readonly setClock: (ms: number) => void;
 };
 
@@ -27,13 +29,13 @@ export type Fault = (
 export type Stand = Hands & {
   readonly host: HostUnderAttack;
   readonly reins: Reins | undefined;
-  /** Runs the built command line with the administrator's kubeconfig; both streams. */
+  /** Runs the built command line with the administrator's kubeconfig. Returns both streams. */
   readonly rekindle: (...args: readonly string[]) => Promise<string>;
-  /** Keys and files that the host was given. */
+  /** The keys of triggers and updates that the host received. */
   readonly secrets: { readonly trigger: string; readonly updates: string };
-  /** The listener that the attack owns: where it is, and what it heard. */
+  /** The attack's own listener: its address, and the requests that it received. */
   readonly listener: Listener;
-  /** Milliseconds from the neighbour's POST to its driver pod; deletes it again. */
+  /** Returns the ms from the neighbour's POST to its driver pod, and deletes the application. */
   readonly neighbour: () => Promise<number>;
 };
 
@@ -42,13 +44,13 @@ export type Listener = {
   readonly heard: () => readonly { readonly path: string; readonly headers: string; readonly body: string }[];
 };
 
-/** The attacker's namespace; the neighbour lives in `default`. */
+/** The attacker's namespace; the neighbour's is `default`. */
 export const attackers = "mallory";
 
 const spark = "/apis/sparkoperator.k8s.io/v1beta2";
 const batch = "/apis/batch.volcano.sh/v1alpha1";
 
-/** Collections by kind, in a namespace. */
+/** Paths of collections by kind, in a namespace. */
 export const collections: Readonly<Record<string, (namespace: string) => string>> = {
   SparkApplication: (namespace) => `${spark}/namespaces/${namespace}/sparkapplications`,
   ScheduledSparkApplication: (namespace) => `${spark}/namespaces/${namespace}/scheduledsparkapplications`,
@@ -77,7 +79,7 @@ export const pathOf = (kind: string, namespace = attackers): string => {
 
 let counter = 0;
 
-/** A name that nobody else has. */
+/** Returns a name that is unique in this process. */
 export const fresh = (word: string): string => {
   counter += 1;
   return `${word}-${counter}`;
@@ -85,7 +87,7 @@ export const fresh = (word: string): string => {
 
 const neighbourMs = 60_000;
 
-/** One application of the neighbour's, from its POST until its driver pod is there. */
+/** Returns the ms from the POST of a neighbour's application to its driver pod, and deletes the application. */
 export const timed = async ({ call }: Hands): Promise<number> => {
   const name = fresh("neighbour");
   const began = performance.now();
@@ -104,7 +106,7 @@ export const timed = async ({ call }: Hands): Promise<number> => {
   }
 };
 
-/** How long a neighbour's application may take beside an attack, ms, by what it takes alone. */
+/** The longest time of a neighbour's application beside an attack, ms, by its times without one. */
 export const allowedMs = (alone: readonly number[]): number => {
   const sorted = alone.toSorted((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
@@ -113,14 +115,17 @@ export const allowedMs = (alone: readonly number[]): number => {
 
 const tries = 3;
 
-/** The least of a few neighbours' times, ms: the first that is soon enough ends the search. A busy machine delays one, a held-up host all. */
+/**
+ * Returns the shortest of up to three neighbours' times, ms, and stops at the first of at most `soonMs`. A busy machine
+ * delays one of them, a blocked host all.
+ */
 export const leastOf = async ({ neighbour }: Pick<Stand, "neighbour">, soonMs: number): Promise<number> => {
   let least = await neighbour();
   for (let nth = 1; nth < tries && least > soonMs; nth += 1) least = Math.min(least, await neighbour());
   return least;
 };
 
-/** Until a look says so; false when it never does. */
+/** Polls until `holds` is true; returns false if it is not within `longestMs`. */
 export const waitFor = async (holds: () => Promise<boolean>, longestMs: number): Promise<boolean> => {
   for (const end = performance.now() + longestMs; performance.now() < end; await sleep(50))
     if (await holds()) return true;

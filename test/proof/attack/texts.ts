@@ -1,4 +1,7 @@
-/** 64 kB of adversarial text in every field that somebody writes: repeats, nesting, doubling and near misses of what the field takes. */
+/**
+ * 64 kB of adversarial text in every field that users write: repeats, nesting, doubling and near misses of the field's
+ * format.
+ */
 import type { Attack } from "./attack.ts";
 import {
   application,
@@ -19,14 +22,17 @@ import { fresh, type Stand } from "./stand.ts";
 
 const size = 64_000;
 
-/** So much of a unit as fits, and what comes behind it. */
+/** Repeats a unit as often as it fits, and appends `end`. */
 const filled = (unit: string, end = ""): string =>
   `${unit.repeat(Math.floor((size - end.length) / unit.length))}${end}`;
 
 const kinds = ["repeats", "nesting", "doubling", "near misses"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A field by its form: `unit` is repeated, `opens` is never closed, `good` is taken and followed by what is not. */
+/**
+ * A field by its format: `unit` is repeated, `opens` is a bracket that is never closed, `good` is valid and followed by
+ * an invalid text.
+ */
 type Field = {
   readonly name: string;
   readonly unit: string;
@@ -186,7 +192,7 @@ const ofVolcano: readonly Field[] = [
   field("parent of a queue", "a", "root", (at, text) => queue(at, { parent: text })),
 ];
 
-/** One request a class; what is refused and what is taken are both answers. */
+/** Sends one dry run per class of text; refusing and admitting both pass. */
 const atDoor = async (stand: Stand, one: Field): Promise<string | undefined> => {
   for (const kind of kinds) await rehearse(stand, one.object(fresh("text"), textOf(one, kind)));
   return undefined;

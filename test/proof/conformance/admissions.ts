@@ -1,4 +1,4 @@
-/** Admission webhooks: who is asked, what a patch does, and the words of a denial. */
+/** Admission webhooks: which requests reach them, the effect of a patch, and the messages of a denial. */
 import { map } from "./basics.ts";
 import type { Scenario, Tell } from "./scenario.ts";
 
@@ -12,7 +12,7 @@ const everything = { operations: ["*"], apiGroups: [""], apiVersions: ["v1"], re
 
 type Hook = { readonly path: string; readonly more?: object; readonly url?: string };
 
-/** Registers webhooks for config maps of the scenario's namespace, and takes them away afterwards. */
+/** Registers webhooks for ConfigMaps of the scenario's namespace, and deletes them afterwards. */
 const hooked = async (
   { api, ns }: Tell,
   phase: Phase,

@@ -1,4 +1,4 @@
-/** The two servers that scenarios are run against: the simulator, and whichever a kubeconfig names. */
+/** The two servers that scenarios run against: the simulator, and the API server of a kubeconfig. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Creating and reading: identities, defaults, and the refusals. */
+/** Creating and reading: identities, defaults and refusals. */
 import type { Scenario } from "./scenario.ts";
 
 const pods = (ns: string) => `/api/v1/namespaces/${ns}/pods`;

@@ -1,4 +1,4 @@
-/** PodDisruptionBudgets: which evictions they hold up, and in which words. */
+/** PodDisruptionBudgets: the evictions that they block, and the messages. */
 import { pod } from "./basics.ts";
 import type { Api, Scenario } from "./scenario.ts";
 
@@ -13,7 +13,7 @@ const budget = (name: string, app: string, rule: object) => ({
 
 const eviction = (name: string) => ({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name } });
 
-/** A pod that runs, ready or not, as a kubelet would say; no kubelet is needed to be evicted. */
+/** Creates a pod and writes its status as a kubelet would: Running, ready or not. An eviction needs no kubelet. */
 const runs = async (api: Api, ns: string, name: string, app: string, ready = "True"): Promise<void> => {
   await api.call("POST", pods(ns), pod(name, {}, { labels: { app } }));
   const status = { phase: "Running", conditions: [{ type: "Ready", status: ready }] };

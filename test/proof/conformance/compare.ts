@@ -8,7 +8,7 @@ export type Verdict = {
   readonly scenario: string;
   readonly name: string;
   readonly differences: readonly Difference[];
-  /** Why a difference is meant. */
+  /** The reason of an intended difference. */
   readonly reason: string | undefined;
 };
 
@@ -35,7 +35,7 @@ export const compare = (scenario: string, ours: readonly Line[], real: readonly 
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? "nothing";
 
-/** A verdict with both values, for people. */
+/** Formats a verdict with both values. */
 export const textOf = ({ scenario, name, differences, reason }: Verdict): string =>
   [
     `${reason === undefined ? "≠" : "(≠)"} ${scenario} · ${name}${reason === undefined ? "" : `: ${reason}`}`,

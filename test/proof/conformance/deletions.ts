@@ -31,13 +31,13 @@ const ended = {
   ],
 };
 
-/** When the deletion of an answered pod was requested, in seconds of its own clock. */
+/** Returns the instant at which the deletion of a pod was requested, in seconds of the server's clock. */
 const askedAt = (said: Said): number => {
   const { deletionTimestamp = "", deletionGracePeriodSeconds = 0 } = metaOf(said);
   return Date.parse(deletionTimestamp) / 1000 - deletionGracePeriodSeconds;
 };
 
-/** What a kubelet does about a pod whose deletion was requested: the terminal phase, and then the removal. */
+/** The writes of a kubelet for a pod whose deletion was requested: the terminal phase, and then the removal. */
 const terminal: Scenario = {
   name: "terminal phase",
   run: async ({ ask, api, note, watch, ns }) => {

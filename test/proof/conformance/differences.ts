@@ -1,4 +1,7 @@
-/** Where the simulator's answer is another than the real server's, why that may stay so, and what it means for the proofs. */
+/**
+ * Differences between the simulator's answers and the real server's, each with the reason why it may stay and its
+ * effect on the proofs.
+ */
 
 export type Intended = { readonly scenario: string; readonly name: string; readonly reason: string };
 

@@ -1,4 +1,7 @@
-/** What Rekindle does in particular: leases, events, custom objects that own pods, fences in every form. */
+/**
+ * Requests that Rekindle depends on in particular: leases, events, custom objects that own pods, every form of
+ * precondition.
+ */
 import { map, pod } from "./basics.ts";
 import { metaOf } from "./changes.ts";
 import type { Scenario } from "./scenario.ts";

@@ -11,7 +11,7 @@ const fieldsAt = (value: unknown, key: string): Fields => {
   return isFields(found) ? found : {};
 };
 
-/** What a review says, without what differs between servers. */
+/** Summarises a review without the fields that differ between servers. */
 const summaryOf = (asked: Fields): string => {
   const { kind, resource, subResource, name, namespace, operation, dryRun, object, oldObject } = asked;
   const has = { object: object !== null, old: oldObject !== null };
@@ -40,7 +40,7 @@ const responses: Readonly<Record<string, (asked: Fields) => object>> = {
   "/invalid": () => patch({ op: "add", path: "/metadata/labels", value: { "a b": "c" } }),
 };
 
-/** The answer of the webhook at a path; undefined where there is none. */
+/** Returns the answer of the webhook at a path; undefined if the path has no webhook. */
 export const answerTo = (path: string, review: unknown): unknown => {
   const asked = fieldsAt(review, "request");
   const response = responses[path]?.(asked);
@@ -52,7 +52,7 @@ export type Hooks = { readonly url: string; readonly caBundle: string; close(): 
 
 export type Certificate = { readonly cert: string; readonly key: string; readonly ca: string };
 
-/** Serves them on a free port of loopback. */
+/** Serves the webhooks on a free port of loopback. */
 export const serveHooks = async ({ cert, key, ca }: Certificate): Promise<Hooks> => {
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, async (asked, answer) => {
     const body: unknown = JSON.parse((await asked.setEncoding("utf8").toArray()).join(""));

@@ -1,4 +1,4 @@
-/** The same commands of a real kubectl on the simulator and on a real API server: both must end alike, and say the same. */
+/** Runs the same kubectl commands against the simulator and a real API server: exit codes and outputs must be equal. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,22 +11,25 @@ import { openStage } from "./stage.ts";
 
 type Command = {
   readonly args: string;
-  /** On its stdin. */
+  /** Written to its stdin. */
   readonly input?: object;
-  /** What of its output must be the same; all of it without. */
+  /** Selects the part of the output that must be equal; absent: all of it. */
   readonly shown?: (output: string) => string;
 };
 
-/** How it ends, not what it prints: columns, defaults and descriptions that nobody claims to have. */
+/** Leaves out the whole output: the simulator does not claim equal columns, defaults and descriptions. */
 const nothing = (): string => "";
 
-/** Fields and their types; descriptions, required fields and the names of what may be text or number are left out. */
+/**
+ * Selects fields and their types; leaves out descriptions and required fields, and calls Quantity and IntOrString
+ * Object.
+ */
 const fieldsIn = (output: string): string =>
   [...output.matchAll(/^ {2}(\w+)\t(<.*?>)/gm)]
     .map(([, name, type]) => `${name} ${type?.replace(/Quantity|IntOrString/, "Object")}`)
     .join("\n");
 
-/** What was applied and what is there, at once. */
+/** A Deployment to apply; `env` and `more` vary its containers. */
 const applied = (env: readonly object[], more: readonly object[] = []) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -116,7 +119,7 @@ const run = (file: string, args: readonly string[], input: string): Promise<Ende
     child.stdin?.end(input);
   });
 
-/** What every command ended with and said, on one server. */
+/** Runs every command on one server. Returns each exit code and output. */
 const told = async (kubectl: string, kubeconfig: string, ns: string): Promise<readonly Line[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-kubectl-"));
   const lines: Line[] = [];
@@ -133,7 +136,7 @@ const told = async (kubectl: string, kubeconfig: string, ns: string): Promise<re
   return lines;
 };
 
-/** Runs all commands on both. */
+/** Runs all commands on both servers. */
 export const kubectlBoth = async (kubeconfig: string): Promise<readonly Verdict[]> => {
   const { kubectl } = await controlPlaneFiles();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-kubectl-"));

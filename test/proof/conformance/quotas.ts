@@ -1,4 +1,4 @@
-/** ResourceQuota: what is counted, who is refused and in which words, and what the status says. */
+/** ResourceQuota: the usage that counts, the requests that it refuses and the messages, and the status. */
 import { map, pod } from "./basics.ts";
 import type { Scenario, Tell } from "./scenario.ts";
 
@@ -14,7 +14,7 @@ const quota = (name: string, hard: object, more: object = {}) => ({
 const sized = (name: string, requests: object, limits: object = {}, more: object = {}) =>
   pod(name, { containers: [{ name: "main", image: "busybox:1", resources: { requests, limits } }], ...more });
 
-/** Makes a quota and waits until it is kept. */
+/** Creates a quota and waits until the server enforces it. */
 const keep = async ({ api, ns }: Tell, name: string, hard: object, more: object = {}): Promise<void> => {
   await api.call("POST", core(ns, "resourcequotas"), quota(name, hard, more));
   await api.settle();

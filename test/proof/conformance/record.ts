@@ -1,4 +1,4 @@
-/** What a real API server answered, kept beside the scenarios. */
+/** The recorded answers of a real API server, kept beside the scenarios. */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Line } from "./scenario.ts";
 
@@ -15,6 +15,6 @@ export const readRecord = (): readonly Recorded[] =>
 export const writeRecord = (lines: readonly Recorded[]): void =>
   writeFileSync(file, `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
 
-/** What a scenario was answered. */
+/** Returns the recorded answers of a scenario. */
 export const linesOf = (record: readonly Recorded[], scenario: string): readonly Line[] =>
   record.filter((line) => line.scenario === scenario).map(({ name, said }) => ({ name, said }));

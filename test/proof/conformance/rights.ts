@@ -1,4 +1,4 @@
-/** Roles, bindings and tokens: what a service account is let do, and the words in which it is refused. */
+/** Roles, bindings and tokens: the rights of a service account, and the messages of refusals. */
 import { map, pod } from "./basics.ts";
 import type { Scenario, Tell } from "./scenario.ts";
 
@@ -29,7 +29,7 @@ const tokenIn = (body: unknown): string => {
   return typeof status === "object" && status !== null && "token" in status ? String(status.token) : "";
 };
 
-/** A service account, and the headers of a request of its own. */
+/** Creates a service account. Returns the headers of a request that it sends. */
 const account = async ({ api, ns }: Tell, name: string): Promise<Headers> => {
   await api.call("POST", core(ns, "serviceaccounts"), { metadata: { name } });
   const { body } = await api.call("POST", `${core(ns, "serviceaccounts")}/${name}/token`, {

@@ -1,4 +1,4 @@
-/** Runs every scenario against the simulator and against a real API server, and says where they differ. */
+/** Runs every scenario against the simulator and a real API server, and reports the differences. */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
@@ -17,7 +17,7 @@ import { type Watched, watchBoth } from "./watching.ts";
 const fewest = 150;
 const share = 0.98;
 
-/** How much longer a scenario waits for the real server's caches (rights, webhooks, quotas) when it is played again. */
+/** Factor of the waiting time for the real server's caches (rights, webhooks, quotas) when a scenario runs again. */
 const patience = 4;
 
 const usage = `npm run conformance [-- [--kubeconfig FILE] [--only WORD] [--record] [--json FILE]]
@@ -45,7 +45,10 @@ const { values } = parseArgs({
 
 const extra = { "kube-apiserver": [`--enable-admission-plugins=${plugins.join(",")}`] };
 
-/** The control plane's own keys, good for a server on loopback that it believes. */
+/**
+ * Returns the kubelet certificate of the control plane: it is valid for a server on loopback, and the API server trusts
+ * its CA.
+ */
 const certificateBeside = (kubeconfig: string): Certificate => {
   const keys = join(dirname(kubeconfig), "pki");
   return { cert: join(keys, "kubelet.crt"), key: join(keys, "kubelet.key"), ca: join(keys, "ca.crt") };
@@ -54,11 +57,11 @@ const certificateBeside = (kubeconfig: string): Certificate => {
 type Played = {
   readonly verdicts: readonly Verdict[];
   readonly changed: readonly string[];
-  /** The forwarder's guarantees. */
+  /** Results of the forwarder's guarantees. */
   readonly watched: readonly Watched[];
 };
 
-/** Answers of the real server that are not those recorded. */
+/** Lists answers of the real server that differ from the recorded ones. */
 const changesIn = (scenario: string, recorded: readonly Line[], now: readonly Line[]): readonly string[] => {
   const extras =
     recorded.length === now.length ? [] : [`${scenario}: ${now.length} answers, ${recorded.length} recorded`];
@@ -72,7 +75,7 @@ type Round = {
   readonly changed: readonly string[];
 };
 
-/** One scenario on both servers, in a namespace of its own. */
+/** Runs one scenario on both servers, in a namespace of its own. */
 const playOne = async (real: Api, scenario: Scenario, ns: string, recorded: readonly Line[]): Promise<Round> => {
   const ours = await transcript(simulatorApi(openStage()), scenario, ns);
   const theirs = await transcript(real, scenario, ns);

@@ -1,20 +1,20 @@
-/** A scenario asks an API server one thing after another; its transcript is what two servers are compared by. */
+/** A scenario sends one request after another to an API server; its transcript is compared between two servers. */
 
 export type Said = { readonly status: number; readonly body: unknown; readonly warning: string | undefined };
 
 export type Api = {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Said>;
-  /** The first `count` lines of a watch, or those that came until it was quiet. */
+  /** Returns the first `count` lines of a watch, or fewer if the watch falls silent before. */
   watch(path: string, count: number): Promise<readonly unknown[]>;
   /** Gives controllers time. */
   settle(): Promise<void>;
-  /** Where this server finds admission webhooks. */
+  /** The address at which this server finds admission webhooks. */
   readonly hooks: { readonly url: string; readonly caBundle: string };
 };
 
-/** What a scenario was told, in order. */
+/** The tools of a scenario: requests, and the recording of their answers in order. */
 export type Tell = {
-  /** Asks and records. */
+  /** Sends a request and records the answer. */
   ask(
     name: string,
     method: string,
@@ -25,7 +25,7 @@ export type Tell = {
   watch(name: string, path: string, count: number): Promise<readonly unknown[]>;
   /** Records a fact that follows from answers. */
   note(name: string, fact: unknown): void;
-  /** Asks without recording. */
+  /** Sends requests without recording. */
   readonly api: Api;
   /** A namespace of the scenario's own. */
   readonly ns: string;
@@ -38,7 +38,7 @@ export type Line = { readonly name: string; readonly said: unknown };
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
-/** Two of the cluster's own bindings allow the same paths; which of them is named first is the real server's chance. */
+/** Two of the cluster's own bindings allow the same paths; the real server names either of them first. */
 const viewer = /system:public-info-viewer/g;
 
 const normalText = (text: string): string =>
@@ -59,13 +59,13 @@ const normalText = (text: string): string =>
 
 const hidden: Readonly<Record<string, string>> = { resourceVersion: "<rv>", continue: "<token>" };
 
-/** The real server names some causes twice, once for each of its layers. */
+/** Removes repeated causes and sorts the rest: the real server lists some causes once for each of its layers. */
 const once = (items: readonly unknown[]): readonly unknown[] => {
   const seen = new Set(items.map((item) => JSON.stringify(item)));
   return [...seen].sort().map((text): unknown => JSON.parse(text));
 };
 
-/** Several causes come in no order; the message only repeats them. */
+/** Drops the message of a status with several causes: it repeats them, in no fixed order. */
 const unordered = (status: object): object => {
   if (!("details" in status && "message" in status)) return status;
   const { message: _repeats, ...rest } = status;
@@ -74,7 +74,7 @@ const unordered = (status: object): object => {
   return Array.isArray(causes) && once(causes).length > 1 ? rest : status;
 };
 
-/** An answer without what may differ: identities, revisions, times. */
+/** Normalises an answer: replaces identities, revisions and times, which may differ. */
 export const normal = (value: unknown): unknown => {
   if (typeof value === "string") return normalText(value);
   if (Array.isArray(value)) return value.map(normal);
@@ -92,7 +92,7 @@ export const normal = (value: unknown): unknown => {
   );
 };
 
-/** Runs a scenario and gives its transcript. */
+/** Runs a scenario and returns its transcript. */
 export const transcript = async (api: Api, { run }: Scenario, ns: string): Promise<readonly Line[]> => {
   const lines: Line[] = [];
   await api.call("POST", "/api/v1/namespaces", { metadata: { name: ns } });

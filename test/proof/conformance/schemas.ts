@@ -1,4 +1,4 @@
-/** What a server says of its kinds in OpenAPI v3: the types of fields, and how lists are merged. Prose is left out. */
+/** The OpenAPI v3 schemas of a server: the types of fields, and the merge keys of lists. Descriptions are left out. */
 import { at, fieldsAt, isFields, itemsAt, textAt } from "../../../shared/simulator/json.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -11,18 +11,18 @@ const asked: readonly (readonly [group: string, names: readonly string[]])[] = [
   ["apis/rbac.authorization.k8s.io/v1", ["Role", "PolicyRule", "RoleBinding", "RoleRef"]],
 ];
 
-/** The last part of a schema's name: servers differ in what stands before it. */
+/** Returns the last part of a schema's name: the prefix differs between servers. */
 const last = (name: string): string => name.split(/[./]/).at(-1) ?? "";
 
-/** Text, number or either: a quantity and a port are told apart by name on one of the two only. */
+/** Schemas of a text or a number: only one of the two servers distinguishes quantities and ports by name. */
 const either = new Set(["Quantity", "IntOrString"]);
-/** Texts with a form of their own. */
+/** Schemas of formatted texts. */
 const texts = new Set(["Time", "MicroTime"]);
 
 const refOf = (schema: unknown): string =>
   last(textAt(schema, "$ref") ?? textAt(itemsAt(schema, "allOf")[0], "$ref") ?? "");
 
-/** A field's type in a word: `[]Container by name`, `{}string`. */
+/** Returns a field's type in a word: `[]Container by name`, `{}string`. */
 const typeOf = (schema: unknown): string => {
   const ref = refOf(schema);
   if (either.has(ref) || at(schema, "oneOf") !== undefined) return "text or number";

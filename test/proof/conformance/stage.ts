@@ -1,10 +1,10 @@
-/** The simulator as scenarios want it, with everything on that a real API server has on. */
+/** The simulator for scenarios, with the same features enabled as the real API server. */
 
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import type { Admit } from "../../../shared/simulator/webhooks.ts";
 import { answerTo } from "./hooks.ts";
 
-/** Switched on in the real API server, too. */
+/** Admission plugins that the real API server enables, too. */
 export const plugins = ["OwnerReferencesPermissionEnforcement"] as const;
 
 const asked: Admit = ({ url, timeoutSeconds }, review) => {

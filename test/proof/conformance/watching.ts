@@ -1,4 +1,4 @@
-/** The forwarder's guarantees, tried on the simulator and on the real API server. */
+/** Tests the forwarder's guarantees on the simulator and on the real API server. */
 import { clusterFromRecord, findCluster } from "../../../shared/adapters/kubernetes/kubeconfig.ts";
 import { type Guarantees, tryGuarantees } from "../../unit/forward/guarantees.ts";
 import { openStage } from "./stage.ts";
@@ -26,7 +26,7 @@ const onReal = async (kubeconfig: string, seed: number): Promise<Watched> => {
   }
 };
 
-/** Tries them with several seeds, one after another, and says what came of each. */
+/** Tests the guarantees on both servers with several seeds, one after another, and prints each result. */
 export const watchBoth = async (kubeconfig: string): Promise<readonly Watched[]> => {
   const all: Watched[] = [];
   for (const seed of seeds) all.push(await onSimulator(seed), await onReal(kubeconfig, seed));

@@ -1,4 +1,4 @@
-/** Circles of imports, type imports included: among files, and among the folders that hold them. */
+/** Import cycles, type imports included: among files, and among the folders that hold them. */
 import { dirname } from "node:path/posix";
 import { importsOf } from "./sources.ts";
 
@@ -15,7 +15,7 @@ const reachable = (from: string, graph: Graph): ReadonlySet<string> => {
   return seen;
 };
 
-/** Groups of nodes that reach each other, each group once. */
+/** Returns the groups of nodes that reach each other, each group once. */
 export const circlesIn = (graph: Graph): readonly (readonly string[])[] => {
   const reach = new Map([...graph.keys()].map((node) => [node, reachable(node, graph)]));
   const inCircle = [...graph.keys()].filter((node) => reach.get(node)?.has(node));

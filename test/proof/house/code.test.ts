@@ -1,4 +1,7 @@
-/** What code may not say where: casts, clocks, chance, environment, lengths, opening words. */
+/**
+ * Constructs that code must not use in certain folders (casts, clocks, chance, environment), file lengths, and opening
+ * comments.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { codeOf, read, sourcesUnder } from "./sources.ts";
@@ -45,7 +48,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Aliases of imports and exports are no casts. */
+/** Blanks the aliases of imports and exports, which are no casts. */
 const withoutAliases = (code: string): string =>
   code.replace(/^(import|export)\s[^;=]*?(from\s*""|\}|\* as \w+)/gm, (text) => text.replace(/[^\n]/g, " "));
 

@@ -1,14 +1,17 @@
-/** Every regular expression takes time in proportion to its text, by construction; one that may not has a reason why its text is short. */
+/**
+ * Every regular expression takes time in proportion to its text, by construction; each exception has a reason why its
+ * text is short.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ambiguityOf } from "./expressions/ambiguity.ts";
 import { literalsIn } from "./expressions/literals.ts";
 import { codeOf, read, sourcesUnder } from "./sources.ts";
 
-/** Who meets what only they wrote themselves: a simulator of tests and demos. */
+/** Folders whose expressions read texts of our own only: the simulator of tests and demos. */
 const apart = /^shared\/(simulator|deployments\/demo)\//;
 
-/** By file and the expression's first letters. */
+/** Exceptions, by the file and the beginning of the expression. */
 const reasons: readonly { readonly file: string; readonly begins: string; readonly because: string }[] = [
   {
     file: "shared/adapters/buckets/bucket.ts",

@@ -1,13 +1,13 @@
-/** Imports go down: the allowed graph of rooms stands in one table, and every import is held against it. */
+/** Imports go down: one table holds the allowed graph of rooms, and each import is checked against it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Import, importsOf, sourcesUnder } from "./sources.ts";
 
 type Room = {
-  /** Rooms, or single files of rooms, that may be imported; the own room always may. */
+  /** Rooms, or single files of rooms, that this room may import beside itself. */
   readonly rooms: readonly string[];
   readonly packages: readonly string[];
-  /** Node's own modules; undefined means any. */
+  /** Node's own modules that this room may import; undefined means any. */
   readonly node?: readonly string[];
 };
 
@@ -26,7 +26,7 @@ const belowDeployments = [
   "simulator",
 ];
 
-/** Who may import whom. `spark` and `volcano` never meet; `engine` knows no operator. */
+/** The allowed imports of each room. `spark` and `volcano` never meet; `engine` knows no operator. */
 const rooms: Readonly<Record<string, Room>> = {
   core: { rooms: [], packages: [], ...pure },
   kube: { rooms: ["core"], packages: ["zod"], ...pure },
@@ -83,7 +83,7 @@ const allowed = (room: string, { to }: Import): boolean => {
 const sources = sourcesUnder("functions", "shared");
 const told = ({ from, to, line }: Import): string => `${from}:${line} imports ${to}`;
 
-/** A way from a file back to itself. */
+/** Returns an import cycle through a file; undefined if there is none. */
 const cycleFrom = (start: string, graph: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined => {
   const trail = new Map<string, string | undefined>([[start, undefined]]);
   for (const file of trail.keys()) {

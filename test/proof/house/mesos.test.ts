@@ -1,4 +1,7 @@
-/** Each of Mesos' 69 tests has an equivalent that exists, that `npm test` runs, and that is swept where the table says so. */
+/**
+ * Each of Mesos' 69 tests has an equivalent that exists, that `npm test` runs, and that is swept where the table says
+ * so.
+ */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +16,7 @@ const rows = readme.split("\n").flatMap((line) => {
   return /^\w+Test\./.test(mesos) ? [{ mesos, file, name: name.replaceAll("\\|", "|"), sweep }] : [];
 });
 
-/** The second table: promises of other kinds. */
+/** Rows of the second table: promises of other kinds. */
 const kinds = ["Job", "JobFlow", "CronJob", "Queue", "ScheduledSparkApplication", "SparkConnect"];
 const others = readme.split("\n").flatMap((line) => {
   const [, kind = "", what = "", file = "", name = "", sweep = ""] = line.split("|").map((cell) => cell.trim());
@@ -22,7 +25,7 @@ const others = readme.split("\n").flatMap((line) => {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** The test of this name is declared in the file, and neither skipped nor still to do. */
+/** True if the file declares a test of this name, and neither skips it nor marks it as still to do. */
 const isDeclared = (file: string, name: string): boolean => {
   const path = join(tests, file);
   const runs = /^(?!proof\/house\/).*\.test\.ts$/.test(file) && existsSync(path);

@@ -1,4 +1,7 @@
-/** What mutants replace stands in the sources, once: an edit elsewhere that moves it is seen here, and not by the long lane alone. */
+/**
+ * The text that a mutant replaces occurs in its file exactly once: this test fails after an edit that moves the text,
+ * before the long lane does.
+ */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

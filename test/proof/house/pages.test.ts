@@ -1,4 +1,4 @@
-/** The documentation holds together: every link leads somewhere, every page is reached from the README, tables are current. */
+/** The documentation is consistent: every link has a target, the README leads to every page, tables are current. */
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path/posix";
 import { describe, test } from "node:test";
@@ -9,7 +9,7 @@ import { read, tracked } from "./sources.ts";
 
 const links = pages.flatMap(linksOf);
 
-/** The page that a link leads to, or those of the folder that it leads to. */
+/** Returns the page that a link leads to, or the pages of the folder that it leads to. */
 const pagesBehind = ({ page, to }: (typeof links)[number]): readonly string[] => {
   const target = join(dirname(page), to.split("#")[0] ?? "").replace(/\/$/, "");
   return pages.filter((one) => one === target || dirname(one) === target);

@@ -1,4 +1,4 @@
-/** Markdown pages as tests read them: their links and headings. */
+/** Markdown pages for tests: their links and headings. */
 import { dirname, join } from "node:path/posix";
 import { read, tracked } from "./sources.ts";
 
@@ -10,7 +10,7 @@ const fence = /^ {0,3}```/;
 
 type Line = { readonly line: number; readonly text: string };
 
-/** The lines of a page outside of its code blocks. */
+/** Returns the lines of a page outside its code blocks. */
 const proseOf = (page: string): readonly Line[] => {
   const prose: Line[] = [];
   let isCode = false;
@@ -21,7 +21,7 @@ const proseOf = (page: string): readonly Line[] => {
   return prose;
 };
 
-/** A code span holds no link. */
+/** Drops code spans, which contain no links. */
 const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, "");
 
 export const linksOf = (page: string): readonly Link[] =>
@@ -29,7 +29,7 @@ export const linksOf = (page: string): readonly Link[] =>
     [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = ""]) => ({ page, line, to })),
   );
 
-/** As the forges make them: lower case, marks dropped, spaces as hyphens. */
+/** Returns the anchor of a heading as code forges make it: lower case, marks dropped, spaces as hyphens. */
 const anchorOf = (heading: string): string =>
   heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -44,7 +44,7 @@ export const anchorsOf = (page: string): readonly string[] =>
     return heading === undefined ? [] : [anchorOf(heading)];
   });
 
-/** Why a link leads nowhere; undefined for one that leads somewhere, or out of the repository. */
+/** Returns the reason why a link is broken; undefined for a good link and for one out of the repository. */
 export const brokenBy = ({ page, to }: Link): string | undefined => {
   if (/^(https?:|mailto:)/.test(to)) return undefined;
   const [path = "", anchor] = to.split("#");

@@ -1,6 +1,6 @@
 /**
- * `npm run house`: a map of the sources for newcomers: rooms with files and lines, the largest folders, circles of imports, and
- * how often the glossary's words are used. `-- --words` prints every text that people may read instead.
+ * `npm run house`: prints a map of the sources for newcomers: rooms with files and lines, the largest folders, import
+ * cycles, and the uses of the glossary's words. `-- --words` prints every text that people may read instead.
  */
 import { parseArgs } from "node:util";
 import { circlesOf } from "./circles.ts";
@@ -26,7 +26,7 @@ const table = (rows: readonly Row[]): string => {
 const linesOf = (files: readonly string[]): number =>
   files.reduce((sum, file) => sum + read(file).split("\n").length - 1, 0);
 
-/** Files by the first parts of their paths. */
+/** Groups files by the first `depth` folders of their paths. */
 const by = (files: readonly string[], depth: number): readonly (readonly [string, readonly string[]])[] => [
   ...Map.groupBy(files, (file) => file.split("/").slice(0, -1).slice(0, depth).join("/")),
 ];
@@ -47,7 +47,7 @@ const largest = (files: readonly string[]): string =>
       .map(([folder, of]) => [folder, of.length, linesOf(of)]),
   ]);
 
-/** The words of the glossary's first table: those of our own. */
+/** Returns the words of the glossary's first table: those of our own. */
 export const ownWords = (): readonly string[] =>
   (read("shared/docs/glossary.md").split("\n## ")[1] ?? "")
     .split("\n")

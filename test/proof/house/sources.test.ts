@@ -1,4 +1,4 @@
-/** The scanner that the other house tests look through. */
+/** The scanner that other house tests read sources with. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { codeOf } from "./sources.ts";

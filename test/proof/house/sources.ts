@@ -1,11 +1,13 @@
-/** The project's own files as the house tests read them: text, code without comments and strings, imports. */
+/** The project's files as the house tests read them: text, code without comments and strings, imports. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** Every file that is or is about to be tracked, as a path from the root; a link to a folder is none. */
+/**
+ * Paths of all tracked files, and of new files that git does not ignore, from the root; links to folders are left out.
+ */
 export const tracked: readonly string[] = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], {
   cwd: root,
   encoding: "utf8",
@@ -18,7 +20,7 @@ export const read = (path: string): string => readFileSync(join(root, path), "ut
 export const sourcesUnder = (...folders: readonly string[]): readonly string[] =>
   tracked.filter((path) => path.endsWith(".ts") && folders.some((folder) => path.startsWith(`${folder}/`)));
 
-/** Where a token of the scanner ends: comments, strings and regular expressions hold no code. */
+/** Tokens without code (comments, strings, regular expressions), and the text that replaces each. */
 const skipped: readonly { readonly whole: RegExp; readonly becomes: string }[] = [
   { whole: /\/\*[\s\S]*?\*\//y, becomes: " " },
   { whole: /\/\/[^\n]*/y, becomes: "" },
@@ -35,7 +37,7 @@ const at = (pattern: RegExp, text: string, index: number): string | undefined =>
   return pattern.exec(text)?.[0];
 };
 
-/** The text of a template literal up to its next hole or its end, and which of the two it is. */
+/** Finds the next hole of a template literal, or its end; `hole` says which of the two. */
 const templateEnd = (text: string, from: number): { readonly index: number; readonly hole: boolean } => {
   for (let index = from; index < text.length; index += 1) {
     if (text[index] === "\\") index += 1;
@@ -47,7 +49,7 @@ const templateEnd = (text: string, from: number): { readonly index: number; read
 
 type Scan = { readonly index: number; readonly code: string };
 
-/** A template literal from behind its backtick: its text is dropped, its holes stay code. */
+/** Reads a template literal from after its backtick: drops its text and keeps its holes as code. */
 const template = (text: string, from: number): Scan => {
   const end = templateEnd(text, from);
   if (!end.hole) return { index: end.index, code: ' "" ' };
@@ -65,7 +67,7 @@ const step = (text: string, index: number): Scan => {
   return { index: index + 1, code: text[index] ?? "" };
 };
 
-/** Up to the end of the text, or of the hole of a template. */
+/** Reads code up to the end of the text, or of the template's hole. */
 const scan = (text: string, from: number, inHole: boolean): Scan => {
   let code = "";
   let index = from;
@@ -80,14 +82,19 @@ const scan = (text: string, from: number, inHole: boolean): Scan => {
   return { index, code };
 };
 
-/** Code alone: comments gone, strings empty, line breaks of comments not kept. Holes of templates stay code. */
+/**
+ * Returns code without comments and with empty strings; line breaks in comments are dropped. Holes of templates stay
+ * code.
+ */
 export const codeOf = (text: string): string => scan(text, 0, false).code;
 
 type Literal = { readonly line: number; readonly text: string };
 
 const holed = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
 
-/** String and template literals with their lines; a hole of a template stands as `{…}`, or as the name in it. */
+/**
+ * Lists string and template literals with their lines; a hole of a template becomes `{…}`, or its text if it is short.
+ */
 export const literalsOf = (text: string): readonly Literal[] => {
   const found: Literal[] = [];
   const opening = /["'`/]/g;
@@ -113,10 +120,10 @@ const dynamic = /\bimport\(\s*["']([^"']+)["']\s*\)/g;
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length;
 
-/** Relative specifiers as paths from the root, packages as they are written. */
+/** Returns a relative specifier as a path from the root, and a package as it is written. */
 const resolve = (from: string, to: string): string => (to.startsWith(".") ? join(from, "..", to) : to);
 
-/** What a file imports, static and dynamic. */
+/** Lists the imports of a file, static and dynamic. */
 export const importsOf = (from: string): readonly Import[] => {
   const text = read(from);
   const fixed = [...text.matchAll(statement)].map((found) => ({

@@ -1,4 +1,4 @@
-/** What lies where and what it is called: the fixed top level, file names, and what no tracked file may hold. */
+/** Places and names of files: the fixed top level, file names, and texts that no tracked file may contain. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { read, sourcesUnder, tracked } from "./sources.ts";
@@ -14,13 +14,13 @@ const files = [
   "biome.json",
   "knip.json",
 ];
-/** Names that say nothing. `service` alone is Kubernetes' own word for one of its objects. */
+/** Names that say nothing. `service` by itself is allowed: it is a Kubernetes object. */
 const vague = /(^|[-.])(utils?|helpers?|common|types?|constants?|manager|base|impl|misc|lib)$|[-.]service$/;
 
-/** Machines differ: a path of one of them is wrong on every other. */
+/** A path of one machine, which is wrong on every other. */
 const machinePath = /(?<![\w.~}*-])\/(?:work|root|home\/\w+|Users\/\w+)\/\w/;
 
-/** Package registries, in pieces, so that this file does not hold what it forbids. */
+/** Package registries, in pieces, so that this file does not contain the texts that it forbids. */
 const registries = [
   ["registry", "npmjs"],
   ["registry", "yarnpkg"],

@@ -1,4 +1,4 @@
-/** What people read is plain English, and `npm run house -- --words` shows all of it. */
+/** The texts that people read are plain English; `npm run house -- --words` prints all of them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { circlesIn } from "./circles.ts";
@@ -6,7 +6,7 @@ import { ownWords } from "./run.ts";
 import { literalsOf } from "./sources.ts";
 import { allWords } from "./words.ts";
 
-/** Turns of phrase that readers stumble over, and what to write in their place. */
+/** Phrases that confuse readers, and the words to use in their place. */
 const refused: readonly (readonly [RegExp, string])[] = [
   [/\w\(s\)/, "the singular or the plural: counted() of core"],
   [/\bmend(ed|s)?\b(?!\}\))/, "correct, repair or fix"],

@@ -3,11 +3,11 @@ import { literalsOf, read, sourcesUnder } from "./sources.ts";
 
 export type Words = { readonly file: string; readonly line: number; readonly text: string };
 
-/** Two words in lower case with a space between them: identifiers, paths and formats have none. */
+/** Matches two words in lower case with a space between them: identifiers, paths and formats have none. */
 const isSentence = (text: string): boolean =>
   /[a-z]{2,}[ ,:;]+(\S* )*\S*[a-z]{2,}/.test(text) && text.trim().includes(" ");
 
-/** Every such text under shared/ and functions/ but the simulator's, which nobody meets but the demo's user. */
+/** Returns all such texts under shared/ and functions/, except the simulator's, which only users of the demo see. */
 export const allWords = (): readonly Words[] =>
   sourcesUnder("shared", "functions")
     .filter((file) => !file.startsWith("shared/simulator/"))

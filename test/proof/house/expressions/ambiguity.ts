@@ -1,13 +1,13 @@
 /**
- * Whether a backtracking matcher may take more than linear time for a regular expression: its automaton has a loop that one
- * text goes round in two ways, or two loops, one behind the other, that the same text goes round. The search for a place to
- * begin is such a loop, too: an expression that is not anchored begins again at every letter.
+ * Decides whether a backtracking matcher may take more than linear time for a regular expression. It may if the
+ * automaton has a loop that one text passes in two ways, or two consecutive loops that the same text passes. The search
+ * for a start is such a loop: an expression without an anchor tries again at every letter.
  */
 import { type Node, parsePattern, type Symbols, symbols } from "./pattern.ts";
 
-/** A repetition of more than this counts as one without end. */
+/** A repetition with a larger bound counts as endless. */
 const fewTimes = 256;
-/** So often a part with a bound stands in the automaton: more copies show nothing new. */
+/** The number of copies of a bounded part in the automaton: more copies show nothing new. */
 const copies = 2;
 
 type Edge = { readonly to: number; readonly on: Symbols | undefined; readonly mayFail: boolean };
@@ -78,7 +78,7 @@ const automatonOf = (root: Node, searches: boolean): Automaton => {
 
 type Step = { readonly to: number; readonly on: Symbols; readonly ways: number };
 
-/** What a state reads next, and in how many ways it comes there without reading. */
+/** Lists the symbols that a state reads next, with the number of ways from the state to each without reading. */
 const stepsFrom = ({ edges }: Automaton, from: number): readonly Step[] => {
   const found = new Map<string, Step>();
   const visit = (at: number, passed: readonly number[]): void => {
@@ -95,7 +95,7 @@ const stepsFrom = ({ edges }: Automaton, from: number): readonly Step[] => {
   return [...found.values()];
 };
 
-/** Once such a state is reached, the whole matches, whatever comes. */
+/** True if the whole expression matches from this state on, whatever the rest of the text is. */
 const alwaysEnds = ({ edges, end }: Automaton, from: number): boolean => {
   const seen = new Set([from]);
   for (const at of seen) {
@@ -113,7 +113,7 @@ const readingOf = (automaton: Automaton): Reading => {
   return { steps, states };
 };
 
-/** True where the tuple of states comes from one to the other by reading the same text. */
+/** True if the same text leads each state of one tuple to the state of the other. */
 const reaches = ({ steps }: Reading, from: readonly number[], to: readonly number[]): boolean => {
   const goal = to.join();
   const seen = new Map([[from.join(), from]]);
@@ -138,7 +138,7 @@ const reaches = ({ steps }: Reading, from: readonly number[], to: readonly numbe
 const loopsOf = (reading: Reading): readonly number[] =>
   reading.states.filter((state) => reaches(reading, [state], [state]));
 
-/** A loop that one text goes round in two ways: exponential. */
+/** True for a loop that one text passes in two ways: matching takes exponential time. */
 const isTwofold = (reading: Reading, loop: number): boolean => {
   const { steps, states } = reading;
   const doubled = (steps[loop] ?? []).some(
@@ -150,7 +150,7 @@ const isTwofold = (reading: Reading, loop: number): boolean => {
   );
 };
 
-/** Endless repetitions inside of looks around are tried at every letter. */
+/** True if a lookaround contains an endless repetition: the matcher tries it at every letter. */
 const looksFar = (node: Node, inside = false): boolean => {
   switch (node.is) {
     case "look":
@@ -180,7 +180,7 @@ const isAnchored = (node: Node): boolean => {
   }
 };
 
-/** Why matching may take more than linear time; undefined: it cannot. */
+/** Returns the reason why matching may take more than linear time; undefined: it takes linear time. */
 export const ambiguityOf = (source: string, flags: string): string | undefined => {
   const root = parsePattern(source, flags);
   if (looksFar(root)) return "it looks around without bound";

@@ -1,4 +1,4 @@
-/** The regular expressions that a source file writes as literals. */
+/** The regular expression literals of a source file. */
 
 type Literal = { readonly source: string; readonly flags: string };
 
@@ -6,7 +6,7 @@ const comment = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/y;
 const quoted = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
 const literal =
   /\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*)\/([dgimsuvy]*)/y;
-/** A slash behind one of these begins an expression; behind anything else it divides. */
+/** Matches code after which a slash begins an expression; after other code a slash divides. */
 const before = /(?:^|[(,=:[!&|?{};>]|\breturn)$/;
 
 const at = (pattern: RegExp, text: string, index: number): RegExpExecArray | null => {
@@ -14,10 +14,10 @@ const at = (pattern: RegExp, text: string, index: number): RegExpExecArray | nul
   return pattern.exec(text);
 };
 
-/** Open templates, the innermost last: how many brackets are open in its hole; undefined: its text is read. */
+/** Open templates, the innermost last: the number of open brackets in its hole, or undefined while its text is read. */
 type Templates = (number | undefined)[];
 
-/** One letter, or two, of a template's text. */
+/** Reads a letter, an escape, or the begin of a hole in a template's text. Returns the index after it. */
 const pastText = (text: string, index: number, templates: Templates): number => {
   if (text[index] === "`") templates.pop();
   if (!text.startsWith("${", index)) return index + (text[index] === "\\" ? 2 : 1);
@@ -25,7 +25,7 @@ const pastText = (text: string, index: number, templates: Templates): number => 
   return index + 2;
 };
 
-/** Brackets and backticks of code say where templates begin and where their holes end. */
+/** Follows brackets and backticks of code: they open templates and close their holes. */
 const countBrackets = (letter: string, templates: Templates): void => {
   const depth = templates.at(-1);
   if (letter === "`") templates.push(undefined);
@@ -34,7 +34,7 @@ const countBrackets = (letter: string, templates: Templates): void => {
   if (letter === "}") templates[templates.length - 1] = depth === 0 ? undefined : depth - 1;
 };
 
-/** The end of the code that was read, as far as it says whether a slash begins an expression. */
+/** Returns the end of the code read so far, which decides whether a slash begins an expression. */
 const endOf = (code: string, taken: string): string => {
   if (/^\/[/*]/.test(taken)) return code;
   if (taken.trim() !== "") return /^["']/.test(taken) ? '"' : `${code}${taken}`.slice(-10);
@@ -43,7 +43,7 @@ const endOf = (code: string, taken: string): string => {
 
 type Piece = { readonly taken: string; readonly one?: Literal };
 
-/** What stands next in code: a comment, a quotation, an expression, or a letter. */
+/** Reads the next piece of code: a comment, a quotation, an expression, or a letter. */
 const pieceAt = (text: string, index: number, code: string): Piece => {
   const word = at(comment, text, index) ?? at(quoted, text, index);
   if (word !== null) return { taken: word[0] };

@@ -1,6 +1,12 @@
-/** Regular expressions as trees: what the house's own use of ECMAScript's syntax, and no more; anything else is refused by name. */
+/**
+ * Parses regular expressions into trees: only the ECMAScript syntax that this project uses. Other syntax is refused by
+ * name.
+ */
 
-/** Symbols: the 128 of ASCII, a blank beyond them, one for all others, and each other letter that the expressions name. */
+/**
+ * A set of symbols: the 128 of ASCII, the other blanks as one, the letters beyond ASCII that expressions name, and all
+ * others as one.
+ */
 export type Symbols = bigint;
 
 const named = [0xb5, 0x3bc, 0x2026, 0x2192];
@@ -12,7 +18,7 @@ const others = 1n << 129n;
 export type Node =
   | { readonly is: "class"; readonly of: Symbols }
   | { readonly is: "empty" }
-  /** `^`, `$`, `\b`, `\B`: may fail, reads nothing. */
+  /** `^`, `$`, `\b`, `\B`: may fail, reads no letter. */
   | { readonly is: "assertion"; readonly anchors: boolean }
   | { readonly is: "look"; readonly of: Node }
   | { readonly is: "all"; readonly of: readonly Node[] }
@@ -40,7 +46,7 @@ const words = digits | range(65, 90) | range(97, 122) | one(95);
 const blanks = one(32) | range(9, 13) | farBlank;
 const lineEnds = one(10) | one(13);
 
-/** `\d` and its like. */
+/** The classes `\d`, `\w`, `\s` and their complements. */
 const shorthands: Readonly<Record<string, Symbols>> = {
   d: digits,
   D: all & ~digits,
@@ -61,7 +67,7 @@ const bothCases = (of: Symbols): Symbols => {
   return found;
 };
 
-/** Reads a pattern from its start to its end. */
+/** Parses a pattern from its start to its end. */
 export const parsePattern = (source: string, flags: string): Node => {
   let at = 0;
   const isFolded = flags.includes("i");
@@ -80,7 +86,7 @@ export const parsePattern = (source: string, flags: string): Node => {
     return one(code);
   };
 
-  /** A letter by its number, or a class of Unicode's, behind `\\u` and `\\p`. */
+  /** Reads the rest of `\\x`, `\\u` or `\\p`: a letter by its number, or a class of Unicode. */
   const numbered = (letter: string): Symbols => {
     if (letter === "x") return hex(2);
     if (letter === "u" && !takes("{")) return hex(4);
@@ -90,7 +96,7 @@ export const parsePattern = (source: string, flags: string): Node => {
     return letter === "u" ? one(Number.parseInt(text, 16)) : all;
   };
 
-  /** Behind a backslash. */
+  /** Reads the rest of an escape, after its backslash. */
   const escaped = (): Symbols => {
     const letter = source[at] ?? refuse("an end");
     at += 1;
@@ -117,7 +123,7 @@ export const parsePattern = (source: string, flags: string): Node => {
     return { of, code: isClass ? undefined : codeOf(of) };
   };
 
-  /** A letter of a class, a shorthand, or a range of letters. */
+  /** Reads a part of a class: a letter, a shorthand, or a range of letters. */
   const span = (): Symbols => {
     const from = member();
     if (from.code === undefined || source[at] !== "-" || source[at + 1] === "]") return from.of;
@@ -159,7 +165,7 @@ export const parsePattern = (source: string, flags: string): Node => {
     return made(takes("\\") ? escaped() : one(letter()));
   };
 
-  /** How often the part before it may come, and past the sign that says so. */
+  /** Reads the quantifier of the part before it. Returns its bounds. */
   const repetition = (): readonly [least: number, most: number] => {
     if (takes("*")) return [0, Number.POSITIVE_INFINITY];
     if (takes("+")) return [1, Number.POSITIVE_INFINITY];
@@ -191,5 +197,5 @@ export const parsePattern = (source: string, flags: string): Node => {
   return at < source.length ? refuse("a bracket too many") : read;
 };
 
-/** The letter of a class of one; of others it does not matter which. */
+/** Returns the code of the only letter of a class; the result for a larger class does not matter. */
 const codeOf = (of: Symbols): number => of.toString(2).length - 1;

@@ -1,4 +1,6 @@
-/** Admission webhooks that scenarios register: the same answers behind the simulator and, over HTTPS, behind the real server. */
+/**
+ * Admission webhooks that scenarios register: the same answers for the simulator and, over HTTPS, for the real server.
+ */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 

@@ -1,4 +1,4 @@
-/** A recorded call of the real `spark-submit`, read as that program reads it: its options, its files, its environment. */
+/** Reads a recorded call of the real `spark-submit` as that program reads it: its options, files and environment. */
 import { parseDocument } from "yaml";
 import * as z from "zod";
 import type { CommandLine } from "../../../shared/spark/submission/prepare.ts";
@@ -7,7 +7,7 @@ import { parseProperties } from "./properties.ts";
 
 const texts = z.record(z.string(), z.string());
 
-/** Folders of recordings may write a version without its points: `s411`. */
+/** A Spark version; folders of recordings may write it without points: `s411`. */
 const version = z.string().transform((text) => {
   const digits = /^s(\d)(\d)(\d+)$/.exec(text);
   return digits === null ? text : digits.slice(1).join(".");
@@ -31,7 +31,7 @@ export type Call = {
   readonly templates: { readonly driver?: unknown; readonly executor?: string };
 };
 
-/** Options that stand for a conf. */
+/** Options that set a conf. */
 const confOf: Readonly<Record<string, string>> = {
   "--jars": "spark.jars",
   "--packages": "spark.jars.packages",
@@ -69,7 +69,7 @@ const pair = (text: string): readonly [string, string] => {
   return [text.slice(0, at), text.slice(at + 1)];
 };
 
-/** Recordings write the folder of their files as `@T/`. */
+/** Returns a path without `@T/`, the folder of a recording's files. */
 const nameIn = (path: string): string => path.replace(/^@T\//, "");
 
 const folder = (
@@ -84,7 +84,10 @@ const folder = (
           .map(([name, text]) => [name.slice(nameIn(path).length + 1), text]),
       );
 
-/** Spark's own choice: no templates, no archives, none of the confs that it merges itself. */
+/**
+ * True for the configuration files that Spark puts into its ConfigMap: no templates, no archives, and no confs that it
+ * merges itself.
+ */
 const isConfFile = (name: string): boolean =>
   !/\.template$/.test(name) && !/\.(gz|zip|jar|tar)$/.test(name) && !/^spark.*(conf|properties)$/.test(name);
 
@@ -109,7 +112,7 @@ const machineOf = ({ env, files }: Input): Machine => {
   };
 };
 
-/** What is no YAML cannot be loaded. */
+/** Parses the driver's pod template; a text that is not YAML gives none. */
 const podIn = (text: string): { driver?: unknown } => {
   const document = parseDocument(text);
   return document.errors.length > 0 ? {} : { driver: document.toJS() };

@@ -1,4 +1,4 @@
-/** Every recorded case below a data folder, whatever cases and versions there are. */
+/** Lists the recorded cases below a data folder, for all cases and versions that it has. */
 import { existsSync, globSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { clientOutcome } from "./client.ts";
@@ -7,12 +7,12 @@ import { argumentsOutcome, goldenOutcome } from "./operator.ts";
 import type { Outcome } from "./outcome.ts";
 import { executorOutcome, webhookOutcome } from "./webhook.ts";
 
-/** Undefined for a recording that holds nothing to compare. */
+/** A recorded case; `run` returns undefined if the recording contains nothing to compare. */
 export type Case = { readonly name: string; readonly run: () => Outcome | undefined };
 
 const posix = (path: string): string => path.split(sep).join("/");
 
-/** Folders of calls: `input.json` with `normalized.json` beside it. */
+/** Lists the cases of recorded calls: each folder has an `input.json` with `normalized.json` beside it. */
 const calls = (data: string, root: string, run: (name: string, folder: string) => Outcome | undefined): Case[] =>
   globSync(`${root}/**/input.json`, { cwd: data }).map((file) => {
     const name = posix(dirname(file));
@@ -21,7 +21,7 @@ const calls = (data: string, root: string, run: (name: string, folder: string) =
 
 type Recording = { readonly name: string; readonly file: string; readonly args: string; readonly webhook: boolean };
 
-/** `EXAMPLE.cluster.json` beside its arguments, or a folder of its own. */
+/** Lists the operator's recordings: `EXAMPLE.cluster.json` beside its arguments, or a folder for each. */
 const recordings = (data: string): readonly Recording[] =>
   globSync("spark-operator/golden*/**/*cluster.json", { cwd: data }).map((file) => {
     const own = basename(file) === "cluster.json";

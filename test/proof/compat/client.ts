@@ -1,4 +1,7 @@
-/** The real `spark-submit` against our client: the same call must make the same objects in the same order, or be refused alike. */
+/**
+ * Compares the real `spark-submit` with our client: the same call must create the same objects in the same order, or be
+ * refused for the same reason.
+ */
 import { join } from "node:path";
 import { build } from "../../../shared/spark/submission/client.ts";
 import { identityOf } from "../../../shared/spark/submission/identity.ts";
@@ -16,7 +19,10 @@ import { inputIn, madeIn, refusedAlike, saidBy } from "./requests.ts";
 
 type Made = { readonly objects: readonly Json[] } | { readonly refused: string };
 
-/** In the real client's order, without its watch: what it makes first it applies once more when the pod is there. */
+/**
+ * Lists our objects in the real client's order, without its watch: it applies its first objects again when the pod
+ * exists.
+ */
 export const clientObjects = (call: Call, sparkVersion: string): Made => {
   const { line, ...rest } = call;
   const prepared = prepare(line);

@@ -1,4 +1,4 @@
-/** Two JSON values compared: every place where they differ, with both values. */
+/** Compares two JSON values: lists every place where they differ, with both values. */
 
 export type Difference = { readonly path: string; readonly ours: unknown; readonly theirs: unknown };
 
@@ -7,16 +7,16 @@ export type Json = { readonly [field: string]: unknown };
 export const isRecord = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Lists that Spark fills from hash tables, or Kubernetes reads as sets: their order says nothing. */
+/** Lists that Spark fills from hash tables, or that Kubernetes reads as sets: their order has no meaning. */
 const unordered = new Set(["env", "volumes", "volumeMounts", "tolerations", "items"]);
 
-/** A value as text, whatever the order of its keys. */
+/** Returns a value as text with sorted keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 
-/** Items of an unordered list by what tells them apart; of two with one name, the first stays the first. */
+/** Keys the items of an unordered list by the field that distinguishes them; items with one name keep their order. */
 const keyed = (items: readonly unknown[]): Json => {
   const seen = new Map<string, number>();
   return Object.fromEntries(

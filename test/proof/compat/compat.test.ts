@@ -1,4 +1,4 @@
-/** What the real client and operator were recorded to do, as far as recordings lie beside the project. */
+/** Compares with the recorded behaviour of the real client and operator, if recordings exist beside the project. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { dataDir } from "../../support/data.ts";

@@ -1,4 +1,7 @@
-/** Executors that real drivers' allocators made, against our builder: from the same call, through our own client. */
+/**
+ * Compares the executors that real drivers' allocators created with our builder's, made from the same call through our
+ * own client.
+ */
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { same } from "../../../shared/core/json.ts";
@@ -23,7 +26,7 @@ const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.
 
 const labelsOf = (object: Json): Json => record(record(object["metadata"])["labels"]);
 
-/** A pod, or what a set makes its pods from. */
+/** Returns a pod, or the pod template of a StatefulSet or Deployment as a pod. */
 const podIn = (object: Json): Json =>
   object["kind"] === "Pod" ? object : { apiVersion: "v1", kind: "Pod", ...record(record(object["spec"])["template"]) };
 
@@ -33,7 +36,7 @@ const variable = (pod: Json, name: string): string | undefined => {
   return found === undefined ? undefined : `${found}`;
 };
 
-/** What only the running driver knew: its address, and a secret that it made. */
+/** Returns the values that only the running driver knew: its address, and a secret that it generated. */
 const knownToDriver = (pod: Json): Pick<ExecutorRequest, "authSecret"> & { readonly ip: string | undefined } => {
   const host = /@(\d+\.\d+\.\d+\.\d+):/.exec(variable(pod, "SPARK_DRIVER_URL") ?? "")?.[1];
   return { ip: host, authSecret: variable(pod, "_SPARK_AUTH_SECRET") };
@@ -73,7 +76,9 @@ const ourMap = ({ configMap, conf, applicationId, driver }: Shared): Json =>
     files: {},
   });
 
-/** What we make in the place of one recorded object: an executor by its id, the claim or the map that go with it. */
+/**
+ * Builds our counterpart of one recorded object: an executor by its id, or the claim or ConfigMap that belongs to it.
+ */
 const inPlaceOf = (shared: Shared, theirs: Json, pods: readonly Json[]): Json | { readonly refused: string } => {
   if (theirs["kind"] === "ConfigMap") return ourMap(shared);
   const model = pods[0] ?? theirs;
@@ -89,10 +94,10 @@ const inPlaceOf = (shared: Shared, theirs: Json, pods: readonly Json[]): Json | 
   return made.claims.find((claim) => same(record(normal(claim)["metadata"])["name"], name)) ?? {};
 };
 
-/** Allocators of these kinds let a controller make the pods; only the template is an executor's. */
+/** True for an object whose controller creates the pods; only its template is an executor's. */
 const isSet = ({ kind }: Json): boolean => kind === "StatefulSet" || kind === "Deployment";
 
-/** What is compared of a recorded object. */
+/** Returns the part of a recorded object that is compared. */
 const comparable = (theirs: Json): Json => (isSet(theirs) ? podIn(theirs) : theirs);
 
 const compared = (input: Input, recorded: readonly Json[]): readonly Difference[] => {
@@ -109,7 +114,7 @@ const compared = (input: Input, recorded: readonly Json[]): readonly Difference[
   });
 };
 
-/** Undefined where the recorded driver ended before it made anything. */
+/** Returns undefined if the recorded driver ended without an error before it created an object. */
 export const executorsOutcome = (name: string, folder: string): Outcome | undefined => {
   const input = inputIn(join(folder, "input.json"));
   const recorded = madeIn(join(folder, "normalized.json"));

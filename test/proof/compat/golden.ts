@@ -1,4 +1,7 @@
-/** What upstream's operator left in a cluster, read: the application, its objects, and the Spark that submitted them. */
+/**
+ * Reads recordings of clusters with upstream's operator: the application, its objects, and the Spark version that
+ * submitted them.
+ */
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { SparkApplicationSpec } from "../../../shared/spark/schema/application.ts";
@@ -44,7 +47,7 @@ const roleOf = ({ metadata }: Recorded): string | undefined => metadata.labels?.
 export const executorIn = ({ objects }: Golden): Recorded | undefined =>
   objects.find((object) => roleOf(object) === "executor");
 
-/** The machine that submitted: its Spark's version, its user, and where it saw the API server. */
+/** The machine that submitted: its Spark version, its user, and its address of the API server. */
 export type Submitter = { readonly version: string; readonly user: string; readonly apiServer: string };
 
 const userIn = (pod: Recorded | undefined): string => {
@@ -71,7 +74,10 @@ export const submitterOf = ({ objects, spec }: Golden): Submitter => {
   };
 };
 
-/** What a submission makes: the UI's service is made later by the controller, executors by the driver. */
+/**
+ * Lists the objects that a submission creates: the controller creates the UI's service later, the driver creates
+ * executors.
+ */
 export const submitted = ({ objects, application }: Golden): readonly Recorded[] =>
   objects.filter(
     (object) =>
@@ -88,7 +94,7 @@ export const labelOf = (object: Json): string => {
 const inGosForm = (key: string, value: unknown): unknown =>
   key === "requests" || key === "limits" ? quantities(value) : asTyped(value);
 
-/** As Go's typed serialisation has it: quantities in one form, and no difference between empty resources and none. */
+/** Normalises as Go's typed serialisation does: quantities have one form, and empty `resources` are dropped. */
 const asTyped = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(asTyped);
   if (!isRecord(value)) return value;
@@ -101,16 +107,16 @@ const typed = (one: Json): Json => {
   return isRecord(plain) ? plain : one;
 };
 
-/** An object of ours as an API server would keep it. */
+/** Returns an object of ours as an API server stores it. */
 export const stored = (object: Json): Json => typed(normal(served(object)));
 
-/** A kept object without what only the server knows. */
+/** Returns a stored object without the fields that only the server sets. */
 export const recalled = (object: Json): Json => typed(normal(asWritten(object)));
 
 const byLabel = (objects: readonly Json[]): ReadonlyMap<string, Json> =>
   new Map(objects.map((object) => [labelOf(object), object]));
 
-/** Objects by their kinds and names; what only one side has differs too. */
+/** Compares objects by kind and name; an object on one side only is a difference, too. */
 export const compared = (ours: readonly Json[], theirs: readonly Json[]): readonly Difference[] => {
   const [mine, recorded] = [byLabel(ours), byLabel(theirs)];
   return [...new Set([...mine.keys(), ...recorded.keys()])].flatMap((label) =>

@@ -1,7 +1,10 @@
-/** Where we differ from upstream and Spark on purpose, beside what is added: rules with their reasons, never single cases. */
+/** Intended differences from upstream and Spark, beside additions: rules with their reasons, never single cases. */
 import type { Difference } from "./compare.ts";
 
-/** What is compared: a real client's call, a real driver's executors, upstream's operator without its webhook, with it, and the template alone. */
+/**
+ * The subject of a comparison: a real client's call, a real driver's executors, upstream's operator without its
+ * webhook, the same with its webhook, or the executor template alone.
+ */
 export type Kind = "client" | "executor" | "operator" | "webhook" | "template";
 
 type Rule = {
@@ -12,7 +15,7 @@ type Rule = {
 
 const calls: readonly Kind[] = ["client", "executor"];
 
-/** Ours refused what Spark's client let pass, in words that match. */
+/** Covers a refusal of ours whose message matches, where Spark's client accepts. */
 const refusedHere =
   (words: RegExp) =>
   ({ path, ours }: Difference): boolean =>
@@ -105,6 +108,6 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Why a difference is meant; undefined when it is not. */
+/** Returns the reason of an intended difference; undefined if it is not intended. */
 export const reasonFor = (kind: Kind, difference: Difference): string | undefined =>
   rules.find((rule) => rule.kinds.includes(kind) && rule.covers(difference))?.reason;

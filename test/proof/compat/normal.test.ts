@@ -1,4 +1,4 @@
-/** What the comparison leaves out: ids, moments and the order of maps, and nothing else. */
+/** The comparison leaves out ids, instants and the order of maps, and nothing else. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ import { subtracted } from "./subtracted.ts";
 
 type Path = readonly (string | number)[];
 
-/** Every place in a value that holds no other places. */
+/** Lists the paths of all leaves of a value. */
 const leaves = (value: unknown, path: Path = []): readonly Path[] => {
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(isRecord(value) ? value : {});
   return entries.length === 0 ? [path] : entries.flatMap(([key, item]) => leaves(item, [...path, key]));
 };
 
-/** The value with something else in one place. */
+/** Returns the value with a changed leaf. */
 const changed = (value: unknown, [key, ...rest]: Path): unknown => {
   if (key === undefined) return "~";
   if (Array.isArray(value)) return value.map((item, at) => (at === key ? changed(item, rest) : item));

@@ -1,6 +1,6 @@
 /**
- * Recorded and made objects brought to one form: random ids and moments renamed, texts that are data parsed, what was
- * numbered by lot put in order. Nothing is dropped.
+ * Normalises recorded objects and ours: renames random ids and instants, parses texts that contain data, and sorts
+ * items that are numbered at random. Drops nothing but the instant of the submission.
  */
 import { parse } from "yaml";
 import type { Json } from "./compare.ts";
@@ -17,7 +17,7 @@ const random: readonly (readonly [RegExp, string])[] = [
 const renamed = (text: string): string =>
   random.reduce((before, [pattern, name]) => before.replace(pattern, name), text);
 
-/** Every text in a value, keys too. */
+/** Renames random ids in every text of a value, keys included. */
 const everyText = (value: unknown): unknown => {
   if (typeof value === "string") return renamed(value);
   if (Array.isArray(value)) return value.map(everyText);
@@ -27,7 +27,7 @@ const everyText = (value: unknown): unknown => {
 
 const moment = "spark.app.submitTime";
 
-/** Confs as data; the moment of the submission, which the recordings of the client leave out, has no value. */
+/** Parses confs. Drops a valid instant of the submission, which the recordings of the client leave out. */
 const confsIn = (text: string): Json => {
   const { [moment]: submittedAt, ...confs } = parseProperties(text);
   return submittedAt === undefined || /^\d{13}$/.test(submittedAt) || submittedAt === "0"
@@ -42,7 +42,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   "prometheus.yaml": (text) => parse(text),
 };
 
-/** Recordings hold some of them parsed already, and say so in the key. */
+/** Parses a ConfigMap's entry. Recordings contain some entries already parsed, marked by `(parsed)` in the key. */
 const readKey = (key: string, value: unknown): [string, unknown] => {
   const read = readers[key];
   return read === undefined || typeof value !== "string" ? [key.replace(/\(parsed\)$/, ""), value] : [key, read(value)];
@@ -55,7 +55,7 @@ const withDataRead = (object: Json): Json =>
 
 const option = /^SPARK_JAVA_OPT_(\d+|<N>)$/;
 
-/** Options of a JVM are numbered in the order of a hash table: here in the order of their texts. */
+/** Numbers JVM options by the order of their texts: Spark numbers them in the order of a hash table. */
 const inOrder = (variables: readonly unknown[]): readonly unknown[] => {
   const isOption = (one: unknown): boolean => isRecord(one) && option.test(`${one["name"]}`);
   const values = variables.flatMap((one) => (isRecord(one) && isOption(one) ? [`${one["value"]}`] : [])).sort();

@@ -1,4 +1,7 @@
-/** Upstream's operator: its arguments against our first function, and what Spark made of them against our second one alone. */
+/**
+ * Compares upstream's operator with ours in two parts: its arguments with our arguments, and the objects that Spark
+ * made of them with our client's.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { argumentsOf } from "../../../shared/spark/submission/arguments/argv.ts";
 import { templateOf } from "../../../shared/spark/submission/pods/templates.ts";
@@ -17,14 +20,14 @@ const linesOf = (file: string): readonly string[] => readFileSync(file, "utf8").
 
 const input = { sparkVersion: "", env: {}, exitCode: 0, errors: [] };
 
-/** `spark-submit`'s arguments as the confs that they stand for; of two with one key the later wins. */
+/** Returns the confs that `spark-submit`'s arguments set; of two with one key the later wins. */
 const recordedArguments = (file: string): Json => {
   const { line, proxyUser } = callOf({ ...input, args: [...linesOf(file)], files: {} });
   const { mainClass, resource, arguments: given, confs, options } = line;
   return { mainClass, resource, arguments: given, confs: Object.fromEntries(confs), options, proxyUser };
 };
 
-/** What our first function makes of the application. */
+/** Returns our arguments for the application. */
 export const toldBy = ({ application, spec, submissionId }: Golden): ReturnType<typeof argumentsOf> => {
   const { name, namespace, labels = {} } = application.metadata;
   return argumentsOf({ name, namespace, labels, spec, submissionId });
@@ -39,7 +42,7 @@ export const argumentsOutcome = (name: string, file: string, argsFile: string): 
   );
 };
 
-/** The template that upstream writes to its disk: the user's, owned by the application. */
+/** Returns the template that upstream writes to its disk: the user's, with the application as its owner. */
 const templateFile = ({ application, spec }: Golden, role: "driver" | "executor"): string => {
   const { name, uid } = application.metadata;
   const owner = { apiVersion: application.apiVersion, kind: application.kind, name, uid };
@@ -66,7 +69,9 @@ const callFrom = (from: Golden, argsFile: string): Call => {
   };
 };
 
-/** What Spark's client made of upstream's arguments, against what ours makes of them. */
+/**
+ * Compares the objects that Spark's client made of upstream's arguments with the objects that our client makes of them.
+ */
 export const goldenOutcome = (name: string, file: string, argsFile: string): Outcome => {
   const from = golden(file);
   const ours = clientObjects(callFrom(from, argsFile), submitterOf(from).version);
@@ -87,12 +92,12 @@ export const goldenOutcome = (name: string, file: string, argsFile: string): Out
   );
 };
 
-/** Spark's client leaves the namespace to the path that it posts to. */
+/** Sets the namespace, which Spark's client leaves to the path of its POST. */
 const inNamespace = (object: Json, namespace: string): Json => ({
   ...object,
   metadata: { ...(isRecord(object["metadata"]) ? object["metadata"] : {}), namespace },
 });
 
-/** The ConfigMap for metrics is the controller's, made before it submits. */
+/** True for the ConfigMap of metrics, which the controller creates before it submits. */
 const isMetricsMap = (metadata: unknown): boolean =>
   isRecord(metadata) && /-prom-conf$/.test(`${metadata["name"]}`) && metadata["ownerReferences"] !== undefined;

@@ -1,4 +1,4 @@
-/** What came of one case: equal, different as it is meant, or different as nobody meant it. */
+/** The outcome of one case: equal, different as intended, or different. */
 import type { Difference } from "./compare.ts";
 import type { Kind } from "./intended.ts";
 import { reasonFor } from "./intended.ts";
@@ -17,7 +17,7 @@ const verdictOf = (intended: readonly Intended[], problems: readonly Difference[
   return intended.length > 0 ? "intended" : "equal";
 };
 
-/** Judges each difference by the reason that it has, if it has one. */
+/** Judges each difference by its reason, if it has one. */
 export const judgedOutcome = (
   name: string,
   found: readonly Difference[],
@@ -34,7 +34,7 @@ export const judgedOutcome = (
 export const outcomeOf = (name: string, kind: Kind, found: readonly Difference[]): Outcome =>
   judgedOutcome(name, found, (difference) => reasonFor(kind, difference));
 
-/** A case that could not be read or ended in an exception. */
+/** The outcome of a case that could not be read or that threw. */
 export const brokenOutcome = (name: string, error: unknown): Outcome => ({
   name,
   verdict: "different",

@@ -1,6 +1,6 @@
 /**
- * Who owns what a submission makes: Spark's driver pod, the application with us (`additions.ts` says why). Taken away on
- * both sides where each is exactly as it is meant; anything else stays, and shows as a difference.
+ * Owners of the objects of a submission: with Spark the driver pod, with us the application (`additions.ts` says why).
+ * Both sides drop an owner that is exactly as intended; any other owner stays and shows as a difference.
  */
 import { same } from "../../../shared/core/json.ts";
 import type { Json } from "./compare.ts";
@@ -13,7 +13,7 @@ const withoutOwners = (object: Json): Json => {
   return { ...object, metadata };
 };
 
-/** Objects are normal: every UID has the same name. */
+/** The owner in normalised objects, whose UIDs are all the same. */
 const podOwner = (driver: string): unknown => [
   { apiVersion: "v1", kind: "Pod", name: driver, uid: "<UUID>", controller: true },
 ];
@@ -28,15 +28,15 @@ const ourOwner = (application: string): unknown => [
   },
 ];
 
-/** A recorded object of Spark's client, without its driver as the owner. */
+/** Returns a recorded object of Spark's client without the driver as its owner. */
 export const ofDriver = (object: Json, driver: string): Json =>
   same(ownersOf(object), podOwner(driver)) ? withoutOwners(object) : object;
 
-/** An object of ours, without the application as the owner that it has in the driver's place. */
+/** Returns an object of ours without the application as its owner. */
 export const ofApplication = (object: Json, application: string): Json =>
   same(ownersOf(object), ourOwner(application)) ? withoutOwners(object) : object;
 
-/** The driver pod among recorded objects, by its role. */
+/** Returns the name of the driver pod among recorded objects, by its role. */
 export const driverIn = (objects: readonly Json[]): string => {
   const names = objects.flatMap(({ kind, metadata }) => {
     const labels = isRecord(metadata) && isRecord(metadata["labels"]) ? metadata["labels"] : {};

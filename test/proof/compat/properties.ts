@@ -1,4 +1,7 @@
-/** Java's properties format read: what the driver makes of `spark.properties`, and spark-submit of its properties files. */
+/**
+ * Parses Java's properties format: `spark.properties` as the driver reads it, properties files as spark-submit reads
+ * them.
+ */
 
 const escapes: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f" };
 
@@ -7,7 +10,7 @@ const plain = (text: string): string =>
     code.length === 5 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (escapes[code] ?? code),
   );
 
-/** Lines that end in an odd number of backslashes go on in the next. */
+/** Splits a text into lines; a line that ends in an odd number of backslashes continues in the next. */
 const logicalLines = (text: string): readonly string[] =>
   text
     .replace(/(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*/g, "$1")

@@ -1,4 +1,7 @@
-/** `npm run compat`: native submission and Volcano jobs against what the real client, operator and controller were recorded to do. */
+/**
+ * `npm run compat`: compares native submission and Volcano jobs with recordings of the real client, operator and
+ * controller.
+ */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,7 +24,7 @@ Compares objects and arguments that we make with recorded ones: ids and moments 
 dropped. What Rekindle adds is printed once and subtracted first. Other differences are meant, each with its reason, or
 failures. Fewer than 98 % equal cases are a failure too.`;
 
-/** Of the cases, so many must be equal; the rest has reasons. */
+/** The least share of equal cases; the other cases have reasons. */
 const leastEqual = 0.98;
 
 const attempt = ({ name, run }: Case): readonly Outcome[] => {
@@ -47,7 +50,7 @@ const tell = ({ name, verdict, problems }: Outcome): void => {
   }
 };
 
-/** Thousands of rows: what is equal is only counted. */
+/** Runs the cases of a group and prints only those that differ: there are thousands. */
 const tellGroup = ({ name, cases }: Group, wanted: (name: string) => boolean): readonly Outcome[] => {
   if (cases.length === 0) console.log(`- ${name}: not compared`);
   const outcomes = cases.filter((one) => wanted(one.name)).flatMap(attempt);
@@ -65,7 +68,9 @@ const tellAdditions = (): void => {
   console.log("");
 };
 
-/** The same difference in many cases is one line: by its reason and the last part of its place. */
+/**
+ * Returns the key by which equal differences of many cases become one line: the reason and the last part of the place.
+ */
 const kindOf = ({ path, reason }: Intended): string => `${reason} ${path.split("/").slice(-2).join("/")}`;
 
 const tellIntended = (outcomes: readonly Outcome[]): void => {
@@ -112,7 +117,10 @@ const main = (): void => {
 const countOf = (outcomes: readonly Outcome[], verdict: Outcome["verdict"]): number =>
   outcomes.filter((outcome) => outcome.verdict === verdict).length;
 
-/** Whether enough are equal; a table's row that is meant to be another is one in each of the enumerated jobs. */
+/**
+ * Returns 1, a failure, if the share of equal outcomes is less than `least` although none is different; else 0. `least`
+ * is 0 for Volcano jobs: an intended row of a table differs in each of the enumerated jobs.
+ */
 const tooFewOf = (what: string, outcomes: readonly Outcome[], least: number): number => {
   const [equal, intended, different] = [
     countOf(outcomes, "equal"),

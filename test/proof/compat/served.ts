@@ -1,8 +1,11 @@
-/** What the API server fills in when it stores an object, filled into ours, so that they compare with stored ones. */
+/**
+ * Adds to our objects the fields that the API server fills in when it stores them, for the comparison with stored
+ * objects.
+ */
 import type { Json } from "./compare.ts";
 import { isRecord } from "./compare.ts";
 
-/** Absent is what Go's serialisation makes of these. */
+/** True for values that Go's serialisation leaves out. */
 const isSilent = (key: string, value: unknown): boolean =>
   value === "" && ["subPath", "subPathExpr", "medium"].includes(key) ? true : value === false && key === "readOnly";
 
@@ -19,7 +22,7 @@ const spoken = (value: unknown): unknown => {
 const record = (value: unknown): Json => (isRecord(value) ? value : {});
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Quantities as the server writes them: 0.5 is 500m, 1000m is 1. */
+/** Formats a quantity as the server does: 0.5 becomes 500m, 1000m becomes 1. */
 const quantity = (value: unknown): unknown => {
   const match = /^(\d+(?:\.\d+)?)(m?)$/.exec(`${value}`);
   if (match === null) return value;
@@ -30,7 +33,7 @@ const quantity = (value: unknown): unknown => {
 export const quantities = (value: unknown): Json =>
   Object.fromEntries(Object.entries(record(value)).map(([key, item]) => [key, quantity(item)]));
 
-/** A limit without a request is a request too. */
+/** Adds a request for each limit without one. */
 const resources = (value: unknown): Json => {
   const { limits, requests, ...rest } = record(value);
   if (limits === undefined && requests === undefined) return rest;
@@ -100,7 +103,7 @@ const classes: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,
 };
 
-/** The account stands under its old name too. */
+/** Sets the service account under its deprecated field, too. */
 const account = (spec: Json): Json => {
   const name = spec["serviceAccountName"] ?? spec["serviceAccount"];
   return name === undefined ? {} : { serviceAccountName: name, serviceAccount: name };
@@ -134,7 +137,7 @@ const service = (spec: Json): Json => ({
 
 const fillers: Readonly<Record<string, (spec: Json) => Json>> = { Pod: pod, Service: service };
 
-/** Our object as the server would store it. */
+/** Returns our object as the server stores it. */
 export const served = (object: Json): Json => {
   const fill = fillers[`${object["kind"]}`];
   const said = record(spoken(object));
@@ -143,7 +146,7 @@ export const served = (object: Json): Json => {
 
 const givenByServer = ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"];
 
-/** A stored object without what only a server could know of it. */
+/** Returns a stored object without the fields that only a server sets. */
 export const asWritten = (object: Json): Json => {
   const { status: _status, ...rest } = object;
   const metadata = Object.fromEntries(

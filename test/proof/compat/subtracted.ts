@@ -1,6 +1,6 @@
 /**
- * What Rekindle adds to a submission, taken away before anything is compared: exactly what `additions.ts` says that it
- * adds, where it says so. Anything else of ours stays, and shows as a difference.
+ * Removes from our objects, before they are compared, exactly the additions that `additions.ts` declares, where it
+ * declares them. Any other addition stays and shows as a difference.
  */
 import { addedConfs, addedLabels, foundBy } from "../../../shared/spark/submission/additions.ts";
 import type { Json } from "./compare.ts";
@@ -31,7 +31,7 @@ const withoutTemplateLabels = (data: Data): Data => {
   return isRecord(template) ? { ...data, "podspec-configmap-key": withoutLabels(template, addedLabels) } : data;
 };
 
-/** `told`: the confs that the application's own user set, which are none of ours. */
+/** Removes our additions from an object. `told`: the confs that the application's user set, which are no additions. */
 export const subtracted = (object: Json, application: string, told: ReadonlySet<string>): Json => {
   const labels = object["kind"] === "Pod" ? addedLabels : [...addedLabels, ...foundBy];
   const plain = withoutLabels(ofApplication(object, application), labels);

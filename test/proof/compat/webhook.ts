@@ -1,4 +1,7 @@
-/** Upstream's operator with its webhook against us as we are: what both leave in a cluster for the same SparkApplication. */
+/**
+ * Compares upstream's operator with its webhook to us: the objects that both leave in a cluster for the same
+ * SparkApplication.
+ */
 import * as z from "zod";
 import { parseSpec } from "../../../shared/spark/schema/parse.ts";
 import { submit } from "../../../shared/spark/submission/submit.ts";
@@ -12,7 +15,7 @@ import { outcomeOf } from "./outcome.ts";
 import { driverIn, ofDriver } from "./ownership.ts";
 import { subtracted } from "./subtracted.ts";
 
-/** Fields of a role that only the webhook brings into pods. */
+/** Fields of a role that only the webhook writes into pods. */
 const webhookFields = [
   ...["env", "envFrom", "configMaps", "ports", "hostNetwork", "hostAliases", "initContainers", "sidecars", "dnsConfig"],
   ...["priorityClassName", "schedulerName", "nodeSelector", "affinity", "tolerations", "memoryLimit", "gpu"],
@@ -26,7 +29,7 @@ const plainPod = (pod: Json): Json => {
   return { ...Object.fromEntries(kept), ...(mounts.success ? { volumeMounts: scratch } : {}) };
 };
 
-/** The application with nothing for its executors that upstream leaves to its webhook. */
+/** Returns the application without the executor settings that upstream leaves to its webhook. */
 const plain = (application: Recorded): Recorded => {
   const {
     batchScheduler: _scheduler,
@@ -40,7 +43,7 @@ const plain = (application: Recorded): Recorded => {
 
 type Ours = { readonly objects: readonly Json[] } | { readonly refused: string };
 
-/** As the machine that was recorded would: its user, its Spark, its API server. */
+/** Submits as the recorded machine would: with its user, its Spark version and its API server address. */
 const ourObjects = (from: Golden, application: Recorded): Ours => {
   const { name, namespace, uid, labels = {} } = application.metadata;
   const parsed = parseSpec(application);
@@ -61,7 +64,9 @@ const templateIn = (objects: readonly Json[]): Json => {
   return isRecord(parsed) ? parsed : {};
 };
 
-/** The executors' template of the application without, for upstream's webhook changes executors and not their template. */
+/**
+ * Compares the executor template of the plain application: upstream's webhook changes executors and not their template.
+ */
 export const webhookOutcome = (name: string, file: string): Outcome => {
   const from = golden(file);
   const ours = ourObjects(from, from.application);
@@ -85,7 +90,7 @@ export const webhookOutcome = (name: string, file: string): Outcome => {
   );
 };
 
-/** An executor that the webhook has changed, against the template that our driver makes its executors from. */
+/** Compares an executor that the webhook has changed with the template of our driver's executors. */
 export const executorOutcome = (name: string, file: string): Outcome | undefined => {
   const from = golden(file);
   const theirs = executorIn(from);

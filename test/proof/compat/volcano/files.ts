@@ -1,4 +1,4 @@
-/** Every recorded row of Volcano as a case, by what its file is about. */
+/** Turns every recorded row of Volcano into a case, by the subject of its file. */
 import type { Case } from "../cases.ts";
 import type { Difference, Json } from "../compare.ts";
 import { judgedOutcome } from "../outcome.ts";
@@ -13,7 +13,7 @@ import { traced } from "./traced.ts";
 
 type Compare = (row: Json) => readonly Difference[];
 
-/** By the name of the file; others are of kinds that have no comparison. */
+/** Comparisons by the name of the file; other files have none. */
 const comparisons: readonly (readonly [file: RegExp, compare: Compare])[] = [
   [/^matrix-apply-policies/, enumerated],
   [/^ut-apply-policies/, requested],
@@ -32,7 +32,7 @@ const comparisons: readonly (readonly [file: RegExp, compare: Compare])[] = [
   [/^ut-podgroup-validate/, groupJudged],
 ];
 
-/** Cases of one file of rows; none where there is nothing yet to compare its rows with. */
+/** The cases of one file of rows; none if its rows have no comparison yet. */
 export type Group = { readonly name: string; readonly cases: readonly Case[] };
 
 export const volcanoGroups = (data: string): readonly Group[] =>

@@ -1,4 +1,4 @@
-/** Where a Volcano job is another here on purpose: each with the place of the specification that says why. */
+/** Intended differences of Volcano jobs, each with the place of the specification that says why. */
 import type { Difference } from "../compare.ts";
 
 type Rule = { readonly reason: string; readonly covers: (difference: Difference, file: string) => boolean };

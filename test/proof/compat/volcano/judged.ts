@@ -1,4 +1,4 @@
-/** Validation and defaults at the door, against what upstream's webhooks were recorded to say and to write. */
+/** Compares validation and defaults at admission with the recorded answers of upstream's webhooks. */
 import type { AdmissionRequest, AdmittedObject, Verdict } from "../../../../shared/kube/admission.ts";
 import { queuePatch } from "../../../../shared/volcano/admission/queue.ts";
 import { type Around, judgedBy } from "../../../../shared/volcano/admission/review.ts";
@@ -15,7 +15,7 @@ const queue = (name: string, state = "Open", parent = ""): AdmittedObject => ({
   status: { state },
 });
 
-/** The queues of upstream's test of jobs, which its rows do not hold. */
+/** The queues of upstream's test of jobs, which its rows do not contain. */
 const queues: readonly AdmittedObject[] = [
   queue("default"),
   queue("root"),
@@ -23,7 +23,7 @@ const queues: readonly AdmittedObject[] = [
   queue("childQueue", "Open", "parentQueue"),
 ];
 
-/** Lists that Go prints in the order of a hash table, and errors that it finds in such an order. */
+/** Sorts lists that Go prints in the order of a hash table, and errors that it finds in such an order. */
 const listed = (text: string): string => {
   const words = text.replace(
     /(valid (?:events|actions) are )\[([^\]]*)\]/g,
@@ -88,7 +88,7 @@ const saidIn = (row: Json): Json => {
 export const queueJudged = (row: Json): readonly Difference[] =>
   differences(told(judgedBy(requestIn(row), { queues: listIn(row, "queues").map(objectOf) })), saidIn(row));
 
-/** The queue of a group's row is not in it: what was said of it tells its state. */
+/** Derives the queue of a PodGroup row, which does not contain it, from the recorded message. */
 const queueToldIn = (row: Json): Around => {
   const message = textIn(recordIn(recordIn(row, "response"), "status"), "message");
   const name = textIn(recordIn(recordIn(recordIn(row, "request"), "object"), "spec"), "queue");
@@ -104,7 +104,7 @@ const patchIn = (row: Json): unknown => {
   return typeof patch === "string" ? JSON.parse(Buffer.from(patch, "base64").toString()) : [];
 };
 
-/** A patch by where it writes: replacing what is there and adding it are the same. */
+/** Returns a patch as values by path: `replace` and `add` are equal. */
 const writes = (patch: unknown): Json =>
   Object.fromEntries((Array.isArray(patch) ? patch : []).filter(isRecord).map(({ path, value }) => [`${path}`, value]));
 

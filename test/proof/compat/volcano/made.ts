@@ -1,4 +1,4 @@
-/** Pods, plugins and groups, against what upstream's code was recorded to make. */
+/** Compares pods, plugins and PodGroups with those that upstream's code was recorded to make. */
 import { plugins } from "../../../../shared/volcano/plugins/all.ts";
 import { isPlugin } from "../../../../shared/volcano/plugins/names.ts";
 import type { Scope } from "../../../../shared/volcano/plugins/plugin.ts";
@@ -40,7 +40,10 @@ export const makingOf = (job: Json): Making => {
 
 const oneTask = (task: Json): Task | undefined => tasksOf(specOf({ spec: { tasks: [withoutNulls(task)] } }))[0];
 
-/** The template's name is the task's, as upstream's controller calls it; whether pods are forwarded only the pod tells. */
+/**
+ * Compares a pod. The task has the template's name, as in upstream's controller; only the pod's label shows whether
+ * forwarding is on.
+ */
 export const podMade = (row: Json): readonly Difference[] => {
   const template = recordIn(row, "template");
   const { name: _, ...task } = recordIn(row, "task");
@@ -52,7 +55,10 @@ export const podMade = (row: Json): readonly Difference[] => {
   return differences(plainOf(draft), plainOf(row["pod"]));
 };
 
-/** Rows of one plugin leave out the flags that its test set in the object itself: its tasks tell them. */
+/**
+ * Returns a plugin's arguments. Rows of one plugin lack the flags that upstream's test set in the object; the task's
+ * name implies them.
+ */
 const argsOf = (row: Json, tasks: readonly Task[]): readonly string[] => {
   const { args } = row;
   if (Array.isArray(args)) return args.map(String);

@@ -1,4 +1,4 @@
-/** Policies, the table of phases and actions, and times to live, against upstream's. */
+/** Compares policies and the table of phases and actions with upstream's. */
 import { type Move, moveFor } from "../../../../shared/volcano/job/machine.ts";
 import { phaseAfter } from "../../../../shared/volcano/job/phase-rules.ts";
 import type { Tally } from "../../../../shared/volcano/job/pod-counts.ts";
@@ -20,7 +20,7 @@ const answered = (asked: Parameters<typeof actionFor>[0], request: Parameters<ty
   );
 };
 
-/** Tasks `a`, with the policies, and `b`, without any. */
+/** Compares the action of a row, for a job with the tasks `a`, which has the policies, and `b`, which has none. */
 export const enumerated = (row: Json): readonly Difference[] => {
   const req = recordIn(row, "req");
   const spec = specOf({
@@ -112,7 +112,7 @@ const movedBy = (spec: JobSpec, row: Json): Json => {
   };
 };
 
-/** A job of no phase is a pending one. */
+/** Compares one move of the state machine. A job without a phase is pending. */
 export const stepped = (row: Json): readonly Difference[] => {
   const place = `${textIn(row, "phase")}/${textIn(row, "action")}`;
   return differences(movedBy(specOf(row), row), withoutNulls(row["out"]), place);

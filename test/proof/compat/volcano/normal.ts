@@ -1,4 +1,4 @@
-/** Objects as Go writes them and as we do, brought to one form: what is empty is absent, amounts are numbers, lots are renamed. */
+/** Normalises objects of Go and ours: drops empty values, makes amounts numbers, and renames random names. */
 import { quantityOf } from "../../../../shared/kube/quantity.ts";
 import { isRecord, type Json } from "../compare.ts";
 
@@ -11,7 +11,7 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isRecord(value) && Object.keys(value).length === 0);
 
-/** Fields of which zero says something. */
+/** Fields in which zero has a meaning. */
 const telling = new Set(["index"]);
 
 const lot = /^(.+)-[a-z0-9]{12}$/;
@@ -26,7 +26,7 @@ const amountText = (value: unknown): unknown => {
 const asAmounts = (value: Json): Json =>
   Object.fromEntries(Object.entries(value).map(([name, amount]) => [name, amountText(amount)]));
 
-/** Names drawn by lot: claims that were made, and pods' volumes of claims. */
+/** True for a volume of a claim, whose name is random. */
 const isDrawn = (value: Json): boolean => isRecord(value["persistentVolumeClaim"]);
 
 const drawnIn = (value: unknown): readonly string[] => {
@@ -46,7 +46,7 @@ const plain = (value: unknown, key: string, drawn: ReadonlyMap<string, string>):
   return Object.fromEntries(there);
 };
 
-/** One form of an object; drawn names become the prefix and the order in which they first come. */
+/** Normalises an object; a random name becomes its prefix and the order of its first use. */
 export const plainOf = (value: unknown): unknown => {
   const names = [...new Set(drawnIn(value))];
   const drawn = new Map(names.map((name, at) => [name, `${lot.exec(name)?.[1] ?? name}-<${at}>`]));

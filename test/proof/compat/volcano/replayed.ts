@@ -1,4 +1,7 @@
-/** Situations in which upstream's controller began anew, played by our decisions; and when a finished job is to go. */
+/**
+ * Replays, with our decisions, situations in which upstream's controller restarted; and compares the expiry of finished
+ * jobs.
+ */
 import { expiryOf } from "../../../../shared/volcano/job/expiry.ts";
 import { moveFor } from "../../../../shared/volcano/job/machine.ts";
 import { type Memory, shownPhase } from "../../../../shared/volcano/job/memory.ts";
@@ -9,7 +12,7 @@ import { numberIn, recordIn, textIn } from "./rows.ts";
 
 const policied = (...policies: readonly object[]): Loop => new Loop({ tasks: [task("w", 2)], policies }).running();
 
-/** A job of a later version, as a restart leaves it. */
+/** Raises a job and its pods to version 1, as a restart does. */
 const later = (loop: Loop): Loop => {
   if (loop.memory !== undefined) loop.memory = { ...loop.memory, version: 1 };
   for (const name of loop.names("pods"))
@@ -27,7 +30,7 @@ const stopped = (loop: Loop): Loop => {
   return loop;
 };
 
-/** Where a command leads a restarting job: by the table. */
+/** Returns the memory after an AbortJob command on a restarting job, by the table. */
 const abortedOf = (memory: Memory): Memory => ({
   ...memory,
   phase: moveFor("Restarting", "AbortJob").into ?? memory.phase,
@@ -66,7 +69,10 @@ const situationOf = (label: string): string => {
   return letter === "E" ? `E${/version=(\d)/.exec(label)?.[1] ?? ""}` : letter;
 };
 
-/** Upstream was watched until its pods were to go; ours goes on as they do. */
+/**
+ * Replays one situation. The recording ends while upstream's pods are being deleted; the loop leaves deleted pods in
+ * deletion, too.
+ */
 export const replayed = (row: Json): readonly Difference[] => {
   const name = situationOf(textIn(row, "label"));
   const loop = situations[name]?.();
@@ -83,7 +89,7 @@ export const replayed = (row: Json): readonly Difference[] => {
 
 const nearly = (left: number, recorded: number): boolean => Math.abs(left - recorded) <= 1_000;
 
-/** Recorded moments are cut to whole seconds, so the time that is left is known to a second. */
+/** Recorded instants are cut to whole seconds, so the remaining time is exact to a second. */
 export const expiring = (row: Json): readonly Difference[] => {
   const job = recordIn(row, "job");
   const state = recordIn(recordIn(job, "status"), "state");

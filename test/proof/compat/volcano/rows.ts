@@ -1,4 +1,4 @@
-/** Recorded rows of Volcano's own code: one JSON value per line, plain or gzipped, in whatever files there are. */
+/** Reads recorded rows of Volcano's own code: one JSON value per line, plain or gzipped, in any files. */
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -11,7 +11,7 @@ const textOf = (path: string): string => {
   return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
 };
 
-/** Every file of rows below the folder, by its name without endings. */
+/** Lists all files of rows below the folder, by their names without endings. */
 export const recordedIn = (data: string): readonly Recorded[] =>
   globSync("volcano/**/*.{jsonl,jsonl.gz}", { cwd: data })
     .sort()

@@ -1,4 +1,4 @@
-/** Which time of a CronJob is due, against what upstream's own function was recorded to find. */
+/** Compares the due time of a CronJob with the recorded results of upstream's own function. */
 import { readSchedule } from "../../../../shared/core/cron/schedule.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
@@ -7,7 +7,7 @@ import { cronSpecSchema } from "../../../../shared/volcano/schema/cron.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { recordIn, textIn } from "./rows.ts";
 
-/** Upstream's test of a schedule that never comes hands it to the function beside a CronJob with another one. */
+/** Upstream's test of a schedule that never comes passes it beside a CronJob with another schedule. */
 const hidden = { shown: "0 * * * ?", meant: "59 23 31 2 *" } as const;
 
 const scheduleOf = (row: Json, { schedule, timeZone }: { schedule: string; timeZone?: string | undefined }) => {

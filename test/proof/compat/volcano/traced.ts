@@ -1,4 +1,4 @@
-/** Whole jobs as upstream's controller was recorded to run them: their defaults, and every object that it creates. */
+/** Compares whole jobs with recordings of upstream's controller: their defaults, and every object that it creates. */
 import { objectsOf, onPod } from "../../../../shared/volcano/plugins/all.ts";
 import { podGroup } from "../../../../shared/volcano/podgroup/group.ts";
 import { podName } from "../../../../shared/volcano/pods/names.ts";
@@ -13,7 +13,7 @@ import { listIn, numberIn, recordIn, textIn } from "./rows.ts";
 
 const masked = "<key material>";
 
-/** Recordings hold texts where the API holds base64, and nothing of what was drawn by lot. */
+/** Returns a Secret's data as recordings have it: as text instead of base64, with masked random keys. */
 const readable = (data: Json, fresh: boolean): Json => ({
   ...Object.fromEntries(Object.entries(data).map(([name, text]) => [name, atob(`${text}`)])),
   ...(fresh ? { id_rsa: masked, "id_rsa.pub": masked, authorized_keys: masked } : {}),
@@ -34,7 +34,7 @@ const podsOf = (making: Making): readonly (readonly [string, Json])[] => {
   );
 };
 
-/** Everything that may be made of a job, by resource and name. */
+/** Returns all objects that may be created for a job, by resource and name. */
 const madeOf = (making: Making): Made => {
   const kept = objectsOf({ owner: making.owner, tasks: tasksOf(making.spec) }, making.spec.plugins);
   const group = podGroup(making, new Map());
@@ -50,7 +50,7 @@ const madeOf = (making: Making): Made => {
   ]);
 };
 
-/** Without what recordings of typed clients leave out. */
+/** Drops the fields that recordings of typed clients lack. */
 const bare = ({ apiVersion: _, kind: __, ...object }: Json): Json => object;
 
 const stageDifferences = (making: Making, stage: Json): readonly Difference[] => {
@@ -76,7 +76,7 @@ const defaultDifferences = (row: Json): readonly Difference[] =>
     "defaults",
   );
 
-/** Each stage goes on from the status that the one before it left. */
+/** Compares all stages of a job; each stage starts from the status that the stage before it left. */
 export const traced = (row: Json): readonly Difference[] => {
   const job = recordIn(row, "afterMutatingWebhook");
   let status: Json = {};

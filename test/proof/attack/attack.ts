@@ -1,6 +1,6 @@
 /**
- * The type of an attack: its actions against a host, the stage that it needs, and its verdict. `judge.ts` checks around
- * each attack the promises that hold for all.
+ * An attack: its actions against a host, and the stage that it needs. `judge.ts` checks around each attack the promises
+ * that hold for all.
  */
 import type { Stand } from "./stand.ts";
 
@@ -34,7 +34,7 @@ export type Attack = {
   readonly stage: StageName;
   /** Part of the short form. */
   readonly short?: true;
-  /** Throws the promise that was broken; a returned text is the reason why the attack was skipped here. */
+  /** Throws if a promise is broken; a returned text is the reason why the attack was skipped here. */
   readonly run: (stand: Stand) => Promise<string | undefined>;
 };
 

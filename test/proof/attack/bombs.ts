@@ -1,6 +1,4 @@
-/**
- * Bombs: short texts that expand to much. References that double, chains, products of lists, graphs, endless counts.
- */
+/** Bombs: short texts that expand to much. Doubling references, chains, products of lists, graphs, endless counts. */
 import type { Attack } from "./attack.ts";
 import {
   application,

@@ -160,7 +160,7 @@ export const hidingPlaces: readonly Row[] = [
   })),
 ];
 
-/** Returns the names of the places that show the secret; `own` is the object whose spec contains it. */
+/** Returns the names of the places that show the secret; `own` is the object that its user wrote it into. */
 const sightings = async (stand: Stand, secret: string, own: Obj): Promise<readonly string[]> => {
   const { name } = own.metadata;
   const read = async (path: string): Promise<string> => JSON.stringify((await stand.call("GET", path)).body);

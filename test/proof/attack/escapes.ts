@@ -1,7 +1,4 @@
-/**
- * Escape sequences in texts that users write: no terminal and no log receives a control character that another user
- * chose.
- */
+/** Escape sequences in users' texts: no terminal and no log receives a control character that another user chose. */
 import { type Attack, must } from "./attack.ts";
 import {
   application,

@@ -131,7 +131,7 @@ const classes: readonly (readonly [what: string, text: (size: number) => string]
 
 const sizes = [8_000, 16_000, 32_000, 64_000];
 /**
- * The largest growth for twice the text: 2, with an allowance for sorting. `always` allows for steps without any text.
+ * The largest growth for twice the text: 2, and an allowance for sorting. `always` allows for steps without any text.
  */
 const most = 2.25;
 const always = 4_000;

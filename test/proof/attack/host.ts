@@ -1,7 +1,4 @@
-/**
- * The built host under attack: a process with a small heap, its log, its memory as the kernel reports it, its liveness
- * probe.
- */
+/** The built host under attack: a process with a small heap, its log, its resident size, its liveness probe. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HostProcess, startHost } from "../../real/e2e/installed.ts";

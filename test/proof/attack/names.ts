@@ -1,7 +1,4 @@
-/**
- * Host names of listeners that never resolve, resolve late or resolve to forbidden addresses; and listeners that answer
- * wrongly.
- */
+/** Host names of listeners that resolve never, late or to forbidden addresses; and listeners that answer wrongly. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
 import { application, each, type Obj, remove } from "./objects.ts";
@@ -30,9 +27,7 @@ const name = (says: string, count: number, to: (at: number) => string, ms = 1_50
   run: (stand) => listened(stand, count, to, ms),
 });
 
-/**
- * A listener where only public addresses are allowed: it receives no request, whatever address its name resolves to.
- */
+/** A listener where only public addresses are allowed: it receives no request, whatever address its name has. */
 const inside = (says: string, to: string): Attack => ({
   ...{ class: "dns", name: says, stage: "admission" },
   run: async (stand) => {

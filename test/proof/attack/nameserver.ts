@@ -1,5 +1,5 @@
 /**
- * The attack's own name server, which the host's resolver asks: the last but one label of a name selects the answer.
+ * The attack's own name server, which the host's resolver asks: the last but one label of a name selects its answer.
  */
 import { createSocket, type RemoteInfo } from "node:dgram";
 

@@ -115,9 +115,7 @@ export const isTold = async (stand: Stand, object: Obj): Promise<boolean> => {
   return (await eventsOf(stand, object)).length > 0;
 };
 
-/**
- * True once the host has refused an object for its size, in its status or by an event: then it does no more about it.
- */
+/** True once the host has refused an object for its size, in its status or by an event: then it does no more for it. */
 export const isRefused = async (stand: Stand, object: Obj): Promise<boolean> => {
   const { body } = await stand.call("GET", `${placeOf(object)}/${object.metadata.name}`);
   const told = JSON.stringify([Object(body)["status"], await eventsOf(stand, object)]);

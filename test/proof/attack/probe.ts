@@ -50,7 +50,7 @@ const probing = async ({ url, pid }: Target): Promise<never> => {
 
 export type Probe = {
   /**
-   * The longest time without an answer since an instant (epoch ms), an unanswered call of more than 10 s included, ms.
+   * The longest time without an answer since an instant (epoch ms), ms; an unanswered call of more than 10 s counts.
    */
   readonly longestSince: (epochMs: number) => number;
   readonly stop: () => Promise<unknown>;

@@ -1,6 +1,5 @@
 /**
- * `npm run attack`: attacks of tenants, strangers, listeners and drivers on the built host; they must cost a neighbour
- * nothing.
+ * `npm run attack`: attacks of tenants, strangers, listeners and drivers on the built host, at no cost to a neighbour.
  */
 import { parseArgs } from "node:util";
 import { conclude, proving } from "../../../infra/tally.ts";
@@ -46,10 +45,7 @@ const fairly = async (attack: Attack, stand: Stand, alone: number[]): Promise<Ve
   return await judged(attack, { stand, alone: [again] });
 };
 
-/**
- * Runs attacks on one stage. Opens the stage again after an attack that broke its host, so that the next attack starts
- * clean.
- */
+/** Runs attacks on one stage, and opens it again after an attack that broke its host: the next attack starts clean. */
 const onStage = async (attacks: readonly Attack[], open: () => Promise<Opened>): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = [];
   let stand = await open();

@@ -1,7 +1,4 @@
-/**
- * API servers that fail or answer falsely, drivers that answer too much, and clocks that jump: a neighbour's
- * application goes on.
- */
+/** API servers that fail or lie, drivers that answer too much, clocks that jump: a neighbour's application goes on. */
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";

@@ -1,7 +1,4 @@
-/**
- * The stage whose API server the attack controls: a simulator behind a front server that answers in its place if a
- * fault is set.
- */
+/** The stage whose API server the attack controls: a simulator behind a front server that can answer in its place. */
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";

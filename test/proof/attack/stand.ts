@@ -1,6 +1,4 @@
-/**
- * The tools of an attack: requests in the attacker's namespace, the host, and a neighbour whose applications are timed.
- */
+/** The tools of an attack: requests in the attacker's namespace, the host, and a neighbour with timed applications. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply } from "../../real/cluster/api.ts";
 import { sparkPi } from "../../support/pi.ts";

@@ -1,6 +1,5 @@
 /**
- * 64 kB of adversarial text in every field that users write: repeats, nesting, doubling and near misses of the field's
- * format.
+ * 64 kB of adversarial text in every field that users write: repeats, nesting, doubling and near misses of its format.
  */
 import type { Attack } from "./attack.ts";
 import {

@@ -19,10 +19,7 @@ import { inputIn, madeIn, refusedAlike, saidBy } from "./requests.ts";
 
 type Made = { readonly objects: readonly Json[] } | { readonly refused: string };
 
-/**
- * Lists our objects in the real client's order, without its watch: it applies its first objects again when the pod
- * exists.
- */
+/** Lists our objects in the real client's order, without its watch: the first objects come again after the pod. */
 export const clientObjects = (call: Call, sparkVersion: string): Made => {
   const { line, ...rest } = call;
   const prepared = prepare(line);

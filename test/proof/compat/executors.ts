@@ -76,9 +76,7 @@ const ourMap = ({ configMap, conf, applicationId, driver }: Shared): Json =>
     files: {},
   });
 
-/**
- * Builds our counterpart of one recorded object: an executor by its id, or the claim or ConfigMap that belongs to it.
- */
+/** Builds our counterpart of a recorded object: an executor by its id, or the claim or ConfigMap that goes with it. */
 const inPlaceOf = (shared: Shared, theirs: Json, pods: readonly Json[]): Json | { readonly refused: string } => {
   if (theirs["kind"] === "ConfigMap") return ourMap(shared);
   const model = pods[0] ?? theirs;

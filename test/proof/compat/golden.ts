@@ -74,10 +74,7 @@ export const submitterOf = ({ objects, spec }: Golden): Submitter => {
   };
 };
 
-/**
- * Lists the objects that a submission creates: the controller creates the UI's service later, the driver creates
- * executors.
- */
+/** Lists the objects of a submission: the controller creates the UI's service later, the driver creates executors. */
 export const submitted = ({ objects, application }: Golden): readonly Recorded[] =>
   objects.filter(
     (object) =>

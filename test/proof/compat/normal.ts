@@ -1,6 +1,6 @@
 /**
- * Normalises recorded objects and ours: renames random ids and instants, parses texts that contain data, and sorts
- * items that are numbered at random. Drops nothing but the instant of the submission.
+ * Normalises recorded objects and ours: renames random ids, parses texts that contain data, and sorts items that are
+ * numbered at random. Drops nothing but the instant of the submission.
  */
 import { parse } from "yaml";
 import type { Json } from "./compare.ts";

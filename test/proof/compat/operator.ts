@@ -69,9 +69,7 @@ const callFrom = (from: Golden, argsFile: string): Call => {
   };
 };
 
-/**
- * Compares the objects that Spark's client made of upstream's arguments with the objects that our client makes of them.
- */
+/** Compares the objects that Spark's client made of upstream's arguments with the objects of our client for them. */
 export const goldenOutcome = (name: string, file: string, argsFile: string): Outcome => {
   const from = golden(file);
   const ours = clientObjects(callFrom(from, argsFile), submitterOf(from).version);

@@ -1,7 +1,4 @@
-/**
- * Parses Java's properties format: `spark.properties` as the driver reads it, properties files as spark-submit reads
- * them.
- */
+/** Parses Java's properties format, as the driver reads `spark.properties` and spark-submit its properties files. */
 
 const escapes: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f" };
 

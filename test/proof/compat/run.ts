@@ -1,7 +1,4 @@
-/**
- * `npm run compat`: compares native submission and Volcano jobs with recordings of the real client, operator and
- * controller.
- */
+/** `npm run compat`: compares native submission and Volcano jobs with recordings of upstream's programs. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -68,9 +65,7 @@ const tellAdditions = (): void => {
   console.log("");
 };
 
-/**
- * Returns the key by which equal differences of many cases become one line: the reason and the last part of the place.
- */
+/** Returns the key by which equal differences of many cases become one line: the reason and the end of the place. */
 const kindOf = ({ path, reason }: Intended): string => `${reason} ${path.split("/").slice(-2).join("/")}`;
 
 const tellIntended = (outcomes: readonly Outcome[]): void => {

@@ -1,7 +1,4 @@
-/**
- * Adds to our objects the fields that the API server fills in when it stores them, for the comparison with stored
- * objects.
- */
+/** Adds to our objects the fields that the API server fills in, for the comparison with stored objects. */
 import type { Json } from "./compare.ts";
 import { isRecord } from "./compare.ts";
 

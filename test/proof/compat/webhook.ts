@@ -1,7 +1,4 @@
-/**
- * Compares upstream's operator with its webhook to us: the objects that both leave in a cluster for the same
- * SparkApplication.
- */
+/** Compares upstream's operator with its webhook to us, by the objects in a cluster for the same SparkApplication. */
 import * as z from "zod";
 import { parseSpec } from "../../../shared/spark/schema/parse.ts";
 import { submit } from "../../../shared/spark/submission/submit.ts";
@@ -64,9 +61,7 @@ const templateIn = (objects: readonly Json[]): Json => {
   return isRecord(parsed) ? parsed : {};
 };
 
-/**
- * Compares the executor template of the plain application: upstream's webhook changes executors and not their template.
- */
+/** Takes the executor template from the plain application: upstream's webhook changes executors, not their template. */
 export const webhookOutcome = (name: string, file: string): Outcome => {
   const from = golden(file);
   const ours = ourObjects(from, from.application);

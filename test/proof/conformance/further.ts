@@ -1,7 +1,4 @@
-/**
- * Requests that Rekindle depends on in particular: leases, events, custom objects that own pods, every form of
- * precondition.
- */
+/** Requests that Rekindle depends on: leases, events, custom objects that own pods, every form of precondition. */
 import { map, pod } from "./basics.ts";
 import { metaOf } from "./changes.ts";
 import type { Scenario } from "./scenario.ts";

@@ -1,6 +1,4 @@
-/**
- * Admission webhooks that scenarios register: the same answers for the simulator and, over HTTPS, for the real server.
- */
+/** Admission webhooks that scenarios register: the same answers for the simulator and, by HTTPS, the real server. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 

@@ -20,10 +20,7 @@ type Command = {
 /** Leaves out the whole output: the simulator does not claim equal columns, defaults and descriptions. */
 const nothing = (): string => "";
 
-/**
- * Selects fields and their types; leaves out descriptions and required fields, and calls Quantity and IntOrString
- * Object.
- */
+/** Selects fields and their types, without descriptions and required fields; Quantity and IntOrString become Object. */
 const fieldsIn = (output: string): string =>
   [...output.matchAll(/^ {2}(\w+)\t(<.*?>)/gm)]
     .map(([, name, type]) => `${name} ${type?.replace(/Quantity|IntOrString/, "Object")}`)

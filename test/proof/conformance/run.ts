@@ -45,10 +45,7 @@ const { values } = parseArgs({
 
 const extra = { "kube-apiserver": [`--enable-admission-plugins=${plugins.join(",")}`] };
 
-/**
- * Returns the kubelet certificate of the control plane: it is valid for a server on loopback, and the API server trusts
- * its CA.
- */
+/** Returns the kubelet certificate of the control plane: it is valid on loopback, and the API server trusts its CA. */
 const certificateBeside = (kubeconfig: string): Certificate => {
   const keys = join(dirname(kubeconfig), "pki");
   return { cert: join(keys, "kubelet.crt"), key: join(keys, "kubelet.key"), ca: join(keys, "ca.crt") };

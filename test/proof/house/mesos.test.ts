@@ -1,6 +1,5 @@
 /**
- * Each of Mesos' 69 tests has an equivalent that exists, that `npm test` runs, and that is swept where the table says
- * so.
+ * Each of Mesos' 69 tests has an equivalent that exists, that `npm test` runs, and that is swept if the table says so.
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

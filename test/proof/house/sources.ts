@@ -5,9 +5,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/**
- * Paths of all tracked files, and of new files that git does not ignore, from the root; links to folders are left out.
- */
+/** Paths of all tracked files, and of new files that git does not ignore, from the root; without links to folders. */
 export const tracked: readonly string[] = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], {
   cwd: root,
   encoding: "utf8",
@@ -83,8 +81,7 @@ const scan = (text: string, from: number, inHole: boolean): Scan => {
 };
 
 /**
- * Returns code without comments and with empty strings; line breaks in comments are dropped. Holes of templates stay
- * code.
+ * Returns code without comments and with empty strings; drops line breaks in comments. Holes of templates stay code.
  */
 export const codeOf = (text: string): string => scan(text, 0, false).code;
 
@@ -92,9 +89,7 @@ type Literal = { readonly line: number; readonly text: string };
 
 const holed = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
 
-/**
- * Lists string and template literals with their lines; a hole of a template becomes `{…}`, or its text if it is short.
- */
+/** Lists string and template literals with their lines; a hole of a template becomes its text, or `{…}` if long. */
 export const literalsOf = (text: string): readonly Literal[] => {
   const found: Literal[] = [];
   const opening = /["'`/]/g;

@@ -1,6 +1,4 @@
-/**
- * Steps after a time without any process: orders reach executors, and the status reports what executors did meanwhile.
- */
+/** Steps after a time without any process: orders reach executors, and the status reports what executors have done. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { textAt } from "../sweep/fields.ts";

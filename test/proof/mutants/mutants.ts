@@ -1,6 +1,4 @@
-/**
- * Mutants of the engine: each removes one promise by one edit and names the sweep or the tests that must fail on it.
- */
+/** Mutants of the engine: each removes one promise by one edit and names the sweep or tests that must fail on it. */
 
 type Edit = {
   readonly name: string;

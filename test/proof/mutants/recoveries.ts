@@ -1,6 +1,5 @@
 /**
- * Mutants of recovery and of status updates of kinds beside SparkApplication: the sweep, or the tests named, must fail
- * on each.
+ * Mutants of recovery and status updates of kinds beside SparkApplication: the sweep or tests named must fail on each.
  */
 import type { Mutant } from "./mutants.ts";
 

@@ -1,7 +1,4 @@
-/**
- * `npm run mutants`: removes each promise from a copy of the sources; the sweep, or the tests named, must fail on the
- * copy.
- */
+/** `npm run mutants`: removes each promise from a copy of the sources; the sweep or tests named must fail on it. */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -99,8 +96,7 @@ const run = <Read>(
 type Violated = { readonly violations: readonly { readonly id: string; readonly violations: readonly string[] }[] };
 
 /**
- * Sweeps the scenarios in a copy, by one thread unless `more` names `--threads`; `--seed` in `more` draws a part of the
- * cases.
+ * Sweeps scenarios in a copy, by one thread unless `more` has `--threads`; `--seed` in it draws a part of the cases.
  */
 const sweepIn = async (
   folder: string,

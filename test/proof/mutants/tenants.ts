@@ -1,6 +1,5 @@
 /**
- * Mutants of the promise that one tenant, stranger or listener costs another nothing: the tests named must fail on
- * each.
+ * Mutants of the promise that a tenant, stranger or listener costs another nothing: the tests named must fail on each.
  */
 import type { Mutant } from "./mutants.ts";
 

@@ -71,10 +71,7 @@ const openCounting = (counts: Counts) => {
   return { hearPod, hearApp };
 };
 
-/**
- * Returns the UID of the application that a change of an application or of a record is about; undefined for other
- * objects.
- */
+/** Returns the UID of the application that an application or a record is about; undefined for other objects. */
 const uidOf = ({ table, object }: Change): string | undefined => {
   if (table === apps) return object.metadata.uid;
   return table === checkpoints ? textAt(object, "spec", "uid") : undefined;

@@ -1,6 +1,4 @@
-/**
- * Leads one life from its seed to its verdict: faults for half an hour, then everything heals and must come to rest.
- */
+/** Leads one life from its seed to its verdict: faults for half an hour, then all heals and must come to rest. */
 import { openChance } from "../sweep/chance.ts";
 import { type Bounds, calm, direct } from "../sweep/director.ts";
 import { everything } from "../sweep/ending.ts";
@@ -38,10 +36,7 @@ const isEndless = (app: unknown): boolean =>
   textAt(app, "spec", "restartPolicy", "type") === "Always" ||
   textAt(app, "metadata", "annotations", "rekindle.dev/restart-on") !== undefined;
 
-/**
- * Ends the faults, thaws the nodes, and deletes applications that run again without end, because the life would never
- * rest.
- */
+/** Ends the faults, thaws the nodes, and deletes applications that run again without end and so would never rest. */
 const heal = (stage: Stage, weather: Weather): void => {
   weather.clear();
   for (const { metadata } of stage.theatre.simulator.store.list("nodes"))

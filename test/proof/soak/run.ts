@@ -1,6 +1,5 @@
 /**
- * `npm run soak`: leads random lives by seeds, and for comparison the first of them under rules that submit before they
- * write.
+ * `npm run soak`: leads random lives by seeds, and the first of them also under rules that submit before they write.
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";

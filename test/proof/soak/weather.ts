@@ -7,10 +7,7 @@ import type { Call, Fate, Fault, Hearing, Verdict } from "../sweep/fault.ts";
 import { deaths, fates, type Named, pauses, stale, troubles } from "../sweep/faults.ts";
 import type { Life } from "./life.ts";
 
-/**
- * The shortest time between two untrue answers of the API server, ms: no client can detect two untrue answers that
- * agree.
- */
+/** The shortest time between two untrue answers of the API server, ms: a client cannot detect two that agree. */
 const liesEveryMs = 120_000;
 /** The longest jump ahead of a process's wall clock, ms. */
 const longestJumpMs = 3_600_000;

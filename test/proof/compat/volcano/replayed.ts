@@ -1,7 +1,4 @@
-/**
- * Replays, with our decisions, situations in which upstream's controller restarted; and compares the expiry of finished
- * jobs.
- */
+/** Replays situations in which upstream's controller restarted; and compares the expiry of finished jobs. */
 import { expiryOf } from "../../../../shared/volcano/job/expiry.ts";
 import { moveFor } from "../../../../shared/volcano/job/machine.ts";
 import { type Memory, shownPhase } from "../../../../shared/volcano/job/memory.ts";

@@ -1,7 +1,4 @@
-/**
- * Parses regular expressions into trees: only the ECMAScript syntax that this project uses. Other syntax is refused by
- * name.
- */
+/** Parses regular expressions into trees: only the syntax that this project uses. Other syntax is refused by name. */
 
 /**
  * A set of symbols: the 128 of ASCII, the other blanks as one, the letters beyond ASCII that expressions name, and all

@@ -1,4 +1,6 @@
-/** Actions that nothing that happened leads to, but what a job asks for by annotation: suspension, a deadline, success early. */
+/**
+ * Actions that a job asks for by annotation and that no policy event leads to: suspension, a deadline, early success.
+ */
 import { spanText } from "../../core/annotation.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { Target } from "./annotations.ts";
@@ -14,7 +16,10 @@ const job = { task: "" } as const;
 
 const because = (event: string) => ({ event, exitCodes: [] });
 
-/** Taken back, it resumes what was suspended by it, and nothing that a command has aborted. */
+/**
+ * Aborts a job that asks for suspension. Without the annotation, it resumes a job that it has aborted, but none that a
+ * command has.
+ */
 const suspension: Wished = ({ wishes: { suspend } }, memory) => {
   if (suspend === "true" && isWorking(memory.phase))
     return { memory: { ...memory, suspended: true }, action: "AbortJob", target: job, because: because("Suspended") };
@@ -23,7 +28,10 @@ const suspension: Wished = ({ wishes: { suspend } }, memory) => {
     : undefined;
 };
 
-/** When a job has worked for too long, epoch ms; undefined while it does not work, or may for ever. */
+/**
+ * Returns the instant at which the job has worked for too long, epoch ms; undefined if it does not work or has no
+ * deadline.
+ */
 export const deadlineOf = ({
   wishes: { deadlineMs },
   memory,
@@ -52,7 +60,7 @@ const isMet =
     return (tallied(scene).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
   };
 
-/** A pod that has succeeded and will be asked again; those that somebody has removed since need not be. */
+/** Returns a done pod of the targets, which is read again before the action. Deleted pods need no second read. */
 const witnessOf = (scene: JobContext, targets: readonly Target[]): Pick<SelectedAction, "witness"> => {
   const member = scene.members.find(
     (one) => targets.some(({ task }) => task === one.task) && isDone(one, scene.memory),
@@ -71,7 +79,7 @@ const success: Wished = (scene, memory) => {
 
 const wishes: readonly Wished[] = [suspension, deadline, success];
 
-/** The first that has something to ask for. */
+/** Returns the first action that an annotation asks for. */
 export const annotationActionOf: Wished = (scene, memory) => {
   for (const wished of wishes) {
     const choice = wished(scene, memory);

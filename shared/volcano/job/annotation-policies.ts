@@ -1,4 +1,4 @@
-/** What the annotations of a job ask for, read with the tables of annotations.ts. */
+/** The policies that a job's annotations ask for, read with the tables of annotations.ts. */
 import { type Line, lineOf, reader } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
@@ -16,11 +16,11 @@ export type AnnotationPolicies = {
   readonly resumes: Word<"resumes">;
   readonly suspend: Word<"suspend">;
   readonly exitCodes: readonly CodeRule[];
-  /** Any of these is enough, of each of which all must be met. */
+  /** The job is complete when all targets of any one list are met. */
   readonly success: readonly (readonly Target[])[];
 };
 
-/** What a target asks of this job; undefined when it cannot be had. */
+/** Returns the number of pods that a target needs; undefined if the job has no such task or too few replicas. */
 const countOf = (spec: JobSpec, { task, count }: Target): number | undefined => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
   if (one === undefined || (count ?? 1) > replicasOf(one)) return undefined;
@@ -29,7 +29,7 @@ const countOf = (spec: JobSpec, { task, count }: Target): number | undefined => 
 
 type Reading = { readonly wishes: AnnotationPolicies; readonly problems: readonly string[] };
 
-/** Targets that the job has; one that it has not takes all of them back, for nobody can mean that. */
+/** Checks success targets against the spec; one that the job cannot meet disables all of them. */
 const fitting = (
   spec: JobSpec,
   success: readonly (readonly Target[])[] = [],
@@ -41,7 +41,7 @@ const fitting = (
   return { success: [], problems: [problem] };
 };
 
-/** What is out of range is told, and the default holds. */
+/** Reads a job's annotations. A value out of range is reported as a problem, and the default applies. */
 export const annotationPoliciesOf = (
   { metadata: { annotations = {} } }: Pick<Stored, "metadata">,
   spec: JobSpec,
@@ -63,6 +63,6 @@ export const annotationPoliciesOf = (
   return { wishes, problems: [...problems, ...unfit] };
 };
 
-/** The table as people read it. */
+/** Returns the tables as lines for people. */
 export const annotationPolicyLines = (): readonly Line[] =>
   [...Object.values(spans), ...Object.values(choices), ...Object.values(grammars)].map(lineOf);

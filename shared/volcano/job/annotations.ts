@@ -1,4 +1,6 @@
-/** What a job may ask for by annotation, beyond upstream: every policy once, with its default and its range. */
+/**
+ * The annotations by which a job asks for more than upstream offers: each policy once, with its default and its range.
+ */
 import { type Choice, type Grammar, type Span, spanUnits } from "../../core/annotation.ts";
 import { type Action, policyActions } from "../schema/words.ts";
 
@@ -65,7 +67,7 @@ export const choices = {
   },
 } as const satisfies Readonly<Record<string, Choice>>;
 
-/** The first range that holds one of a pod's exit codes says what is done. */
+/** The action for a failed pod with an exit code in one of the ranges; the first rule that matches applies. */
 export type CodeRule = {
   readonly ranges: readonly (readonly [from: number, to: number])[];
   readonly action: Action;
@@ -89,7 +91,7 @@ const ruleIn = (text: string): CodeRule | undefined => {
   return ranges === undefined || action === undefined || more.length > 0 ? undefined : { ranges, action };
 };
 
-/** A task of which so many pods must succeed; absent: all of them. */
+/** A task, and how many of its pods must succeed; absent: all of them. */
 export type Target = { readonly task: string; readonly count?: number };
 
 const targetIn = (text: string): Target | undefined => {

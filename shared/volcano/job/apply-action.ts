@@ -1,4 +1,4 @@
-/** What an action makes of the memory: saved before anything is done about it. */
+/** Applies an action to the memory, which is saved before any effect. */
 import { timeText } from "../../core/time.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, tasksOf } from "../schema/spec.ts";
@@ -19,16 +19,16 @@ export type SelectedAction = {
   readonly memory: Memory;
   readonly action: Action;
   readonly target: Target;
-  /** Absent for a sync that nothing led to. */
+  /** Absent for a sync without a cause. */
   readonly because?: {
     readonly event: string;
     readonly exitCodes: readonly number[];
-    /** What happened came from outside: see `Happening`. */
+    /** The event came from outside: see `PolicyEvent`. */
     readonly disrupted?: true;
   };
-  /** What must be asked again before the action is taken. */
+  /** The pod that is read again before the action is taken. */
   readonly witness?: PolicyEvent["witness"];
-  /** When a pod will have waited for too long, epoch ms. */
+  /** When the first Pending pod will have waited for too long, epoch ms. */
   readonly wakeAt?: number;
   /** Actions that wait from this step on. */
   readonly laters?: readonly Later[];
@@ -60,7 +60,7 @@ const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen
   return filtered(sets, ({ task, index }) => !gone.has(`${task}/${index}`));
 };
 
-/** The pods of one target are doomed, and their going is no eviction. */
+/** Marks the pods of one target to be ended; their end is no eviction. */
 const aimed = (scene: JobContext, memory: Memory, move: Move, target: Target): Memory => {
   const reaches = targets[move.pods];
   if (reaches === undefined) return memory;
@@ -77,7 +77,9 @@ const aimed = (scene: JobContext, memory: Memory, move: Move, target: Target): M
   };
 };
 
-/** All pods are of an earlier version now, and the group is another's. As upstream, the last retry leaves what has finished. */
+/**
+ * Begins the next version: its pods are new, and the group is retired. As upstream, the last retry keeps finished pods.
+ */
 const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memory => {
   const { kept: _, unknown: __, ...rest } = memory;
   const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;
@@ -95,7 +97,7 @@ const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memor
   };
 };
 
-/** The group stays behind with all pods of the version. */
+/** True if the move ends the pods of the version; its group is then left behind. */
 export const endsAll = ({ pods, when }: Move): boolean =>
   pods === "killAll" || (pods === "killUnfinished" && when === "now");
 
@@ -105,13 +107,13 @@ const toldOf = ({ event, exitCodes }: NonNullable<SelectedAction["because"]>, { 
   return `${event}${where}${codes}`;
 };
 
-/** What spends no retry, because the job asks for that. */
+/** True for an action that spends no retry because the job asks for that. */
 const isFree = ({ wishes }: JobContext, { action, because, memory }: SelectedAction): boolean =>
   action === "ResumeJob"
     ? wishes.resumes === "free" || memory.suspended === true
     : wishes.evictions === "free" && because?.disrupted === true;
 
-/** A resumed job begins anew: it waits for nothing, and its time begins when it runs. */
+/** Counts the retry and begins the backoff. A resumed job has no backoff, and its active time begins when it runs. */
 const restarted = (scene: JobContext, memory: Memory, choice: SelectedAction): Memory => {
   const retryCount = memory.retryCount + (isFree(scene, choice) ? 0 : 1);
   const { backoff: before, suspended: _, ...rest } = memory;
@@ -124,13 +126,13 @@ const restarted = (scene: JobContext, memory: Memory, choice: SelectedAction): M
   };
 };
 
-/** From the first run on, until it ends, or is to be resumed. */
+/** Sets `activeSince` when the job is first Running, and removes it when the job stops working. */
 const activeIn = ({ activeSince, ...memory }: Memory, now: number): Memory => {
   const since = activeSince ?? (memory.phase === "Running" ? now : undefined);
   return since === undefined || !isWorking(memory.phase) ? memory : { ...memory, activeSince: since };
 };
 
-/** The memory after the action; `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
+/** Returns the memory after the action; `told`: the status shows the job's current phase, so the job may leave it. */
 export const applyAction = (scene: JobContext, choice: SelectedAction, told: boolean): Memory => {
   const { action, target, because } = choice;
   const before = choice.memory;
@@ -149,5 +151,5 @@ export const applyAction = (scene: JobContext, choice: SelectedAction, told: boo
   return { ...next, delays, why: { reason: action, message: `${toldOf(because, target)}${wait}` } };
 };
 
-/** What led into one phase did not lead into the next. */
+/** Removes the cause: the cause of one phase is not that of the next. */
 const withoutWhy = ({ why: _, ...memory }: Memory): Memory => memory;

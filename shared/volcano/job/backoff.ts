@@ -1,11 +1,14 @@
-/** Waits between restarts, where a job asks for them: doubling up to a longest, and from the first again after a good run. */
+/**
+ * Waits between restarts, where a job asks for them: each doubles the one before up to a maximum; a good run resets
+ * them.
+ */
 
 import type { AnnotationPolicies } from "./annotation-policies.ts";
 import type { Memory } from "./memory.ts";
 
 type Backoff = NonNullable<Memory["backoff"]>;
 
-/** The wait that a restart begins; `now` in epoch ms. Undefined where none is asked for. */
+/** Returns the wait that a restart at `now` begins, epoch ms; undefined if the job asks for none. */
 export const backoffAfter = (
   before: Backoff | undefined,
   { backoffMs, backoffMaxMs, goodRunMs }: Pick<AnnotationPolicies, "backoffMs" | "backoffMaxMs" | "goodRunMs">,
@@ -17,6 +20,6 @@ export const backoffAfter = (
   return { restarts, until: now + Math.max(waitMs, Math.min(backoffMs, backoffMaxMs)) };
 };
 
-/** When the restart that a job is in may have its pods; undefined when it may. */
+/** Returns the instant until which the pods of the current restart wait, epoch ms; undefined if nothing waits. */
 export const heldUntil = ({ phase, backoff }: Pick<Memory, "phase" | "backoff">, now: number): number | undefined =>
   phase === "Restarting" && backoff !== undefined && backoff.until > now ? backoff.until : undefined;

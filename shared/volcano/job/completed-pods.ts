@@ -1,4 +1,4 @@
-/** Pods that succeeded and that somebody removed since: they did what they were for, and count on. */
+/** Pods that succeeded and were deleted afterwards: their work is done, and they still count as succeeded. */
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import type { Memory } from "./memory.ts";
 import { changed, holderOf, ofTask } from "./ordinals.ts";
@@ -10,7 +10,7 @@ type Known = { readonly members: readonly Member[]; readonly memory: Memory; rea
 const thereIn = ({ members }: Known, name: string): ReadonlySet<number> =>
   new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
 
-/** Their ordinals, of one task. */
+/** Returns the done ordinals of a task that have no pod. */
 export const removedOf = (scene: Known, task: Task): readonly number[] => {
   const name = nameOf(task);
   if (scene.memory.done[name] === undefined) return [];
@@ -24,15 +24,15 @@ export const removedIn = (scene: Known): readonly Counting[] =>
   );
 
 /**
- * Pods of ordinals that are done, and that have not succeeded: a creation that was under way for long, or a look from
- * before. Nothing comes of what they do, and they are ended as they stand.
+ * Returns the pods of done ordinals that have not succeeded: the pod comes from a slow creation or a stale read. Their
+ * results do not count, and a step deletes them in the state in which it sees them.
  */
 export const againOf = (pods: readonly Member[], { done }: Memory): readonly Member[] => {
   const isDoneAlready = holderOf(done);
   return pods.filter((pod) => pod.phase !== "Succeeded" && isDoneAlready(pod));
 };
 
-/** The ordinals that are done, as far as a step sees or has seen; beyond a task's size nothing is remembered. */
+/** Returns the ordinals that are done by the pods or by the memory, without those beyond a task's replicas. */
 export const doneIn = (scene: Known): Memory["done"] =>
   changed(
     new Map(

@@ -1,4 +1,6 @@
-/** What every act of a job's step works with. */
+/**
+ * The context of one Job step: the object, its memory, its pods and its group, with helpers for every part of the step.
+ */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, View } from "../../core/plan.ts";
@@ -19,7 +21,7 @@ import type { Memory } from "./memory.ts";
 import { type Counting, type Tally, tallyOf } from "./pod-counts.ts";
 import { countingOf, isOver, type Member } from "./pods.ts";
 
-/** Why the job is where it is, where it has a word for it. */
+/** A reason and a message for people, as a status or an Event shows them. */
 export type Word = { readonly reason: string; readonly message: string };
 
 export type JobContext = {
@@ -30,21 +32,21 @@ export type JobContext = {
   readonly spec: JobSpec;
   readonly memory: Memory;
   readonly members: readonly Member[];
-  /** Pods that are none of them: what they are for is done. */
+  /** Pods of ordinals that are done already; a step deletes them. */
   readonly again: readonly Member[];
-  /** The group that the job stands in now. */
+  /** The PodGroup that the job owns. */
   readonly group: Stored | undefined;
-  /** Values of the priority classes that its pods name, where they are to be put in order. */
+  /** Values of the priority classes that the job names; empty unless a task names one. */
   readonly priorities: Priorities;
-  /** Commands for it, the oldest first, those that were taken already among them. */
+  /** Commands for the job, the oldest first, including commands that were taken already. */
   readonly orders: readonly Order[];
-  /** What its annotations ask for. */
+  /** The policies that the job's annotations ask for. */
   readonly wishes: AnnotationPolicies;
-  /** Annotations that cannot be read and flags of plugins that are unknown, which are passed over. */
+  /** Annotations that cannot be read and unknown plugin flags; both are ignored. */
   readonly problems: readonly Word[];
 };
 
-/** It is not to have its group and its pods yet, or no more. */
+/** True while the job must not have its group and its pods: it is suspended, or waits before a restart. */
 export const isHeld = ({ wishes, memory, view }: Pick<JobContext, "wishes" | "memory" | "view">): boolean =>
   wishes.suspend === "true" || heldUntil(memory, view.now) !== undefined;
 
@@ -71,7 +73,7 @@ export const makingOf = (scene: JobContext): Making => {
   };
 };
 
-/** Every pod that bears the job's name; whose it is, the owner references say. */
+/** Lists every pod with the job's name label; the owner references tell which of them belong to the job. */
 export const podsOf = (key: Key): Looking => ({
   do: "list",
   resource: pods,
@@ -92,13 +94,13 @@ const groupNamed = ({ namespace }: Key, name: string): Getting => ({
   known: true,
 });
 
-/** The job's group; jobs of earlier upstreams have one of their own name. */
+/** Reads of the job's group: by its current name, and by the job's own name, as earlier upstream versions named it. */
 export const groupsOf = (key: Key, uid: string): readonly Looking[] => [
   groupNamed(key, groupName({ name: key.name, uid })),
   groupNamed(key, key.name),
 ];
 
-/** The second look for a group that one answer says is not there. */
+/** Lists the job's group by its name: the second read of a group that the first one did not find. */
 export const groupAgain = ({ key, view }: Pick<JobContext, "key" | "view">): Looking => ({
   do: "list",
   resource: podGroups,
@@ -112,20 +114,20 @@ export const refOf = (resource: Resource, object: Stored): Ref => {
   return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
 };
 
-/** Ends by right: whatever stands under this UID, and nothing else of that name. */
+/** Deletes the object by its UID alone, in whatever state it is. */
 export const removal = (resource: Resource, object: Stored): Effect => ({
   do: "delete",
   ref: refOf(resource, object),
   uid: object.metadata.uid,
 });
 
-/** Of a task that the job has no more, or beyond the size of one that it has. */
+/** True for a pod of a task that the spec does not have, or of an ordinal beyond the task's replicas. */
 export const isExcess = ({ spec }: Pick<JobContext, "spec">, { task, index }: Member): boolean => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
   return one === undefined || index >= replicasOf(one);
 };
 
-/** Pods are kept as the spec says; in other phases, what has finished stays as it is. */
+/** True in phases that keep the pods as the spec says; in other phases a finished pod stays as it is. */
 export const isKept = ({ memory }: Pick<JobContext, "memory">): boolean =>
   moveFor(memory.phase, "SyncJob").pods === "sync";
 
@@ -134,13 +136,16 @@ const countedIn = (scene: Pick<JobContext, "memory" | "spec">, member: Member): 
   return isKept(scene) && isExcess(scene, member) ? { ...counting, terminating: true } : counting;
 };
 
-/** What the job is judged by: pods that are to go count as terminating, and those that are too many as long as they are ended. */
+/**
+ * Counts the pods for the phase rules and the status. A pod to be ended counts as terminating; so does an excess pod in
+ * phases that delete it.
+ */
 export const tallied = (scene: Pick<JobContext, "members" | "memory" | "spec">): Tally =>
   tallyOf(
     [...removedIn(scene), ...scene.members.map((member) => countedIn(scene, member))],
     scene.spec.minAvailable ?? 0,
   );
 
-/** Pods to end that nobody has asked to end yet. */
+/** Pods that are to be ended and whose deletion is not requested yet. */
 export const overdue = ({ members, memory }: Pick<JobContext, "members" | "memory">): readonly Member[] =>
   members.filter((member) => !member.ending && isOver(member, memory));

@@ -1,4 +1,4 @@
-/** The decision of one step of a Job: what has happened, the one action that it leads to, and the plan of it. Pure. */
+/** The decision of one Job step: the policy events, the one action that they lead to, and its plan. Pure. */
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -30,7 +30,7 @@ import { awaiting } from "./recovery-window.ts";
 import { isToEnd, selectAction } from "./select-action.ts";
 import { startingUp } from "./startup.ts";
 
-/** Claims by the names that they are made under. */
+/** Returns the spec with a name for each claim that the job creates. */
 const claimed = (spec: JobSpec, key: Key, uid: string): JobSpec => {
   if (spec.volumes === undefined) return spec;
   const owner = { name: key.name, namespace: key.namespace, uid };
@@ -45,8 +45,8 @@ const lacksNames = ({ volumes = [] }: JobSpec): boolean =>
   volumes.some(({ volumeClaim, volumeClaimName = "" }) => volumeClaim !== undefined && volumeClaimName === "");
 
 /**
- * What upstream writes into the job before anything is made of it: the names of its claims, and that its queue sends
- * its pods to other clusters. Undefined when it stands there.
+ * Returns the patch that upstream applies to the job before it creates anything: the names of its claims, and the
+ * annotation of a queue that sends the pods to other clusters. Undefined if the job has both.
  */
 const lacking = ({ object, spec, memory }: JobContext, stored: JobSpec): Json | undefined => {
   const names = lacksNames(stored) ? { spec: { volumes: spec.volumes } } : {};
@@ -68,24 +68,27 @@ const queueOf = (spec: JobSpec): Looking => ({
   known: true,
 });
 
-/** Who was never told anything has no group yet, and one that has is not given another: it is called after its UID. */
+/**
+ * Reads of the group. A job with a record has a group named after its UID, or a legacy one; a job without record and
+ * status has none yet.
+ */
 const groupQueries = (key: Key, { uid, memory, object }: View<Memory>): readonly Looking[] => {
   const groups = groupsOf(key, uid);
   if (memory !== undefined) return memory.legacy === true ? groups : groups.slice(0, 1);
   return shownPhase({ ...EMPTY, ...object }) === undefined ? [] : groups;
 };
 
-/** What every step of a job reads. */
+/** The objects that every step of a job reads. */
 type JobReads = {
   readonly pods: readonly Stored[];
   readonly group: Stored | undefined;
   readonly commands: readonly Stored[];
-  /** None while the job waits for nothing of its queue. */
+  /** Undefined unless the job is Pending; empty if the queue does not exist. */
   readonly queue: readonly Stored[] | undefined;
   readonly priorities: Priorities;
 };
 
-/** While the job is pending, its queue may be missing, or send it elsewhere. */
+/** Reads the queue of a Pending job: it may be missing, or send the job's pods to other clusters. */
 function* readQueue(spec: JobSpec, { phase }: Memory): Reads<readonly Stored[] | undefined> {
   return phase === "Pending" ? yield* list(queueOf(spec)) : undefined;
 }
@@ -105,25 +108,28 @@ function* readGroups(key: Key, view: View<Memory>): Reads<readonly Stored[]> {
 
 const EMPTY: Stored = { apiVersion: "", kind: "", metadata: { name: "", uid: "", resourceVersion: "" } };
 
-/** A group of an earlier upstream's name is looked for again as long as the job stands in it. */
+/** Remembers a group with the job's own name, so that later steps read it under that name. */
 const namedAlike = ({ key, group }: JobContext): Pick<Memory, "legacy"> =>
   group?.metadata.name === key.name ? { legacy: true } : {};
 
-/** A look is not always of the newest state: what an action rests on is asked for once more, by itself. */
+/**
+ * Reads the pod that the action rests on once more, because the first read may be stale; true if the pod is as
+ * expected.
+ */
 function* isConfirmed(scene: JobContext, { witness, because }: SelectedAction): Reads<boolean> {
   if (witness === undefined) return true;
-  // Who has failed stays so: a look that is not behind what is remembered is enough.
+  // A failed pod stays failed: a cached read suffices if it is no older than the key's earlier reads.
   const firm = because?.event === "PodFailed" ? ({ known: "firm" } as const) : {};
   const found = yield* get({ ...got(scene.key, pods, witness.name), ...firm });
   const own = found !== undefined && ownedBy(found, ownerOf(scene).uid) ? found : undefined;
   return own?.metadata.uid === witness.uid;
 }
 
-/** The job's end is not shown yet, and its group goes with it. */
+/** True if the job has ended and the status does not show it yet: its group is deleted in this step. */
 const isNewEnd = ({ object }: JobContext, { phase }: Memory): boolean =>
   isFinished(phase) && shownPhase(object) !== phase;
 
-/** What stays behind is remembered or goes now, so one answer that it is not there is not enough. */
+/** Reads a missing group a second time before the step retires or deletes it: one negative answer is not enough. */
 function* withGroupLeft(scene: JobContext, choice: SelectedAction, after: Memory): Reads<JobContext> {
   if (scene.group !== undefined) return scene;
   if (!endsAll(moveFor(scene.memory.phase, choice.action)) && !isNewEnd(scene, after)) return scene;
@@ -152,7 +158,7 @@ function* act(before: JobContext): Decision<Memory> {
   return debt.length > 0 ? payingPlan(next, asked, debt) : yield* planOf(next, asked);
 }
 
-/** What the job's annotations ask for, and what of them and of its plugins' flags is passed over. */
+/** Returns the policies of the annotations, and a warning for each annotation and plugin flag that is ignored. */
 const askedBy = (object: Stored, spec: JobSpec): Pick<JobContext, "wishes" | "problems"> => {
   const { wishes, problems } = annotationPoliciesOf(object, spec);
   const unread = problems.map((message) => ({ reason: "RekindleAnnotationIgnored", message }));
@@ -165,7 +171,7 @@ const forwards = (queue: Stored | undefined): boolean => {
   return Array.isArray(extendClusters) && extendClusters.length > 0;
 };
 
-/** One step's decision for a Job. */
+/** Decides one step of a Job. */
 export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
   const { object } = view;
   if (object === undefined || isEnding(object)) return yield* gone(key, view);
@@ -199,7 +205,10 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
   return awaiting(scene, memory) ?? (yield* startingUp(scene, yield* act(scene)));
 }
 
-/** Its objects go with it: all but commands are its own. A job on its way out makes none. */
+/**
+ * Plans for a job that is gone or under deletion; the latter creates nothing. The job's objects are garbage collected;
+ * its commands have no owner and are deleted.
+ */
 function* gone(key: Key, view: View<Memory>): Decision<Memory> {
   const memory = view.memory ?? seeded({ ...EMPTY, ...view.object }, view.now);
   if (view.object !== undefined) return { memory, stages: [], next: { do: "rest" } };

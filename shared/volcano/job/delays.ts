@@ -1,10 +1,10 @@
-/** Actions that wait for their time: which are armed, which are called off, and whose time has come. */
+/** Delayed actions: armed by events, cancelled, and taken when due. */
 import type { Action } from "../schema/words.ts";
 import type { Delay, Memory } from "./memory.ts";
 import type { Member } from "./pods.ts";
 import type { PolicyEvent } from "./policy-events.ts";
 
-/** What an action is about: a pod, a task, a partition of one, or the whole job. */
+/** The target of an action: a pod, a task, a partition of one, or the whole job. */
 export type Target = {
   readonly task: string;
   readonly index?: number | undefined;
@@ -13,7 +13,7 @@ export type Target = {
 
 const isSame = (a: Target, b: Target): boolean => a.task === b.task && a.index === b.index;
 
-/** An action that is to wait for its time because of an event. `dueAt` in epoch ms. */
+/** An action that an event delays. `dueAt` in epoch ms. */
 export type Arm = {
   readonly happening: PolicyEvent;
   readonly action: Action;
@@ -34,7 +34,7 @@ const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
   };
 };
 
-/** Of two for the same pod, task or job that would do the same, the first holds; one that would do another is replaced. */
+/** Adds delays. A second delay of one pod, task or job replaces the first only if its action differs. */
 export const armed = (delays: readonly Delay[], arms: readonly Arm[]): Delay[] => {
   const places = new Map(delays.map((delay) => [placeOf(delay), delay]));
   for (const arm of arms) {
@@ -48,7 +48,7 @@ export const armed = (delays: readonly Delay[], arms: readonly Arm[]): Delay[] =
 
 const mended: readonly string[] = ["PodFailed", "PodEvicted"];
 
-/** What waited for a pod to come back is called off when it runs. */
+/** Cancels the delays for failed or evicted pods that run again. */
 export const recovered = (delays: readonly Delay[], members: readonly Member[]): Delay[] => {
   const running = members.filter(({ phase, ending }) => phase === "Running" && !ending);
   return delays.filter(
@@ -66,7 +66,7 @@ const levels: Readonly<Partial<Record<Action, Level>>> = {
 
 const levelOf = (action: Action): Level => levels[action] ?? "job";
 
-/** It is about the whole job, whichever pod it is for. */
+/** True if the action concerns the whole job, whichever pod its event is about. */
 export const isOfJob = (action: Action): boolean => levelOf(action) === "job";
 
 const reaches: Readonly<Record<Level, (one: Target, target: Target) => boolean>> = {
@@ -76,12 +76,12 @@ const reaches: Readonly<Record<Level, (one: Target, target: Target) => boolean>>
   partition: (one, target) => one.task === target.task && one.partition === target.partition,
 };
 
-/** An action that was taken calls off those of its own level that would reach the same. */
+/** Cancels the delays of the same level that an action has made superfluous. */
 export const superseded = (delays: readonly Delay[], action: Action, target: Target): Delay[] => {
   const level = levelOf(action);
   return delays.filter((one) => levelOf(one.action) !== level || !reaches[level](one, target));
 };
 
-/** The first whose time has come. */
+/** Returns the earliest delay that is due. */
 export const dueOf = ({ delays }: Memory, now: number): Delay | undefined =>
   [...delays].sort((a, b) => a.dueAt - b.dueAt).find(({ dueAt }) => dueAt <= now);

@@ -1,10 +1,10 @@
-/** What a server's answers are called in upstream's events: by what could not be done, and to what. */
+/** Upstream's event reasons and messages for errors of the API server, by operation and kind. */
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble } from "../../core/plan.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { jobs, podGroups } from "../resource.ts";
 import type { Word } from "./context.ts";
 
-/** What an event holds, and a little less. */
+/** The most characters of an event's message: a little less than the API server accepts. */
 export const longestMessage = 1_000;
 
 type Wording = { readonly reason: string; readonly lead: string };
@@ -37,18 +37,21 @@ const said = ({ reason, lead }: Wording, message: string): Word => ({
   message: `${lead}: ${message}`.slice(0, longestMessage),
 });
 
-/** True for a patch of the job itself that names its claims, which upstream counts as making them. */
+/** True for a patch of the job that names its claims; upstream reports it as their creation. */
 const namesClaims = (effect: Effect): boolean =>
   effect.do === "patch" && effect.ref.resource === jobs && Object.hasOwn(effect.patch, "spec");
 
-/** What a server would not have, by what it was for. */
+/** Returns reason and message of a refusal, by the object that was refused. */
 export const refusalWord = ([first]: readonly Refusal[]): Word => {
   if (first !== undefined && namesClaims(first.effect)) return said(ofClaims, first.message);
   const wording = first === undefined ? undefined : wordings[kindOf(first.effect)];
   return said(wording ?? ofPlugins, first?.message ?? "");
 };
 
-/** What is in the way for long, by what it is in the way of. Of other things it is told in the server's own words. */
+/**
+ * Returns reason and message of lasting trouble, by the operation that fails; undefined if the server's own message is
+ * used.
+ */
 export const troubleWord = ({ doing, message }: Trouble): Word | undefined => {
   const wording = doing === undefined ? undefined : wordingOf(doing);
   return wording === undefined ? undefined : said(wording, message);

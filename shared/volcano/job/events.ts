@@ -1,6 +1,6 @@
 /**
- * What is told of a job as events: in upstream's reasons, and its words as far as they go. Each has a name made of what it
- * is about, so that a repeat is none.
+ * The Events of a job, with upstream's reasons and, as far as possible, its messages. The name of each derives from its
+ * occasion, so repeating one creates nothing.
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
@@ -17,7 +17,7 @@ import { longestMessage } from "./error-texts.ts";
 import { commandActions } from "./machine.ts";
 import { type Memory, stateShown, type Untold } from "./memory.ts";
 
-/** An event of what has happened. */
+/** Returns the effect that records an Event. */
 const eventOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect =>
   told(about, occasion, { reason, message }, type);
 
@@ -30,10 +30,12 @@ export const told = (about: Stored, occasion: string, word: Word, type: "Normal"
   ...word,
 });
 
-/** An action that is not to be taken yet. `dueAt` in epoch ms. */
+/** A delayed action. `dueAt` in epoch ms. */
 export type Later = { readonly action: Action; readonly delayMs: number; readonly dueAt: number };
 
-/** The action that was taken last, as long as the status does not show it; `covered`: it has something else to say. */
+/**
+ * Returns the Event of the last action while the status does not show it; `covered`: the status has another message.
+ */
 const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Untold[] => {
   const { why, phase, version, retryCount, since } = memory;
   if (why === undefined) return [];
@@ -47,20 +49,25 @@ const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Un
 export const actionTold = (scene: JobContext, covered: boolean): readonly Effect[] =>
   actionIn(scene, covered).map((one) => eventOf(scene.object, one));
 
-/** What the state says where nothing is in its way: what led to it, and which annotations and flags are passed over. */
+/**
+ * Returns the state's reason and message when nothing hinders the job: its cause, and ignored annotations and flags.
+ */
 export const stateWord = ({ memory: { why }, problems }: JobContext): Word | undefined => {
   const words = [...(why === undefined ? [] : [why]), ...problems];
   const [first] = words;
   return first && { reason: first.reason, message: words.map(({ message }) => message).join("; ") };
 };
 
-/** Annotations and flags that are passed over, told until the status says so. */
+/** Events for ignored annotations and flags, until the status message contains them. */
 export const problemsTold = ({ object, problems }: JobContext): readonly Effect[] =>
   problems
     .filter(({ message }) => !stateShown(object).message.includes(message))
     .map((problem) => told(object, problem.message, problem));
 
-/** Actions that wait from this step on; those of one moment are one event, as upstream's recorder makes one of them. */
+/**
+ * Events for actions that wait from this step on. Those of one instant share one Event, as upstream's recorder
+ * aggregates them.
+ */
 const latersIn = (laters: readonly Later[]): readonly Untold[] => {
   const distinct = new Map(laters.map((later) => [`later ${later.action} ${later.dueAt}`, later]));
   return [...distinct].map(([occasion, { action, delayMs }]) => {
@@ -69,7 +76,7 @@ const latersIn = (laters: readonly Later[]): readonly Untold[] => {
   });
 };
 
-/** What was ordered, told until its object goes. */
+/** Events for taken commands, until their objects are deleted. */
 export const ordersTold = ({ object, orders, memory: { commands } }: JobContext): readonly Effect[] =>
   takenOrders(orders, commands).map((order) => {
     const { type, ...word } = orderWord(order, commandActions);
@@ -89,7 +96,9 @@ const conditionsIn = (group: Stored): readonly z.infer<typeof condition>[] => {
   return Array.isArray(conditions) ? conditions.flatMap((one) => condition.safeParse(one).data ?? []) : [];
 };
 
-/** What the scheduler says is in the way of the job's group: its newest word that holds, where that is no good one. */
+/**
+ * Returns the newest condition of the group that is true, unless it is Scheduled: it says why the group does not start.
+ */
 const hindranceIn = ({ group, memory }: JobContext) => {
   if (group === undefined || group.metadata.uid === memory.retired) return undefined;
   const [newest] = conditionsIn(group)
@@ -98,13 +107,13 @@ const hindranceIn = ({ group, memory }: JobContext) => {
   return newest === undefined || newest.type === "Scheduled" ? undefined : newest;
 };
 
-/** By what a hindrance is known again: its words count pods, and would be new with every one of them. */
+/** Returns an identity of the hindrance without its message, because the message counts pods and changes with each. */
 export const hindranceId = (scene: JobContext): string | undefined => {
   const hindrance = isKept(scene) ? hindranceIn(scene) : undefined;
   return hindrance === undefined ? undefined : `${scene.group?.metadata.uid} ${hindrance.type} ${hindrance.reason}`;
 };
 
-/** What hinders the group, when it is another than the step before knew. */
+/** Returns the Event of a hindrance that the previous step did not know. */
 const newHindrance = (scene: JobContext): readonly Untold[] => {
   const { object, view, memory } = scene;
   const hindrance = hindranceIn(scene);
@@ -115,17 +124,23 @@ const newHindrance = (scene: JobContext): readonly Untold[] => {
   return [{ occasion: `hindered ${memory.hindered}`, type: "Warning", ...words }];
 };
 
-/** What led into a state that is left before the status has shown it. */
+/** Returns the Event of an action whose phase ends before the status has shown it. */
 const leftUnshown = (before: JobContext, { memory }: JobContext): readonly Untold[] =>
   before.memory.why === memory.why ? [] : actionIn(before, false);
 
-/** What is new, and what an earlier step may have died before it told; as this step has not told it either. */
+/**
+ * Returns the Events that are owed: new ones, and those of an earlier step that may have died before it recorded them.
+ * Events that this step has recorded are left out.
+ */
 export const owed = (before: JobContext, after: JobContext, laters: readonly Later[] = []): readonly Untold[] =>
   [...(before.memory.untold ?? []), ...leftUnshown(before, after), ...latersIn(laters), ...newHindrance(after)].filter(
     (one) => untold(after.view, [eventOf(after.object, one)]).length > 0,
   );
 
-/** All that is owed is saved first, and told before anything else is done: who dies in between leaves it to the next. */
+/**
+ * Saves all owed Events, then records them before any other effect: after a death in between, the next step records
+ * them.
+ */
 export const toldFirst = (
   { object, memory }: JobContext,
   debt: readonly Untold[],

@@ -3,10 +3,10 @@ import type { JobSpec } from "../schema/spec.ts";
 import type { Phase } from "../schema/words.ts";
 import type { Memory } from "./memory.ts";
 
-/** An aborted job waits to be resumed, and so does not expire: as upstream decided. */
+/** Phases in which a job expires. As upstream, an aborted job does not: it waits to be resumed. */
 const expiring: readonly Phase[] = ["Completed", "Failed", "Terminated"];
 
-/** When the job is to be deleted, epoch ms; undefined when it is not. */
+/** Returns the instant at which the job is to be deleted, epoch ms; undefined if it does not expire. */
 export const expiryOf = (
   { ttlSecondsAfterFinished: ttl }: Pick<JobSpec, "ttlSecondsAfterFinished">,
   { phase, since }: Pick<Memory, "phase" | "since">,

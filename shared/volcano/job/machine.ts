@@ -1,10 +1,10 @@
-/** The state machine of a job, as a table of words: phase × action → what happens to the pods, and where that leads. */
+/** The state machine of a job as a table: phase × action → the effect on the pods, and the rule for the next phase. */
 import { type Action, actions, type Phase } from "../schema/words.ts";
 
-/** What happens to the pods: kept as the spec says, or ended: all, all that have not finished, or those of one target. */
+/** The effect on the pods: kept as the spec says, or ended: all, all unfinished ones, or those of one target. */
 export type PodsAct = "sync" | "killAll" | "killUnfinished" | "killTask" | "killPod" | "killPartition";
 
-/** When the phase changes: at once, never, or by one of the rules of `rules.ts`. */
+/** When the phase changes: at once, never, or by one of the rules of phase-rules.ts. */
 export type Rule = "now" | "never" | "whenGangIsUp" | "whenTasksAreDone" | "whenPodsAreGone" | "whenDrained";
 
 export type Move = {
@@ -20,7 +20,7 @@ type Row = Readonly<Partial<Record<Action, Move>>> & { readonly otherwise: Move 
 
 const into = (phase: Phase): Move => ({ pods: "killUnfinished", when: "now", into: phase });
 
-/** What ends a job for good, or for now. */
+/** Actions that end a job, for good or until it is resumed. */
 const endings = {
   AbortJob: into("Aborting"),
   TerminateJob: into("Terminating"),
@@ -38,7 +38,7 @@ const restarts = {
 
 const settling = (pods: PodsAct): Move => ({ pods, when: "whenPodsAreGone" });
 
-/** A restart on the way is not begun again; what ends the job is, unlike upstream, not swallowed by it. */
+/** No restart begins during another one. Unlike upstream, an action that ends the job takes effect during a restart. */
 const restarting: Row = {
   ...endings,
   SyncJob: settling("sync"),
@@ -68,17 +68,17 @@ export const table: Readonly<Record<Phase, Row>> = {
   Failed: finished,
 };
 
-/** Actions that a command may ask for: those of a part of the job need somebody to say which. */
+/** Actions that a command may name. Those on a part of the job are excluded: a command names no task and no pod. */
 export const commandActions: readonly Action[] = actions.filter(
   (action) => !["RestartTask", "RestartPod", "RestartPartition"].includes(action),
 );
 
 export const moveFor = (phase: Phase, action: Action): Move => table[phase][action] ?? table[phase].otherwise;
 
-/** Nothing of a job in one of these phases changes any more, unless it is resumed. */
+/** True in phases that no longer change unless the job is resumed. */
 export const isFinished = (phase: Phase): boolean => table[phase].otherwise.when === "never";
 
 const working: readonly Phase[] = ["Pending", "Running", "Restarting"];
 
-/** The job is to get to its end by itself: nobody has ended it, for good or for now. */
+/** True in phases in which the job is to reach its end by itself: no action has ended it, for good or for a time. */
 export const isWorking = (phase: Phase): boolean => working.includes(phase);

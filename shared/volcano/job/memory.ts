@@ -1,6 +1,6 @@
 /**
- * What a job's steps remember of each other, beyond what its pods and its group show: the phase and the counts that were
- * handed out, which pods have been seen, which of their ends were acted on, which are to be ended, which actions wait.
+ * The memory of a Job: facts that its pods and its group do not show. It holds the phase and the counts handed out, the
+ * pods that were seen, the events that were handled, the pods to be ended, and the delayed actions.
  */
 import * as z from "zod";
 import { oncePer } from "../../core/memoize.ts";
@@ -18,21 +18,21 @@ const phase = z.enum(phases);
 /** Ordinals by task. */
 const sets = z.record(z.string(), z.string()).refine((texts) => areSets(Object.values(texts)));
 
-/** An action that waits for its time. */
+/** A delayed action. */
 const delay = z.object({
   event: z.string(),
   action: z.enum(actions),
   task: z.string(),
-  /** The pod that it is about; absent: the task or the job. */
+  /** The pod that the action is for; absent: the task or the job. */
   index: z.number().int().optional(),
   partition: z.string().optional(),
-  /** It was taken from outside: see `Happening`. */
+  /** The event came from outside: see `PolicyEvent`. */
   disrupted: z.literal(true).optional(),
   /** Epoch ms. */
   dueAt: instant,
 });
 
-/** An event by what it is about, its words, and what makes its name. */
+/** An Event that is still to be recorded; its name derives from `occasion`. */
 const untold = z.object({
   occasion: z.string(),
   type: z.enum(["Normal", "Warning"]),
@@ -44,7 +44,7 @@ const memory = z.object({
   phase,
   /** When the phase was entered, epoch ms. */
   since: instant,
-  /** What led here, for people. */
+  /** The action that led here, and its cause, for people. */
   why: z.object({ reason: z.string(), message: z.string() }).optional(),
   version: z.number().int().min(0),
   retryCount: z.number().int().min(0),
@@ -52,15 +52,18 @@ const memory = z.object({
   keeps: z.boolean(),
   /** The latest entry into each phase, the latest last; epoch ms. */
   conditions: z.array(z.object({ phase, at: instant })),
-  /** Pods of the current version that a step has seen, and that nobody here has asked to end: missing, they were evicted. */
+  /** Pods of the current version that a step has seen and no step has asked to end: a missing one was evicted. */
   seen: sets,
-  /** Of these, failed ones whose failure was an event already. */
+  /** Pods of `seen` whose failure was an event already. */
   failed: sets,
-  /** Pods that succeeded: what they were for is done, also when somebody has removed them since. */
+  /** Pods that succeeded, including those that were deleted since. */
   done: sets.default({}),
-  /** Pods whose deletion began before they had succeeded: the terminal phase that a kubelet writes on the way counts nothing. */
+  /**
+   * Pods whose deletion began before they succeeded: a terminal phase that the kubelet writes afterwards does not
+   * count.
+   */
   leaving: sets.default({}),
-  /** Pods that a step ends because they are too many, and when the latest of these requests was planned, epoch ms. */
+  /** Excess pods that a step deletes, and when the latest of these deletions was planned, epoch ms. */
   dismissed: z.object({ at: instant, pods: sets }).optional(),
   /** Tasks whose completion, and tasks whose exhaustion, was an event already. */
   completed: z.array(z.string()),
@@ -70,25 +73,25 @@ const memory = z.object({
   delays: z.array(delay),
   /** UID of the group that the job has left behind. */
   retired: z.string().optional(),
-  /** The group bears the job's own name, as earlier upstreams called it. */
+  /** The group has the job's own name, as earlier upstream versions named it. */
   legacy: z.boolean().optional(),
-  /** UID of the group whose being unknown was an event already. */
+  /** UID of the group whose phase Unknown was an event already. */
   unknown: z.string().optional(),
-  /** Digest of the job's shared objects as they were last seen to stand; "" when they were seen to be gone. */
+  /** Digest of the job's shared objects when a step last found them complete; "" when a step found them deleted. */
   kept: z.string().optional(),
-  /** UIDs of commands that were taken: those whose objects are there, and the latest. */
+  /** UIDs of taken commands: those whose objects exist, and the latest. */
   commands: z.array(z.string()).optional(),
-  /** Since when the job has been at work, as long as it is, epoch ms: first Running after it began, or was resumed. */
+  /** When the job was first Running after its start or its resumption, epoch ms; absent while it does not work. */
   activeSince: instant.optional(),
-  /** Restarts in a row, and until when the pods of the latest wait, epoch ms. */
+  /** Restarts in a row, and the instant until which the pods of the latest one wait, epoch ms. */
   backoff: z.object({ restarts: z.number().int(), until: instant }).optional(),
-  /** Aborted because its annotation says so. */
+  /** The job was aborted because of its suspend annotation. */
   suspended: z.boolean().optional(),
-  /** What hindered the job's group when that was told last. */
+  /** The hindrance of the job's group that was reported last: see `hindranceId`. */
   hindered: z.string().optional(),
-  /** Why pods did not start, as far as it was told: see kube/startup.ts. */
+  /** Reasons already reported for pods that do not start: see kube/startup.ts. */
   held: z.array(z.string()).optional(),
-  /** Events that are still to be told, and that no status shows to have been. */
+  /** Events that are still to be recorded and that no status shows. */
   untold: z.array(untold).optional(),
   /** The job's queue sends its pods to other clusters. */
   forwarding: z.boolean(),
@@ -100,7 +103,7 @@ export type Untold = z.infer<typeof untold>;
 
 export const parseMemory = readerOf("Job", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Reads the valid fields of a stored memory, and reports the problems of the others. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 const shown = z.looseObject({
@@ -120,13 +123,13 @@ type Shown = z.infer<typeof shown>;
 
 const shownIn = oncePer((job: Stored): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {});
 
-/** What the status says of the state that the job is in. */
+/** Returns phase and message of the status. */
 export const stateShown = (job: Stored): { readonly phase: Phase | undefined; readonly message: string } => {
   const { state } = shownIn(job);
   return { phase: isPhase(state?.phase) ? state.phase : undefined, message: state?.message ?? "" };
 };
 
-/** The phase that everybody sees; undefined while nothing has been told. */
+/** Returns the phase in the status; undefined while the status has none. */
 export const shownPhase = (job: Stored): Phase | undefined => stateShown(job).phase;
 
 const conditionsIn = ({ conditions = [] }: Shown, now: number): Memory["conditions"] =>
@@ -134,7 +137,9 @@ const conditionsIn = ({ conditions = [] }: Shown, now: number): Memory["conditio
     isPhase(status) ? [{ phase: status, at: instantOf(lastTransitionTime) ?? now }] : [],
   );
 
-/** What is known of a job that nobody here has met: from its status, so that what upstream left goes on as it was. */
+/**
+ * Makes the memory of a job without a record from its status, so that a job of upstream's controller goes on as it was.
+ */
 export const seeded = (job: Stored, now: number): Memory => {
   const told = shownIn(job);
   const entered = shownPhase(job);
@@ -161,7 +166,7 @@ export const seeded = (job: Stored, now: number): Memory => {
   };
 };
 
-/** The phase entered, and told as the latest. */
+/** Returns the memory after the job enters a phase, with the phase as its latest condition. */
 export const entered = (before: Memory, into: Phase, now: number): Memory =>
   into === before.phase
     ? before

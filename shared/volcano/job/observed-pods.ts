@@ -1,4 +1,7 @@
-/** What a step has seen, taken in: pods that are there now, and what is no event any more because it has gone. */
+/**
+ * Takes a step's observation into the memory: the pods that exist, and the events that are over because their objects
+ * are gone.
+ */
 
 import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled } from "../command/order.ts";
@@ -28,8 +31,9 @@ const byTaskOf = (members: readonly Member[]): Memory["leaving"] =>
   );
 
 /**
- * When a kubelet is done with a pod, its grace tells nothing any more, and its times are of two clocks. So a step that
- * sees it on its way before that remembers it, unless the pod could not count as done anyway.
+ * Ordinals of pods whose deletion began before they succeeded. After the kubelet is done with a pod, its grace period
+ * tells nothing and its times come from two clocks. So a step that sees the deletion earlier remembers it, unless the
+ * pod could not count as done anyway.
  */
 const leavingIn = (scene: JobContext): Memory["leaving"] => {
   const { members, memory } = scene;
@@ -38,12 +42,14 @@ const leavingIn = (scene: JobContext): Memory["leaving"] => {
   return byTaskOf(members.filter((member) => member.ending && !hasSucceeded(member, memory) && mayCount(member)));
 };
 
-/** A request that a step has planned takes effect no later: its fence, its timeout, and a second of rounding. */
+/**
+ * The longest time between a planned deletion and its effect: the fence, the request timeout, and a second of rounding.
+ */
 const latestMs = 16_000;
 
 /**
- * Pods that a step ends because they are too many. When the job grows again before they are gone, their end is still no
- * eviction. A pod that outlived the request, or whose deletion was requested later than the request could come, is none.
+ * Excess pods that a step deletes. If the job grows again before they are gone, their end is still no eviction. A pod
+ * that outlived the request, or whose deletion was requested later than the request could arrive, is not among them.
  */
 const dismissedIn = (scene: JobContext): Pick<Memory, "dismissed"> => {
   const { members, memory, view } = scene;
@@ -58,7 +64,7 @@ const dismissedIn = (scene: JobContext): Pick<Memory, "dismissed"> => {
   return { dismissed: { at, pods: byTaskOf([...ended, ...fresh]) } };
 };
 
-/** Bits of pods that are there; `seen` adds to those that were there before, so that what is missing shows. */
+/** Returns the sets of ordinals that the step observes; `seen` adds to the earlier set, so that a missing pod shows. */
 const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
   const { members, memory, spec } = scene;
   const { dismissed } = dismissedIn(scene);
@@ -89,7 +95,7 @@ const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "lea
   };
 };
 
-/** The memory with what this step sees in it. */
+/** Returns the memory with this step's observation. */
 export const withObservedPods = (scene: JobContext): Memory => {
   const { memory, members, group } = scene;
   const { retired, unknown, commands, legacy: _, dismissed: __, ...rest } = memory;
@@ -101,7 +107,7 @@ export const withObservedPods = (scene: JobContext): Memory => {
     ...bits(scene),
     ...(hindered === undefined ? {} : { hindered }),
     doomed: memory.doomed.filter((uid) => there.has(uid)),
-    // Where nothing goes on, what looks unfinished is of a look that is behind.
+    // In phases that end unfinished pods, a task that looks unfinished comes from a stale read.
     completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(scene, task)),
     exhausted: memory.exhausted.filter((task) => hasLive(scene, task)),
     ...(retired === undefined ? {} : { retired }),

@@ -11,7 +11,7 @@ import { recovery } from "./recovery.ts";
 import { tells } from "./update.ts";
 import { jobWatcher } from "./watches.ts";
 
-/** The whole status with what holds the job up, in upstream's own field. */
+/** Returns the whole status with the given message in `state.message`, upstream's own field. */
 const heldUp = (job: Stored, message: string): Json => {
   const status = isRecord(job["status"]) ? job["status"] : {};
   const state = isRecord(status["state"]) ? status["state"] : { phase: "Pending" };

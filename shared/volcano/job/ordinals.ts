@@ -4,7 +4,10 @@ export type Ordinals = ReadonlySet<number>;
 
 const shape = /^\d+(-\d+)?(,\d+(-\d+)?)*$/;
 
-/** Five times as many as a job may have pods: a record that names more is none of ours, and to list them takes seconds. */
+/**
+ * The most ordinals in a record: five times as many as a job may have pods. Rekindle writes no more, and a longer list
+ * takes seconds.
+ */
 const most = 100_000;
 
 type Range = readonly [first: number, last: number];
@@ -20,12 +23,12 @@ const rangesIn = (text: string): readonly Range[] =>
 const sizeOf = (ranges: readonly Range[]): number =>
   ranges.reduce((sum, [first, last]) => sum + Math.max(0, last - first + 1), 0);
 
-/** Whether these are sets, and few enough together to be listed; nothing is listed for that. */
+/** True if all texts are sets that together hold at most `most` ordinals; counts them without listing them. */
 export const areSets = (texts: readonly string[]): boolean =>
   texts.every((text) => text === "" || shape.test(text)) &&
   texts.reduce((sum, text) => sum + sizeOf(rangesIn(text)), 0) <= most;
 
-/** Reads a set; undefined for what is none. */
+/** Reads a set; returns undefined if the text is not a set or holds too many ordinals. */
 export const ordinalsIn = (text: string): Ordinals | undefined => {
   if (!areSets([text])) return undefined;
   const found = new Set<number>();
@@ -43,18 +46,18 @@ export const ordinalsText = (ordinals: Iterable<number>): string => {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
 };
 
-/** Sets by task; tasks without any are left out. */
+/** Sets by task; tasks with an empty set are left out. */
 export type ByTask = Readonly<Record<string, string>>;
 
 export const ofTask = (sets: ByTask, task: string): Ordinals => ordinalsIn(sets[task] ?? "") ?? new Set();
 
-/** Whether a place is in the sets; made once for many questions. */
+/** Returns a test whether a task's ordinal is in the sets. It parses the sets once for many tests. */
 export const holderOf = (sets: ByTask): ((place: { readonly task: string; readonly index: number }) => boolean) => {
   const known = new Map(Object.keys(sets).map((task) => [task, ofTask(sets, task)]));
   return ({ task, index }) => known.get(task)?.has(index) === true;
 };
 
-/** The sets with what `change` makes of each task's. */
+/** Writes the ordinals of each task as a text; tasks with an empty set are left out. */
 export const changed = (sets: ReadonlyMap<string, Iterable<number>>): ByTask =>
   Object.fromEntries(
     [...sets].flatMap(([task, ordinals]) => {

@@ -1,4 +1,7 @@
-/** What a job has beside its pods: its group, the objects of its plugins, its claims. Made, mended, and ended with the job. */
+/**
+ * The objects of a job beside its pods: its group, the objects of its plugins, its claims. Created, repaired, and
+ * deleted with the job.
+ */
 import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
@@ -18,7 +21,7 @@ import { isFinished, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { hasSucceeded } from "./pods.ts";
 
-/** Claims are made with the job, and stay as long as it does. */
+/** Claims are created with the job and stay as long as it exists. */
 const claimsOf = (scene: JobContext): readonly Kept[] =>
   (scene.spec.volumes ?? []).flatMap(({ volumeClaim: spec, volumeClaimName: name = "" }) => {
     if (spec === undefined) return [];
@@ -32,7 +35,7 @@ const keptOf = (scene: JobContext): readonly Kept[] => [
   ...objectsOf({ owner: ownerOf(scene), tasks: tasksOf(scene.spec) }, scene.spec.plugins),
 ];
 
-/** Claims of others that the job only names. */
+/** Existing claims that the job only names. */
 const namedOf = ({ spec }: JobContext): readonly string[] =>
   (spec.volumes ?? []).flatMap(({ volumeClaim, volumeClaimName = "" }) =>
     volumeClaim === undefined && volumeClaimName !== "" ? [volumeClaimName] : [],
@@ -46,7 +49,10 @@ const creation = (scene: JobContext, { resource, object, fresh }: Kept): Effect 
   ...(fresh === undefined ? {} : { fresh }),
 });
 
-/** Data that the object has otherwise or not at all. Keys stay as they were made, with what was told beside them. */
+/**
+ * Returns the data that the object lacks or has differently. A Secret is not patched: its keys stay as they were
+ * created.
+ */
 const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
   if (wanted.kind === secrets.kind) return undefined;
   const data = isRecord(there["data"]) ? there["data"] : {};
@@ -67,19 +73,21 @@ const mending = (scene: JobContext, kept: Kept, there: Stored | undefined): read
 export type OwnedObjectsPlan = {
   readonly effects: readonly Effect[];
   readonly kept: Memory["kept"];
-  /** What is not there and nobody here makes. */
+  /** A message about a missing claim that the job only names. */
   readonly lacks?: string;
 };
 
 type Standing = { readonly one: Kept; readonly there: Stored | undefined };
 
-/** Each of these objects, as it stands. */
+/** Reads these objects. */
 function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly Standing[]> {
   const objects = yield* all(wanted.map(({ resource, object }) => get(got(key, resource, object.metadata.name))));
   return wanted.map((one, index) => ({ one, there: objects[index] }));
 }
 
-/** Once seen to stand as they should, they are not looked at again until the job, or its version, changes. */
+/**
+ * Creates and repairs the shared objects. Once complete, they are not read again until the job or its version changes.
+ */
 function* upheld(scene: JobContext): Reads<OwnedObjectsPlan> {
   const wanted = keptOf(scene);
   const named = namedOf(scene);
@@ -104,7 +112,7 @@ function* upheld(scene: JobContext): Reads<OwnedObjectsPlan> {
 
 const isClaim = ({ resource }: Kept): boolean => resource === claims;
 
-/** They go when nothing of the job lives any more. */
+/** Deletes the shared objects, but no claims, when the job is finished. */
 function* dissolved(scene: JobContext): Reads<OwnedObjectsPlan> {
   const { kept } = scene.memory;
   if (kept === "" || !isFinished(scene.memory.phase)) return { effects: [], kept };
@@ -119,11 +127,11 @@ function* dissolved(scene: JobContext): Reads<OwnedObjectsPlan> {
 
 const goesOn = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
-/** What is to be done about the shared objects, and whether they were seen to be as they should. */
+/** Returns the effects on the shared objects, and whether they were found complete. */
 export const planOwnedObjects = (scene: JobContext): Reads<OwnedObjectsPlan> =>
   goesOn(scene) ? upheld(scene) : dissolved(scene);
 
-/** One group at a time: the one left behind goes first. */
+/** Returns the effects on the group. There is one group at a time: a retired group is deleted first. */
 export const groupEffects = (scene: JobContext): readonly Effect[] => {
   const { group, memory, priorities } = scene;
   const { uid } = ownerOf(scene);
@@ -146,6 +154,6 @@ export const groupEffects = (scene: JobContext): readonly Effect[] => {
   return [{ do: "patch", ref: refOf(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
 };
 
-/** Notes on claims, as upstream writes them into `status.controlledResources`. */
+/** Returns the claims as upstream notes them in `status.controlledResources`. */
 export const claimNotes = (scene: JobContext): Readonly<Record<string, string>> =>
   Object.fromEntries(claimsOf(scene).map(({ object }) => [`volume-pvc-${object.metadata.name}`, object.metadata.name]));

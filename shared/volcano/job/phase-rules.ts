@@ -1,4 +1,4 @@
-/** When a job's phase changes: the rules that the table names, over what its pods are. */
+/** The rules by which a job's phase changes, named in machine.ts and evaluated on the counts of its pods. */
 import { type JobSpec, nameOf, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
 import type { Phase } from "../schema/words.ts";
 import type { Move, Rule } from "./machine.ts";
@@ -8,7 +8,7 @@ export type Counted = {
   readonly spec: JobSpec;
   readonly tally: Tally;
   readonly retryCount: number;
-  /** What is restarted may not have its pods yet. */
+  /** A job that is held must not have pods yet. */
   readonly held?: boolean;
 };
 
@@ -17,7 +17,7 @@ const least = ({ minAvailable }: JobSpec): number => minAvailable ?? 0;
 const leastTogether = (spec: JobSpec): number =>
   tasksOf(spec).reduce((sum, { minAvailable, replicas }) => sum + (minAvailable ?? replicas ?? 0), 0);
 
-/** A task of which too few succeeded, though it says how many it needs. */
+/** True for a task with its own minAvailable of which fewer pods succeeded. */
 const fellShort =
   ({ byTask }: Tally) =>
   (task: Task): boolean => {
@@ -25,7 +25,7 @@ const fellShort =
     return task.minAvailable !== undefined && phases !== undefined && (phases["Succeeded"] ?? 0) < task.minAvailable;
   };
 
-/** Every pod has finished. */
+/** Returns the final phase of a job whose pods have all finished. */
 const verdict = ({ spec, tally }: Counted): Phase => {
   const { minSuccess } = spec;
   if (least(spec) >= leastTogether(spec) && tasksOf(spec).some(fellShort(tally))) return "Failed";
@@ -45,14 +45,14 @@ const tasksDone = (counted: Counted): Phase => {
   return tally.pending > total - least(spec) ? "Pending" : "Running";
 };
 
-/** Retries are counted first: the one too many is the end. */
+/** A job without retries left fails; retries are checked first. */
 const podsGone = ({ spec, tally, retryCount, held }: Counted): Phase => {
   if (retryCount >= (spec.maxRetry ?? 0)) return "Failed";
   if (held === true) return "Restarting";
   return totalReplicas(spec) - tally.terminating >= tally.minAvailable ? "Pending" : "Restarting";
 };
 
-/** Pods of which nothing is known hold nothing up. */
+/** True if no pod is terminating, pending or running. Pods of unknown phase do not count. */
 const isDrained = ({ tally }: Counted): boolean => tally.terminating + tally.pending + tally.running === 0;
 
 type Follows = (from: Phase, to: Phase | undefined, counted: Counted) => Phase;
@@ -66,6 +66,6 @@ const rules: Readonly<Record<Rule, Follows>> = {
   whenDrained: (from, to, counted) => (isDrained(counted) ? (to ?? from) : from),
 };
 
-/** The phase that a move leads to. */
+/** Returns the phase that a move leads to. */
 export const phaseAfter = (from: Phase, { when, into }: Move, counted: Counted): Phase =>
   rules[when](from, into, counted);

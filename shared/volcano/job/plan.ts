@@ -1,4 +1,4 @@
-/** How what was decided becomes a plan: effects in their order, the status, the events, and what is waited for. */
+/** Makes the plan of a selected action: effects in their order, the status, the Events, and the wait. */
 
 import type { Decision } from "../../core/decision.ts";
 import { same } from "../../core/json.ts";
@@ -25,9 +25,9 @@ import { type Asked, pollMs, waitsOf } from "./waits.ts";
 const slowPollMs = 60_000;
 
 type Told = Asked & {
-  /** Nobody was asked to end, and what was shown stands: more pods of the same may be made within the step. */
+  /** No action was taken, so the step may go on creating pods. */
   readonly settled?: boolean;
-  /** What was acted on, if anything, was read by itself. */
+  /** The evidence of the action, if one was taken, was read again. */
   readonly sure?: boolean;
 };
 
@@ -41,29 +41,38 @@ const isDue = ({ spec, memory, view, object }: JobContext): boolean => {
   return due !== undefined && due <= view.now && shownPhase(object) === memory.phase;
 };
 
-/** Creations of pods within one step, however slowly each is answered. */
+/** The most creations of pods within one step, however slowly the API server answers. */
 const mostInStep = 1_000;
 
-/** More pods are to be made, and nothing else is: they need no other look. */
+/** True if the step only creates pods and more are missing: the step continues without another read. */
 const goesOn = ({ view, object, memory }: JobContext, { settled }: Told, stages: Stages): boolean =>
   settled === true &&
   shownPhase(object) === memory.phase &&
   (view.done ?? []).length < mostInStep &&
   stages.flat().every((effect) => effect.do === "create" && effect.resource === pods);
 
-/** Whoever it ends was told to be ended before, and what it goes by was read or only grows. */
+/**
+ * True if the plan is stale-safe: it deletes only pods that were to be ended before, and its evidence was read again or
+ * only grows.
+ */
 const isSwift = ({ memory }: JobContext, { sure }: Pick<Told, "sure">, ends: readonly Effect[]): boolean =>
   sure === true &&
   !isFinished(memory.phase) &&
   ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
 
-/** Others may have shown a later phase than the one that was read of: who shows this one has to win for it. */
+/**
+ * True if the status does not show the recorded phase. Another step may have shown a later one, so this step must win
+ * the save first.
+ */
 const isContested = ({ view, object, memory }: JobContext): boolean =>
   view.memory?.phase === memory.phase && shownPhase(object) !== memory.phase;
 
 type Stages = readonly (readonly Effect[])[];
 
-/** Whoever finds the job without a record, but with this status, comes to the same memory, and finds or makes the same group. */
+/**
+ * True if the status is the record: a step without a record derives the same memory from it, and finds or creates the
+ * same group.
+ */
 const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): boolean => {
   const { kept: _, ...remembered } = memory;
   const { status, stages, next } = plan;
@@ -75,14 +84,14 @@ const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): bool
   );
 };
 
-/** What is in the way of pods. */
+/** Returns the reason why no pods are created: a plugin error or a missing claim. */
 const wordOf = ({ object, spec, key }: JobContext, lacking: string | undefined): Word | undefined => {
   const refusal = refusedBy({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
   if (refusal !== undefined) return { reason: "PluginError", message: refusal };
   return lacking === undefined ? undefined : { reason: "PVCError", message: lacking };
 };
 
-/** What is owed is saved and told; everything else is decided within the same step, once it is. */
+/** Records the owed Events; everything else is decided in the same step afterwards. */
 export const payingPlan = (
   scene: JobContext,
   asked: Asked & Pick<Told, "sure">,
@@ -99,15 +108,19 @@ export const payingPlan = (
 type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
 
 /**
- * Pods that stay read the hosts of a job that has changed, so what the pods share is mended before others are ended, and
- * within the same stage, so that neither waits for the other. A job that is over ends its pods first: they may still read it.
+ * Orders the effects. Pods that stay read the hosts of a changed job, so repairs of shared objects precede deletions of
+ * pods, within one stage, so that neither waits for the other. A finished job ends its pods first: they may still read
+ * the shared objects.
  */
 const inOrder = (scene: JobContext, { ends, kept, group }: Ordered): Stages =>
   ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
 
 type Pressing = { readonly on: boolean; readonly again: boolean; readonly word: Word | undefined };
 
-/** What comes after a step that waits for this: more within the step, or another at once; what is in the way of pods is looked at soon. */
+/**
+ * Returns what follows the step: more within the step, another step at once, or the wait, with a poll if something
+ * hinders the pods.
+ */
 const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing): Next => {
   const wait: Wait = {
     ...waitOf({ next: waits }),
@@ -118,7 +131,7 @@ const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing
   return waits.do === "rest" && word !== undefined ? { do: "wait", ...wait } : { ...waits, ...wait };
 };
 
-/** The plan of a step, from the memory that it leaves. */
+/** Returns the plan of a step from the memory after its action. */
 export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
   if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], next: { do: "again" } };
   const kept = yield* planOwnedObjects(scene);
@@ -152,7 +165,7 @@ export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
   return isShown(next, plan) ? { ...plan, safety: { ...plan.safety, statusIsRecord: true } } : plan;
 }
 
-/** Nothing is done, and everybody sees why. */
+/** Plans no action; the status and an Event give the reason. `first`: effects that may remove it. */
 export const held = (scene: JobContext, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
   memory: scene.memory,
   stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
@@ -160,7 +173,7 @@ export const held = (scene: JobContext, word: Word, first: readonly Effect[] = [
   next: { do: "wait", pollMs: first.length > 0 ? 1_000 : pollMs, waitsFor: { on: "trouble", message: word.message } },
 });
 
-/** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
+/** Retries a refused write later and slowly: the cause may be repaired in the cluster. */
 export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> => {
   const word = refusalWord(refused);
   return {
@@ -169,7 +182,7 @@ export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Pla
   };
 };
 
-/** A spec that cannot be followed leaves everything as it is, and says what to change. */
+/** Leaves everything as it is when the spec is invalid; the status says what to correct. */
 export const invalid = (about: {
   readonly object: Stored;
   readonly memory: Memory;

@@ -1,6 +1,6 @@
-/** How many of a job's pods are in which phase, altogether and by task. */
+/** Counts of a job's pods by phase, in total and by task. */
 
-/** Phases that a pod is counted by; one that is on its way out counts as terminating whatever it still does. */
+/** Phases by which pods are counted; a pod that is to go counts as terminating whatever its phase. */
 export const podPhases = ["Pending", "Running", "Succeeded", "Failed", "Unknown"] as const;
 
 export type PodPhase = (typeof podPhases)[number];
@@ -12,7 +12,7 @@ export type Tally = {
   readonly failed: number;
   readonly unknown: number;
   readonly terminating: number;
-  /** What the job was told to need when its pods were made. */
+  /** The job's minAvailable. */
   readonly minAvailable: number;
   readonly byTask: Readonly<Record<string, Readonly<Partial<Record<PodPhase, number>>>>>;
 };
@@ -34,7 +34,7 @@ const byPhase = (pods: readonly Counting[]): Readonly<Partial<Record<PodPhase, n
     }),
   );
 
-/** Tasks without any pod that counts have no entry. */
+/** Counts the pods; a task without a counted pod has no entry. */
 export const tallyOf = (pods: readonly Counting[], minAvailable: number): Tally => {
   const staying = pods.filter(({ terminating }) => !terminating);
   const groups = Map.groupBy(staying, ({ task }) => task);

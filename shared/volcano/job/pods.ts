@@ -1,4 +1,4 @@
-/** A job's pods as they are: whose each is, how it stands, and whether it is to be ended. */
+/** The pods of a job: task, ordinal, version and phase of each, and whether a pod is to be ended. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { deletionAskedAt, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
@@ -16,7 +16,7 @@ export type Member = {
   readonly index: number;
   readonly version: number;
   readonly phase: PodPhase;
-  /** On its way out, whoever asked for it. */
+  /** Its deletion is requested, by Rekindle or by others. */
   readonly ending: boolean;
 };
 
@@ -33,7 +33,7 @@ const memberOf = (job: string, pod: Stored): Member | undefined => {
   return { pod, task, index, version, phase: podPhaseOf(podStatus(pod).phase), ending: isEnding(pod) };
 };
 
-/** The pods that belong to the job by its UID and by what they say; in the order of their names. */
+/** Returns the pods that the job owns and whose name and annotations agree, in the order of task and index. */
 export const membersOf = (
   job: { readonly name: string; readonly uid: string },
   pods: readonly Stored[],
@@ -48,17 +48,20 @@ export const hasFinished = ({ phase }: Pick<Member, "phase">): boolean => phase 
 
 const isMarked = ({ pod }: Member): boolean => pod.metadata.annotations?.[keys.outOfSync] === "true";
 
-/** True in phases in which nothing goes on: what has not finished is ended. */
+/** True in phases that end every unfinished pod. */
 export const endsUnfinished = ({ phase }: Memory): boolean => moveFor(phase, "SyncJob").pods === "killUnfinished";
 
 const isAsked = (member: Member, { doomed }: Memory): boolean =>
   doomed.includes(member.pod.metadata.uid) || isMarked(member);
 
-/** To be ended whatever has become of it meanwhile. */
+/** True if the pod is to be ended whatever its state: doomed, marked out of sync, or of an earlier version. */
 export const isOverByRight = (member: Member, memory: Memory): boolean =>
   isAsked(member, memory) || member.version < memory.version;
 
-/** To be ended: asked for, of an earlier version, or not finished in a job that goes on no more. */
+/**
+ * True if the pod is to be ended: doomed, marked out of sync, of an earlier version unless it is kept as finished, or
+ * unfinished in a phase that ends such pods.
+ */
 export const isOver = (member: Member, memory: Memory): boolean => {
   if (isAsked(member, memory)) return true;
   if (hasFinished(member)) return member.version < memory.version && !memory.keeps;
@@ -73,13 +76,13 @@ const statusesIn = (pod: Stored, list: string): readonly Json[] => {
 
 const numberIn = (value: Json, field: string): number => (typeof value[field] === "number" ? value[field] : 0);
 
-/** How often the containers of a pod were started again. */
+/** Returns how often the pod's containers were restarted, init containers included. */
 export const restartsOf = ({ pod }: Member): number =>
   ["initContainerStatuses", "containerStatuses"]
     .flatMap((list) => statusesIn(pod, list))
     .reduce((sum, status) => sum + numberIn(status, "restartCount"), 0);
 
-/** Every container is ready, as far as they tell. */
+/** True if the pod is running and every container that has a status is ready. */
 export const isReady = ({ pod, phase }: Member): boolean =>
   phase === "Running" && statusesIn(pod, "containerStatuses").every((status) => status["ready"] === true);
 
@@ -93,7 +96,7 @@ const endedIn = (status: Json): readonly Ended[] => {
   return [{ code: numberIn(terminated, "exitCode"), finishedAt: typeof finishedAt === "string" ? finishedAt : "" }];
 };
 
-/** How every container ended, init containers first. */
+/** Lists exit code and end of every terminated container, init containers first. */
 const endingsOf = ({ pod }: Member): readonly Ended[] =>
   ["initContainerStatuses", "containerStatuses"].flatMap((list) => statusesIn(pod, list)).flatMap(endedIn);
 
@@ -102,7 +105,7 @@ export const exitCodesOf = (member: Member): readonly number[] => [
   ...new Set(endingsOf(member).flatMap(({ code }) => (code === 0 ? [] : [code]))),
 ];
 
-/** When the last container ended, as the API writes it; "" when nobody says. */
+/** Returns when the last container ended, as the API writes it; "" if no container status says so. */
 export const finishedAtOf = (member: Member): string =>
   endingsOf(member)
     .map(({ finishedAt }) => finishedAt)
@@ -110,9 +113,9 @@ export const finishedAtOf = (member: Member): string =>
     .at(-1) ?? "";
 
 /**
- * True when the pod succeeded first and its deletion was requested afterwards. A grace above zero says that the deletion
- * came first: the API server gives a pod in a terminal phase none. Without a grace the times tell, in whole seconds; in
- * the same second the deletion counts as the first, for work that is done twice is better than work that is never done.
+ * True if the pod succeeded before its deletion was requested. A grace period above 0 says that the deletion came
+ * first: the API server gives a pod in a terminal phase none. With a grace period of 0 the times decide, in whole
+ * seconds. In the same second the deletion counts as first, because work done twice is better than work never done.
  */
 const endedFirst = (member: Member): boolean => {
   const { deletionGracePeriodSeconds: grace = 0 } = member.pod.metadata;
@@ -121,8 +124,8 @@ const endedFirst = (member: Member): boolean => {
 };
 
 /**
- * The pod did what it was for. Kubelets write a terminal phase also for a pod that is being deleted, so a server that
- * ends with 0 on SIGTERM is `Succeeded` on its way out, and is not done: it was evicted.
+ * True if the pod completed its work. A kubelet writes a terminal phase also for a pod under deletion: a server that
+ * ends with 0 on SIGTERM is `Succeeded`, but it was evicted and is not done.
  */
 export const hasSucceeded = (member: Member, { done, leaving }: Pick<Memory, "done" | "leaving">): boolean => {
   if (member.phase !== "Succeeded") return false;
@@ -130,11 +133,11 @@ export const hasSucceeded = (member: Member, { done, leaving }: Pick<Memory, "do
   return !ofTask(leaving, member.task).has(member.index) && endedFirst(member);
 };
 
-/** It is done, and stays as it is. */
+/** True if the pod succeeded and is not to be ended. */
 export const isDone = (member: Member, memory: Memory): boolean =>
   hasSucceeded(member, memory) && !isOver(member, memory);
 
-/** As the status counts it. */
+/** Returns the pod as the status counts it. */
 export const countingOf = (member: Member, memory: Memory): Counting => ({
   task: member.task,
   phase: member.phase,

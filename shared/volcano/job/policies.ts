@@ -1,17 +1,17 @@
-/** Which action an event leads to: commands first, then what is outdated, then the task's policies, then the job's. */
+/** Maps an event to an action: commands first, then outdated events, then the task's policies, then the job's. */
 import { durationMs } from "../schema/duration.ts";
 import { eventsOf } from "../schema/policies.ts";
 import { type JobSpec, nameOf, type Policy, tasksOf } from "../schema/spec.ts";
 import { type Action, internalEvents, isAction } from "../schema/words.ts";
 
-/** Something that has happened to a job. */
+/** An event of a job, or a command. */
 export type Request = {
-  /** An action that is asked for by name: a command. */
+  /** The action that a command names. */
   readonly action?: string;
   readonly event: string;
-  /** Of every container that ended: each may be named by a policy. */
+  /** Exit codes of all containers that ended; a policy may name any of them. */
   readonly exitCodes: readonly number[];
-  /** The job's version that it is about; absent: it is about the job as it is, whatever its version. */
+  /** The version that the event concerns; absent: the job's current one. */
   readonly version?: number;
   readonly uid?: string;
   readonly task?: string;
@@ -26,7 +26,7 @@ export type Answer = {
 
 const sync: Answer = { action: "SyncJob", delayMs: 0, by: "none" };
 
-/** A pod that only waits is an event when it has waited for long enough. */
+/** True if the policy names the event or one of its exit codes; PodPending counts only for a policy with a timeout. */
 const isMet = (policy: Policy, { event, exitCodes }: Request): boolean => {
   const events = eventsOf(policy);
   const named = event !== "" && (events.includes(event) || events.includes("*"));
@@ -43,7 +43,7 @@ const answerOf = (policies: readonly Policy[], request: Request, by: Answer["by"
 
 const isInternal = (event: string): boolean => internalEvents.some((one) => one === event);
 
-/** The job that is asked: its UID, and the version that its pods are of. */
+/** The job that the event concerns: its UID, the version of its pods, and its spec. */
 export type Asked = { readonly uid: string; readonly version: number; readonly spec: JobSpec };
 
 const isOutdated = ({ uid, version }: Request, asked: Asked): boolean =>

@@ -1,6 +1,6 @@
 /**
- * What has happened to a job since its last step, read off what is: upstream's events as levels. Each is an event once,
- * for what was one already is remembered.
+ * The policy events of a job since its last step, derived from objects: upstream's events as levels. The memory marks
+ * each event that was handled, so each is an event once.
  */
 import { instantOf } from "../../core/time.ts";
 import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
@@ -22,11 +22,11 @@ export type PolicyEvent = {
   readonly index?: number;
   readonly partition?: string;
   readonly exitCodes: readonly number[];
-  /** Somebody from outside took the pod away, or down: by deletion, eviction, preemption, or with its node. */
+  /** The pod was taken away or down from outside: by deletion, eviction, preemption, or with its node. */
   readonly disrupted?: true;
-  /** When, epoch ms; what says nothing of its time is thought to be of this moment. */
+  /** Instant of the event, epoch ms; the time of the step if the objects do not tell. */
   readonly at: number;
-  /** The pod that bears witness: by whose name to ask again, and which one it must still be. `uid` absent: it must be gone. */
+  /** The pod that proves the event: it is read again by name and must have this UID. Without `uid` it must be gone. */
   readonly witness?: { readonly name: string; readonly uid?: string };
 };
 
@@ -61,7 +61,7 @@ const isDisrupted = ({ pod }: Member): boolean => {
   return (disruptionOf(status) ?? statusDisruption(status)) !== undefined;
 };
 
-/** A failed pod that somebody removes is an eviction as soon as it is gone, and no failure. */
+/** Failed pods. A failed pod whose deletion is requested is no failure: it is an eviction as soon as it is gone. */
 const failures = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const known = ofTask(scene.memory.failed, nameOf(task));
   return members
@@ -77,7 +77,10 @@ const failures = (scene: JobContext, task: Task, members: readonly Member[]): re
     );
 };
 
-/** Seen, and not there any more; one that was done before is forgotten as seen when it goes. */
+/**
+ * Seen ordinals that have no pod. The memory drops a done ordinal from `seen` when its pod is gone, so it is no
+ * eviction.
+ */
 const evictions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const there = new Set(members.map(({ index }) => index));
   const missing = [...ofTask(scene.memory.seen, nameOf(task))].filter((index) => !there.has(index));
@@ -92,17 +95,17 @@ const evictions = (scene: JobContext, task: Task, members: readonly Member[]): r
     );
 };
 
-/** The job wants its pods to leave a node that is about to go, and this one is on such a node. */
+/** True if the job asks for eviction from nodes that are about to go, and the pod's node has a notice. */
 export const isLeaving = ({ wishes }: Pick<JobContext, "wishes">, { pod }: Member): boolean =>
   wishes.leaving === "evict" && leavingAt(pod) !== undefined;
 
-/** Pods that still run on a node that is about to go. Their real end, which comes later, is the same event. */
+/** Unfinished pods on a node with a notice. The end of such a pod, which comes later, belongs to the same event. */
 const departures = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
   members
     .filter((member) => isLeaving(scene, member) && !member.ending && !hasFinished(member) && isCurrent(scene, member))
     .map((member) => ofPod(scene, "PodEvicted", task, member.index, { disrupted: true, ...witnessOf(member) }));
 
-/** Pods that wait; for how long is a policy's matter, so `at` is when they were made. */
+/** Pending pods. The policy says how long a pod may wait, so `at` is the pod's creation. */
 const waits = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
   members
     .filter((member) => member.phase === "Pending" && !member.ending && isCurrent(scene, member))
@@ -116,7 +119,7 @@ const waits = (scene: JobContext, task: Task, members: readonly Member[]): reado
 const lastOf = (members: readonly Member[]): Member | undefined =>
   [...members].sort((a, b) => (finishedAtOf(a) < finishedAtOf(b) ? -1 : 1)).at(-1);
 
-/** All pods of a task are done, at least one of them in this version. */
+/** The completion of a task: all its pods are done, at least one of them in the current version. */
 const completions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const succeeded = members.filter((member) => isDone(member, scene.memory));
   const last = lastOf(succeeded.filter((member) => isCurrent(scene, member)));
@@ -134,7 +137,7 @@ const completions = (scene: JobContext, task: Task, members: readonly Member[]):
   ];
 };
 
-/** Containers of a task's pods have been started again too often. */
+/** The exhaustion of a task: its containers were restarted `maxRetry` times together. */
 const exhaustions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const most = task.maxRetry ?? 0;
   const live = members.filter((member) => !hasFinished(member) && !member.ending && isCurrent(scene, member));
@@ -144,13 +147,16 @@ const exhaustions = (scene: JobContext, task: Task, members: readonly Member[]):
   return [{ event: "TaskFailed", task: nameOf(task), exitCodes: [], at: scene.view.now, ...witnessOf(worst) }];
 };
 
-/** The phase that a group is in, as far as it says. */
+/** Returns the phase of the job's group; "" if there is none. */
 export const groupPhase = ({ group }: Pick<JobContext, "group">): string => {
   const { phase } = Object(group?.["status"]);
   return typeof phase === "string" ? phase : "";
 };
 
-/** The scheduler has lost what it had placed: about the job as it is, whatever its version, but not of a group left behind. */
+/**
+ * The group's phase is Unknown: the scheduler lost pods that it had placed. The event concerns the job in any version;
+ * a group left behind causes none.
+ */
 const losses = (scene: JobContext): readonly PolicyEvent[] => {
   const { group, memory, view } = scene;
   if (group === undefined || groupPhase(scene) !== "Unknown") return [];
@@ -160,7 +166,7 @@ const losses = (scene: JobContext): readonly PolicyEvent[] => {
 
 const kinds = [failures, evictions, departures, waits, completions, exhaustions] as const;
 
-/** Everything that is an event now, in the order in which it happened; of one moment, in the order of the pods. */
+/** Returns all current events in the order of time; events of one instant stay in the order of tasks and pods. */
 export const policyEventsOf = (scene: JobContext): readonly PolicyEvent[] => {
   const byTask = Map.groupBy(scene.members, ({ task }) => task);
   const found = tasksOf(scene.spec).flatMap((task) =>

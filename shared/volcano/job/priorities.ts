@@ -1,4 +1,6 @@
-/** Values of the priority classes that a job's pods name: those of the highest count first in what the group needs. */
+/**
+ * Values of the priority classes that a job's pods name: the group's needs count tasks of the highest priority first.
+ */
 import { all, get, type Reads } from "../../core/decision.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Priorities } from "../podgroup/group.ts";
@@ -10,7 +12,7 @@ const namesOf = (spec: JobSpec): readonly string[] => {
   return [...new Set(named.map(String))];
 };
 
-/** With one class for all, or none, there is nothing to put in order, and nothing is read. */
+/** True if a task names a priority class. Otherwise there is no order among tasks, and nothing is read. */
 const isOrdered = (spec: JobSpec): boolean =>
   tasksOf(spec).some(({ template }) => typeof template?.spec?.["priorityClassName"] === "string");
 

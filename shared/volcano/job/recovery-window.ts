@@ -1,4 +1,6 @@
-/** After a recovery: pods that were seen and are missing may come back within its window. Later they were evicted. */
+/**
+ * The recovery window of a job: a seen pod that is missing may come back within it; afterwards it counts as evicted.
+ */
 import type { Plan } from "../../core/plan.ts";
 import { waitingOrders } from "../command/order.ts";
 import { podName } from "../pods/names.ts";
@@ -7,10 +9,10 @@ import { isKept, type JobContext, ownerOf } from "./context.ts";
 import type { Memory } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
 
-/** How often a missing pod is looked for. */
+/** The interval at which a step looks for a missing pod, ms. */
 const pollMs = 5_000;
 
-/** Names of pods that were seen, and of which nothing stands. */
+/** Returns the names of seen pods that do not exist. */
 const missingIn = (scene: JobContext): readonly string[] =>
   tasksOf(scene.spec).flatMap((task) => {
     const name = nameOf(task);
@@ -20,7 +22,10 @@ const missingIn = (scene: JobContext): readonly string[] =>
       .map((index) => podName(ownerOf(scene).name, name, index));
   });
 
-/** The plan while the window is open for a missing pod; undefined when nothing is waited for. A command ends the wait. */
+/**
+ * Returns the plan while the window is open for a missing pod; undefined if nothing is waited for. A command ends the
+ * wait.
+ */
 export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | undefined => {
   const { returning, now } = scene.view;
   if (returning === undefined || now >= returning.until || !isKept(scene)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How a Job comes back: which objects live for it, what of a damaged memory is kept, and what its memory means in another
- * cluster. A version of its pods is never handed out twice: of all that tells of versions, the highest counts.
+ * Recovery of a Job: which objects it owns, which fields of a damaged memory are kept, and what its memory means in
+ * another cluster. A version of its pods is never handed out twice: the highest version found counts.
  */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -12,19 +12,21 @@ import { isFinished } from "./machine.ts";
 import { entered, type Memory, salvageMemory, seeded } from "./memory.ts";
 import { type Member, membersOf } from "./pods.ts";
 
-/** Pods and groups. What pods share goes with the end of the job, by the step that shows that end; claims hold data, and stay. */
+/**
+ * Pods and groups. The step that shows the job's end deletes the objects that pods share; claims hold data, and stay.
+ */
 const ownedObjects = (key: Key, uid: string): OwnedObjects => ({
   queries: [podsOf(key), ...groupsOf(key, uid)],
   owners: [uid],
 });
 
-/** A pod that has finished is history, as it is in a job that is terminated. */
+/** True for an unfinished pod. A finished one stays, as in a terminated job. */
 const isLive = (object: Stored): boolean => !["Succeeded", "Failed"].includes(podStatus(object).phase ?? "");
 
 const crewIn = ({ key, object, found: [pods = []] }: Remains): readonly Member[] =>
   membersOf({ name: key.name, uid: object.metadata.uid }, pods);
 
-/** Fields that cannot be read are taken from the status and from the pods; pods that were seen once are no longer waited for. */
+/** Takes unreadable fields from the status and the pods. If `seen` is unreadable, no missing pod is waited for. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const { object, now, stored } = remains;
   const { kept, problems } = salvageMemory(stored);
@@ -53,12 +55,12 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   return { memory, kept: Object.keys(kept), problems };
 };
 
-/** A job on its way to an end goes on to that end; one that was at work has its pods made anew, as another version. */
+/** Phases from which the job starts anew as the next version. A job on its way to an end goes on to that end. */
 const atWork: ReadonlySet<Memory["phase"]> = new Set(["Pending", "Running"]);
 
 /**
- * No pod came along. A job that has ended stays so, with what its pods have done. A run under way becomes the next
- * version, and spends no retry; the time that it may take begins anew when it runs.
+ * Returns the memory in a cluster to which no pod came along. A finished job stays finished, with its done pods. A job
+ * at work becomes the next version and spends no retry; its active time begins anew when it runs.
  */
 const voided = (memory: Memory): Memory => {
   const { retired: _, unknown: __, kept: ___, commands: ____, dismissed: _____, ...told } = memory;
@@ -70,14 +72,14 @@ const voided = (memory: Memory): Memory => {
   return { ...anew, phase: "Pending", version: memory.version + 1 };
 };
 
-/** The job is terminated, which no command undoes; its policies and its waits are over. */
+/** Terminates the job, which no command undoes, and cancels its delayed actions. */
 const ended = (memory: Memory, now: number, message: string): Memory => {
   if (isFinished(memory.phase) && memory.phase !== "Aborted") return memory;
   const over = entered({ ...memory, seen: {}, doomed: [], delays: [] }, "Terminated", now);
   return { ...over, why: { reason: "TerminateJob", message } };
 };
 
-/** What people read goes first; what steps decide by stays. */
+/** Drops or shortens texts for people, and keeps the fields that steps decide by. */
 const trimmed = ({ untold: _, hindered: __, why, ...memory }: Memory): Memory =>
   why === undefined ? memory : { ...memory, why: { ...why, message: why.message.slice(0, longestMessage / 4) } };
 

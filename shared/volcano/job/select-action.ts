@@ -1,4 +1,7 @@
-/** Which one action a step takes: what is ordered, else what has become due, else the first event that leads to one; everything else is a sync. */
+/**
+ * Selects the one action of a step: a command, else an annotation's action, else a delayed action that is due, else
+ * that of the first event that leads to one, else a sync.
+ */
 import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
 import { annotationActionOf } from "./annotation-actions.ts";
@@ -13,10 +16,13 @@ import { changed, ofTask } from "./ordinals.ts";
 import { type Answer, actionFor } from "./policies.ts";
 import { type EventName, isLeaving, type PolicyEvent, policyEventsOf } from "./policy-events.ts";
 
-/** A pod that waits, and when it will have waited for too long; `fresh`: no step before has seen it. */
+/** A Pending pod, and when it has waited for too long; `fresh`: no earlier step has seen it. */
 type Waiting = Later & { readonly fresh: boolean };
 
-/** What is announced of pods that wait. An action of the whole job that waits already for an earlier one is not new. */
+/**
+ * Returns the delayed actions to report for Pending pods. An action on the whole job that an earlier pod waits for
+ * already is not new.
+ */
 const announced = (waiting: readonly Waiting[]): readonly Later[] => {
   const groups = Map.groupBy(waiting, ({ action, delayMs, dueAt }) =>
     isOfJob(action) ? `${action} ${delayMs}` : `${action} ${delayMs} ${dueAt}`,
@@ -28,10 +34,10 @@ const announced = (waiting: readonly Waiting[]): readonly Later[] => {
 
 const job: Target = { task: "" };
 
-/** Policies are asked where pods are kept as the spec says; nowhere else does anything come of them. */
+/** True in phases in which policies apply: those that keep the pods as the spec says. */
 const listens = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
-/** What came of the events that a step has gone through, in their order. */
+/** The events that a step has handled, in their order, and the delayed actions that they lead to. */
 type Heard = { readonly happenings: readonly PolicyEvent[]; readonly arms: readonly Arm[] };
 
 const indexesBy = (happenings: readonly PolicyEvent[], event: EventName): ReadonlyMap<string, readonly number[]> => {
@@ -58,7 +64,9 @@ const excluding = (sets: Memory["seen"], gone: ReadonlyMap<string, readonly numb
 const tasksIn = (happenings: readonly PolicyEvent[], event: EventName): readonly string[] =>
   happenings.filter((one) => one.event === event).map(({ task }) => task);
 
-/** What has happened is an event no more. A pod that waits stays one, until it has been waited for. */
+/**
+ * Marks handled events in the memory, so that each is an event once. A Pending pod is not marked: it stays an event.
+ */
 const noted = (memory: Memory, { happenings, arms }: Heard, { group }: JobContext): Memory => {
   const lost = group !== undefined && happenings.some(({ event }) => event === "Unknown");
   return {
@@ -72,7 +80,7 @@ const noted = (memory: Memory, { happenings, arms }: Heard, { group }: JobContex
   };
 };
 
-/** What the job's annotation says of codes goes before its policies. */
+/** Answers an event; the job's exit-code annotation precedes its policies. */
 const answerTo = ({ object, spec, memory, wishes }: JobContext, { event, task, exitCodes }: PolicyEvent): Answer => {
   const rule = event === "PodFailed" ? wishes.exitCodes.find(({ ranges }) => isWithin(ranges, exitCodes)) : undefined;
   if (rule !== undefined) return { action: rule.action, delayMs: 0, by: "job" };
@@ -93,15 +101,18 @@ const overdueOf = (scene: JobContext, memory: Memory): SelectedAction | undefine
   return { memory: { ...memory, delays }, action: due.action, target: due, because };
 };
 
-/** What one event means now: an action, one that waits, a moment to look again, or nothing. */
+/** The consequence of one event: an action, a delayed action, an instant for another step, or nothing. */
 type Verdict =
   | { readonly does: "nothing" }
-  /** It stays an event until the restart that is on its way is over. */
+  /** It stays an event until the current restart is over. */
   | { readonly does: "stays" }
   | ({ readonly does: "waits" | "arms" } & Later)
   | { readonly does: "acts"; readonly action: Action };
 
-/** A pod waits from when it was made, an event from now. What fails in a restart is to be counted as another one, and so waits for its end. */
+/**
+ * Decides one event. The delay of a Pending pod begins with its creation, any other delay at `now`. A failure during a
+ * restart must count as another restart, so it waits until that restart is over.
+ */
 const verdictOf = (scene: JobContext, happening: PolicyEvent): Verdict => {
   const { now } = scene.view;
   const { action, delayMs, by } = answerTo(scene, happening);
@@ -124,7 +135,10 @@ const choiceOf = (memory: Memory, happening: PolicyEvent, action: Action): Selec
   };
 };
 
-/** A command goes before everything else, in every phase. One that changes nothing is the reason for nothing. */
+/**
+ * Takes the oldest command, before everything else and in every phase. A command that changes nothing sets no
+ * `because`.
+ */
 const orderedOf = ({ orders, memory: { commands } }: JobContext, memory: Memory): SelectedAction | undefined => {
   const [order] = waitingOrders(orders, commands);
   if (order === undefined) return undefined;
@@ -135,17 +149,19 @@ const orderedOf = ({ orders, memory: { commands } }: JobContext, memory: Memory)
   return { ...taken, action, ...(idle ? {} : { because: { event: "CommandIssued", exitCodes: [] } }) };
 };
 
-/** True when the next command ends the job, for which nothing has to be there first. */
+/** True if the next command ends the job; such a command needs no queue or other object first. */
 export const isToEnd = ({ orders, memory }: JobContext): boolean => {
   const [order] = waitingOrders(orders, memory.commands);
   return order !== undefined && !order.stale && ["AbortJob", "TerminateJob", "CompleteJob"].includes(order.action);
 };
 
-/** True of a pod that no step before has seen. */
+/** True if no earlier step has seen the event's pod. */
 const isFresh = ({ view }: JobContext, { task, index = -1 }: PolicyEvent): boolean =>
   !ofTask(view.memory?.seen ?? {}, task).has(index);
 
-/** Goes through what has happened until something is to be done about it; `told`: it may be done. */
+/**
+ * Handles events until one leads to an action; `told`: the status shows the current phase, so an action may be taken.
+ */
 const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedAction => {
   const happenings: PolicyEvent[] = [];
   const arms: Arm[] = [];
@@ -174,7 +190,7 @@ const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedActi
   };
 };
 
-/** `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
+/** Selects the action of a step; `told`: the status shows the job's current phase, so the job may leave it. */
 export const selectAction = (scene: JobContext, told: boolean): SelectedAction => {
   const staying = scene.members.filter((member) => !isLeaving(scene, member));
   const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, staying) };

@@ -1,4 +1,4 @@
-/** What keeps a job's pods from starting. */
+/** The reasons why a job's pods do not start. */
 
 import { type Decision, settled } from "../../core/decision.ts";
 import type { Plan } from "../../core/plan.ts";
@@ -15,7 +15,7 @@ const waitsFor: Startup["waitsFor"] = (why, besides = until("its pods", "started
   besides,
 });
 
-/** The plan with what the job's pods wait for. Pods behind a gate wait for their group, and are passed over. */
+/** Adds to the plan what the job's pods wait for. Gated pods wait for their group and are skipped. */
 export const startingUp = ({ view, object, members, memory }: JobContext, plan: Plan<Memory>): Decision<Memory> => {
   const pods = members.filter(({ version }) => version === memory.version).map(({ pod }) => pod);
   const startup = { object, resource: jobs, run: memory.version, role: "task", pods: settled(pods), waitsFor };

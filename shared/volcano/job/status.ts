@@ -1,4 +1,4 @@
-/** A job's status as its users know it, projected from what is remembered and what its pods are. */
+/** The status of a Job, projected from its memory and its pods. */
 import { instantOf, timeText } from "../../core/time.ts";
 import type { Json } from "../../kube/responses.ts";
 import { notesOf } from "../plugins/all.ts";
@@ -30,7 +30,7 @@ const notes = (scene: JobContext): Json => {
   return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
 };
 
-/** The whole status, as it should be. */
+/** Returns the whole status. */
 export const projected = (scene: JobContext, word: Word | undefined): Readonly<Record<string, unknown>> => {
   const { memory } = scene;
   const tally = tallied(scene);

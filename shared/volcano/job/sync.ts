@@ -1,4 +1,7 @@
-/** Pods as the spec says: those that are missing made, in the order of their tasks, and those that are too many ended. */
+/**
+ * Effects that make the pods match the spec: missing pods are created in the order of their tasks, superfluous pods
+ * deleted.
+ */
 import { type Effect, wholeOf } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { onPod } from "../plugins/all.ts";
@@ -11,10 +14,10 @@ import { ofTask } from "./ordinals.ts";
 import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
 
-/** Creations of one step: as many as its fence leaves time for. */
+/** The most creations at once: as many as a step's fence leaves time for. */
 const mostAtOnce = 400;
 
-/** Pods are made when the scheduler, or who stands in for it, has let the group in. */
+/** True if the scheduler, or Rekindle in its place, has admitted the group; pods are created only then. */
 export const isAdmitted = (scene: JobContext): boolean => {
   const { group, memory } = scene;
   if (group === undefined || group.metadata.uid === memory.retired) return false;
@@ -31,7 +34,7 @@ const isThere = (scene: JobContext, name: string): boolean => {
   return there.length + removedOf(scene, task).length >= leastOf(task);
 };
 
-/** What a task comes after: all of it, or any of several. */
+/** True if the tasks that a task depends on are there: all of them, or one with iteration `any`. */
 const mayStart = (scene: JobContext, { dependsOn }: Task): boolean => {
   const names = dependsOn?.name ?? [];
   if (names.length === 0) return true;
@@ -39,14 +42,16 @@ const mayStart = (scene: JobContext, { dependsOn }: Task): boolean => {
   return any ? names.some((name) => isThere(scene, name)) : names.every((name) => isThere(scene, name));
 };
 
-/** Who has finished is gone as soon as they are asked to go, unless somebody holds them. */
+/** True for a finished pod that is gone as soon as a step deletes it, because it has no finalizer. */
 const makesWay = ({ spec, memory }: JobContext, member: Member): boolean =>
   hasFinished(member) &&
   isOverByRight(member, memory) &&
   (member.pod.metadata.finalizers ?? []).length === 0 &&
   memory.retryCount < (spec.maxRetry ?? 0);
 
-/** Ordinals without a pod that are not done; of those that were seen the eviction must be an event first. */
+/**
+ * Ordinals that have no pod and are not done. A seen ordinal is not among them: its eviction must be an event first.
+ */
 const missingOf = (scene: JobContext, task: Task): readonly number[] => {
   const name = nameOf(task);
   const stays = (member: Member): boolean => member.task === name && !makesWay(scene, member);
@@ -60,18 +65,18 @@ const missingOf = (scene: JobContext, task: Task): readonly number[] => {
 
 type Missing = { readonly task: Task; readonly index: number };
 
-/** Pods that may be made now. */
+/** Pods that may be created now. */
 const missing = (scene: JobContext): readonly Missing[] =>
   tasksOf(scene.spec)
     .filter((task) => mayStart(scene, task))
     .flatMap((task) => missingOf(scene, task).map((index) => ({ task, index })));
 
-/** The pods of one decision have so many characters together: more would take the time of all others. */
+/** The most characters of all pods of one decision; larger decisions would delay the steps of other keys. */
 const mostBuilt = 8_388_608;
 
 type Creation = Extract<Effect, { do: "create" }>;
 
-/** Pods as far as they are made at once: fewer of larger ones. What plugins work out for the whole job, they do once. */
+/** Creates as many pods as fit at once, fewer if they are large. Plugins compute the values of the whole job once. */
 const creations = (scene: JobContext, wanted: readonly Missing[]): readonly Effect[] => {
   const making = makingOf(scene);
   const scope = { owner: making.owner, tasks: tasksOf(scene.spec) };
@@ -98,7 +103,7 @@ const creations = (scene: JobContext, wanted: readonly Missing[]): readonly Effe
   return made;
 };
 
-/** By judgement of how it stands: only if nothing about it has changed since. */
+/** Deletes a pod by judgement of its state: only if its resourceVersion has not changed. */
 const dismissal = ({ pod }: Member): Effect => ({
   do: "delete",
   ref: refOf(pods, pod),
@@ -106,18 +111,18 @@ const dismissal = ({ pod }: Member): Effect => ({
   resourceVersion: pod.metadata.resourceVersion,
 });
 
-/** Names of what this very step has made already. */
+/** Returns the names of the pods that this step has created already. */
 const madeIn = ({ view: { done = [] } }: JobContext): ReadonlySet<string> =>
   new Set(done.flatMap((effect) => (effect.do === "create" ? [effect.object.metadata.name] : [])));
 
 export type Pods = {
   readonly ends: readonly Effect[];
   readonly creates: readonly Effect[];
-  /** More are to be made than one step does. */
+  /** More pods are missing than `creates` holds. */
   readonly more: boolean;
 };
 
-/** What is to be done about the pods; `ready`: everything that they need stands. */
+/** Returns the effects on the pods; `ready`: everything that the pods need exists. */
 export const podEffects = (scene: JobContext, ready: boolean): Pods => {
   const over = overdue(scene);
   const excess = isKept(scene)

@@ -1,11 +1,11 @@
-/** What a plan for a Job means to a listener: its phase, and of the reason what its status says. */
+/** The status update that a plan for a Job causes: the phase, and the message of the status. */
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Phase } from "../schema/words.ts";
 import type { Memory } from "./memory.ts";
 
-/** Phases that nothing leads out of; an aborted job may be resumed. */
+/** Terminal phases. Aborted is not one: an aborted job may be resumed. */
 const ends: ReadonlySet<Phase> = new Set(["Completed", "Terminated", "Failed"]);
 
 const messageIn = ({ status, memory }: Plan<Memory>): string | undefined => {

@@ -1,4 +1,4 @@
-/** What a job waits for when a step is over, and whether another is to come at once. */
+/** The wait of a job after a step, and whether another step comes at once. */
 
 import type { Next } from "../../core/plan.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
@@ -29,17 +29,17 @@ const earliest = (...instants: readonly (number | undefined)[]): number | undefi
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
-/** Commands that are still to be taken. */
+/** True if a command is still to be taken. */
 const isOrdered = ({ orders, memory }: JobContext): boolean => waitingOrders(orders, memory.commands).length > 0;
 
-/** Evictions that are still to become events. */
+/** True if an eviction is still to become an event. */
 const hasMore = ({ memory, members, spec }: JobContext): boolean =>
   tasksOf(spec).some(({ name = "" }) => {
     const there = new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
     return [...ofTask(memory.seen, name)].some((index) => !there.has(index));
   });
 
-/** What is there already leads on from a phase that had to be shown first; everything else is told by what changes. */
+/** True if the pods lead on from a phase that the status had to show first; no further event would bring that step. */
 const leadsOn = (scene: JobContext): boolean => {
   const { memory, spec, object } = scene;
   if (shownPhase(object) === memory.phase) return false;
@@ -58,7 +58,7 @@ const waitsFor = (scene: JobContext): WaitingOn => {
 
 type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;
 
-/** Nothing goes on any more: its time to live, or rest. */
+/** The wait of a finished job: its time to live, or rest. */
 const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
   const due = expiryOf(scene.spec, scene.memory);
   if (busy) return { do: "again" };
@@ -66,7 +66,7 @@ const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
   return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
 };
 
-/** `busy`: the step ends somebody, or changes what the job has beside its pods. */
+/** Returns the wait; `busy`: the step ends pods or changes other objects of the job. */
 export const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits => {
   const { memory } = scene;
   const sooner = isOrdered(scene) || asked.more === true;

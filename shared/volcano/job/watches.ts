@@ -1,4 +1,7 @@
-/** What of the world is news to a job, for those who only watch and need none of its decisions. */
+/**
+ * The watches of a Job: which changes send its key, and which fields a watch keeps. It imports none of the job's
+ * decisions.
+ */
 import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
@@ -19,16 +22,16 @@ const statusesIn = (pod: Obj, list: string): readonly Json[] => {
   return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
 };
 
-/** Of each container: whether it is ready, and how often it was started again. */
+/** Readiness and restart count of each container. */
 const containersOf = (pod: Obj): readonly unknown[] =>
   ["initContainerStatuses", "containerStatuses"]
     .flatMap((list) => statusesIn(pod, list))
     .map(({ name, ready, restartCount }) => ({ name, ready, restartCount }));
 
-/** What of a pod can be news: its phase, its containers, its end, and that its node is about to go. */
+/** The fields of a pod whose change sends the key: phase, containers, deletion, and the notice of its node. */
 const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod), leavingAt(pod)];
 
-/** What of a group can be news: its phase, and what the scheduler says is in its way; not how often it says so. */
+/** The fields of a group whose change sends the key: phase and conditions, without their messages and times. */
 const word = (group: Obj): unknown => {
   const { phase, conditions } = statusOf(group);
   const known = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
@@ -38,7 +41,7 @@ const word = (group: Obj): unknown => {
 const only = (value: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
 
-/** All that a job's decisions read of a pod. */
+/** Keeps the fields of a pod that a job's decisions read. */
 const trimPod = (pod: Stored): Stored => {
   const { conditions } = statusOf(pod);
   const telling = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isTelling) : [];
@@ -52,21 +55,21 @@ const trimPod = (pod: Stored): Stored => {
   };
 };
 
-/** What nobody was told anything of yet is kept whole: the first step need not read it. */
+/** Keeps a job without a status whole, so that its first step need not read it. */
 const trimJob = (job: Stored): Stored => (same(statusOf(job), {}) ? trimWith(job) : trim(job));
 
-/** Where it was placed; and whoever takes a pod away says so first. */
+/** True for the conditions that decisions read: PodScheduled, and DisruptionTarget, which precedes a disruption. */
 const isTelling = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
 
 const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 
-/** The job that owns it, by its own word. */
+/** Returns the name of the Job among the object's owners. */
 const jobOf = (object: Obj): string | undefined =>
   object.metadata.ownerReferences?.find(
     ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(jobs.group),
   )?.name;
 
-/** A user has changed its spec: pods that stay are to read the new hosts soon, whatever else its pods have to say. */
+/** True if the spec changed: pods that stay must read the new hosts soon, so the key is sent at once. */
 const isAskedAnew = (before: Obj | undefined, after: Obj | undefined): boolean =>
   before !== undefined && after !== undefined && before.metadata.generation !== after.metadata.generation;
 
@@ -96,5 +99,5 @@ const watches: readonly Watch[] = [
   commandWatch(jobs),
 ];
 
-/** A job as a forwarder knows it. */
+/** The Job kind as a forwarder needs it. */
 export const jobWatcher = { kind: jobs.kind, resource: jobs, optional: true, watchful: true, watches } as const;

@@ -1,11 +1,11 @@
-/** What a queue is guaranteed, deserves and may have: whether each is an amount, and none exceeds the next. */
+/** Checks guarantee, deserved and capability of a queue: each is an amount, and none exceeds the next. */
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import type { Amounts } from "./amounts.ts";
 import { invalid } from "./invalid.ts";
 
 const spec = "requestBody.spec";
 
-/** Resources of which there are no parts: objects, and what vendors add. */
+/** True for resources without fractions: object counts, and vendors' resources. */
 const isWhole = (name: string): boolean =>
   ["pods", "services", "secrets", "configmaps", "persistentvolumeclaims"].includes(name) ||
   (name.includes("/") && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith("requests."));

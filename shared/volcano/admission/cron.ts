@@ -1,4 +1,4 @@
-/** A CronJob at the API server's door: upstream's rules of schedule, time zone and name, in its words. */
+/** Admission of a CronJob: upstream's rules for schedule, time zone and name, in its words. */
 import { readSchedule } from "../../core/cron/schedule.ts";
 import { zoneOf } from "../../core/cron/zone.ts";
 import type { Named } from "../../kube/admission.ts";
@@ -42,7 +42,7 @@ const nameSaying = (name: string): string => {
   return errors.length === 0 ? "" : `invalid cronJob name ${JSON.stringify(name)}: ${errors.join("; ")}`;
 };
 
-/** Why it is refused; empty when it may be stored. */
+/** Returns why the CronJob is refused; empty if it may be stored. */
 export const cronSaying = (name: string, spec: unknown): string => {
   const parsed = shape.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
@@ -50,7 +50,7 @@ export const cronSaying = (name: string, spec: unknown): string => {
   return `${scheduleSaying(schedule)}${zoneSaying(timeZone)}${nameSaying(name)}`.trim();
 };
 
-/** What the jobs of a template would be told, which upstream only finds when it makes one. */
+/** Returns warnings about the jobs of a template. Upstream finds these problems only when it creates a job. */
 export const templateWarnings = (name: string, template: unknown): readonly string[] => {
   const spec = isRecord(template) ? template["spec"] : undefined;
   const saying = newJobSaying(name, spec);
@@ -59,7 +59,7 @@ export const templateWarnings = (name: string, template: unknown): readonly stri
     : [`its jobs will be refused: ${saying}`];
 };
 
-/** What upstream stores all the same, and reconcile tells later. */
+/** Returns warnings about a spec that upstream stores and that reconcile reports later. */
 export const cronWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
   const read = readSpec({ apiVersion: "", kind: "CronJob", metadata, spec });

@@ -1,4 +1,4 @@
-/** A JobFlow at the API server's door: its jobs must be startable in some order; what else reconcile will say is a warning. */
+/** Admission of a JobFlow: its jobs must be startable in some order; other problems are warnings. */
 import type { Named } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { readSpec } from "../flow/read.ts";
@@ -8,7 +8,7 @@ import { flowSpecSchema } from "../schema/flow.ts";
 
 const notDag = "jobflow Flow is not DAG";
 
-/** Why the flow is refused; empty when it may be stored. */
+/** Returns why the flow is refused; empty if it may be stored. */
 export const flowSaying = (spec: unknown): string => {
   const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
@@ -24,7 +24,7 @@ export const flowSaying = (spec: unknown): string => {
   return formsDag(tasks) ? "" : notDag;
 };
 
-/** What upstream stores all the same, and reconcile tells in the flow's status. */
+/** Returns warnings about a spec that upstream stores and that reconcile reports later. */
 export const flowWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
   const read = readSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });

@@ -24,7 +24,7 @@ const weightError = (weight: string, weights: string): string | undefined => {
 const small = (weight: string, weights: string): string =>
   invalid(path, weights, `${weight} in the ${weights} must be larger than 0`);
 
-/** The first thing that is wrong, if anything is. */
+/** Returns the first error, if there is one. */
 export const hierarchyErrors = ({ name, annotations }: Placed, all: readonly Placed[]): readonly string[] => {
   const { [hierarchyKey]: own = "", [weightsKey]: weights = "" } = annotations;
   if (own === "" && weights === "") return [];

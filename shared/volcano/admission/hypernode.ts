@@ -1,4 +1,4 @@
-/** A HyperNode at the API server's door: each of its members is chosen in one way, and by what can choose. As upstream's rules. */
+/** Admission of a HyperNode: each member has one selector, and a valid one. As upstream's rules. */
 import * as z from "zod";
 import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "../schema/absent.ts";
@@ -18,10 +18,10 @@ type Member = z.infer<typeof schema>["members"][number];
 
 const types: ReadonlySet<string> = new Set(["Node", "HyperNode"]);
 
-/** What Go's expressions do not know: they look neither ahead nor back. */
+/** Syntax that Go's expressions do not have: lookahead, lookbehind and backreferences. */
 const foreign = /(?<!\\)(?:\\\\)*(\(\?<?[=!]|\\[1-9])/;
 
-/** Go's way of naming groups, setting flags and telling ends and classes, in words that are read here. */
+/** Translates Go's syntax of named groups, flags and character classes for JavaScript. */
 const translated = (pattern: string): string =>
   pattern
     .replaceAll("(?P<", "(?<")
@@ -29,7 +29,7 @@ const translated = (pattern: string): string =>
     .replaceAll(/\(\?[imsU-]+:/g, "(?:")
     .replaceAll(/\[:\^?[a-z]+:\]/g, "a");
 
-/** Why no expression can be made of a pattern; undefined when one can. It is never matched here. */
+/** Returns why a pattern is no valid expression; undefined if it is valid. The expression is never matched. */
 const unreadable = (pattern: string): string | undefined => {
   const [, part] = foreign.exec(pattern) ?? [];
   if (part !== undefined) return `invalid or unsupported Perl syntax: \`${part}\``;
@@ -71,7 +71,7 @@ const ofMember = (member: Member, at: number): readonly string[] => {
   return [...type, ...ofSelector(member).map(([field, saying]) => `${place}.selector${field}: ${saying}`)];
 };
 
-/** Why it is refused; "" when it may be stored. */
+/** Returns why the spec is refused; "" if it may be stored. */
 export const hyperNodeSaying = (spec: unknown): string => {
   const parsed = schema.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);

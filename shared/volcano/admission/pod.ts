@@ -1,4 +1,4 @@
-/** Pods for Volcano's scheduler at the API server's door: how many of them may be away at once, as their annotations say. */
+/** Admission of pods for Volcano's scheduler: the annotations that say how many of them may be disrupted at once. */
 import * as z from "zod";
 import type { AdmittedObject } from "../../kube/admission.ts";
 import { keys } from "../resource.ts";
@@ -12,7 +12,7 @@ const budgets = [keys.jdbMinAvailable, keys.jdbMaxUnavailable] as const;
 
 const int32 = /^[+-]?\d+$/;
 
-/** As Go reads a whole number; undefined when it is none that fits. */
+/** Reads a whole number as Go does; undefined if the text is none. */
 const wholeOf = (text: string): number | undefined => {
   const value = int32.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(value) ? value : undefined;
@@ -32,7 +32,7 @@ const budgetSaying = (key: string, text: string): string | undefined => {
     : `invalid value <${quoted}> for ${key}, it must be a valid percentage which between 1% ~ 99%`;
 };
 
-/** Why a pod is refused; empty when it may be made. Pods of other schedulers are nobody's business here. */
+/** Returns why a pod is refused; empty if it may be created. Pods of other schedulers are not checked. */
 export const podSaying = (object: AdmittedObject, schedulers: readonly string[] = ["volcano"]): string => {
   const parsed = shape.safeParse(object);
   if (!parsed.success || !schedulers.includes(parsed.data.spec?.schedulerName ?? "")) return "";

@@ -1,4 +1,4 @@
-/** A group of pods at the API server's door: the queue of its namespace, and what upstream's webhook refuses, in its words. */
+/** Admission of a PodGroup: the queue of its namespace, and the rules of upstream's webhook, in its words. */
 import * as z from "zod";
 import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
@@ -17,7 +17,7 @@ const shape = z.looseObject({
   subGroupPolicy: z.array(z.looseObject({ name: z.string().optional(), networkTopology: topology })).optional(),
 });
 
-/** A queue by its name; absent: nobody could be asked. */
+/** Finds a queue by its name. Without this function the queues could not be read. */
 export type FindQueue = (name: string) => QueueView | undefined;
 
 const queueSaying = (name: string, find: FindQueue | undefined): string => {
@@ -42,7 +42,7 @@ const topologySaying = ({ networkTopology, subGroupPolicy = [] }: z.infer<typeof
       .map(({ name = "" }) => `in subGroupPolicy '${name}': ${twoTiers}`),
   ].join(" ");
 
-/** Why a new group is refused; empty when it may be stored. */
+/** Returns why a new group is refused; empty if it may be stored. */
 export const groupSaying = ({ spec }: AdmittedObject, find: FindQueue | undefined): string => {
   const parsed = shape.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
@@ -51,10 +51,10 @@ export const groupSaying = ({ spec }: AdmittedObject, find: FindQueue | undefine
 
 const queueOfNamespace = "scheduling.volcano.sh/queue-name";
 
-/** True when its namespace may send it to another queue. */
+/** True if the group's namespace may name another queue for it. */
 export const asksNamespace = ({ spec }: AdmittedObject): boolean => isRecord(spec) && spec["queue"] === "default";
 
-/** The queue that its namespace names, in the default's place. */
+/** Replaces the default queue by the one that the namespace names. */
 export const groupPatch = (
   object: AdmittedObject,
   annotations: Readonly<Record<string, string>>,

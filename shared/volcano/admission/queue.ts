@@ -1,4 +1,4 @@
-/** A queue at the API server's door: upstream's defaults, and what upstream's webhook refuses of it, in its words. */
+/** Admission of a queue: upstream's defaults, and the rules of upstream's webhook, in its words. */
 import * as z from "zod";
 import { same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
@@ -31,7 +31,7 @@ const shape = z.looseObject({
 
 type Read = { readonly ok: true; readonly queue: Queue } | { readonly ok: false; readonly message: string };
 
-/** A queue as the API server keeps it, or what cannot be read of it. */
+/** Reads a queue as the API server stores it; otherwise returns its errors. */
 export const readQueue = (object: AdmittedObject, name: string): Read => {
   const parsed = shape.safeParse(withoutNulls(object), telling);
   if (!parsed.success) return { ok: false, message: explain(parsed.error, "queue") };
@@ -63,7 +63,7 @@ const stateErrors = ({ state }: Queue): readonly string[] =>
 
 const plain = (held: Amounts): unknown => Object.fromEntries([...held].map(([name, { nano }]) => [name, `${nano}`]));
 
-/** What upstream looks at the whole tree for: a new queue, another parent, other amounts. */
+/** True if upstream checks the whole tree: for a new queue, another parent, or other amounts. */
 const movesTree = (queue: Queue, before: Queue | undefined): boolean => {
   if (queue.name === "root") return false;
   const told = ({ parent, capability, deserved, guarantee }: Queue): unknown => [
@@ -76,9 +76,9 @@ const movesTree = (queue: Queue, before: Queue | undefined): boolean => {
 export type QueueChange = {
   readonly operation: string;
   readonly queue: Queue;
-  /** As it was, of an update. */
+  /** The queue before an update. */
   readonly before?: Queue;
-  /** All that there are; absent: nobody could be asked, and only the queue itself is judged. */
+  /** All queues; absent: they could not be read, and only the queue itself is judged. */
   readonly all?: readonly Queue[];
 };
 
@@ -90,7 +90,7 @@ const written = ({ queue, before, all }: QueueChange): string => {
   return movesTree(queue, before) ? treeSaying(queue, all) : "";
 };
 
-/** Why the change is refused; empty when it may be made. */
+/** Returns why the change is refused; empty if it may be made. */
 export const queueChangeSaying = (change: QueueChange): string => {
   const { operation, queue, all } = change;
   if (operation === "DELETE") return deletionSaying(queue.name, all);
@@ -99,7 +99,7 @@ export const queueChangeSaying = (change: QueueChange): string => {
     : `invalid operation \`${operation}\`, expect operation to be \`CREATE\`, \`UPDATE\` or \`DELETE\``;
 };
 
-/** What a queue has where its writer says nothing: the same at the door and in reconcile. */
+/** Returns the queue with its defaults, the same in admission and in reconcile. */
 export const queueDefaults = (object: AdmittedObject): AdmittedObject => {
   const { metadata, spec } = object;
   const parsed = shape.safeParse(withoutNulls(object));
@@ -115,7 +115,7 @@ export const queueDefaults = (object: AdmittedObject): AdmittedObject => {
 export const queuePatch = (object: AdmittedObject): readonly PatchOperation[] =>
   additions(object, queueDefaults(object), "");
 
-/** What jobs and groups see of a queue. */
+/** Returns the fields of a queue that jobs and groups depend on. */
 export const viewOf = (queue: Queue, all: readonly Queue[]): { name: string; state: string; children: number } => ({
   name: queue.name,
   state: queue.state,

@@ -1,4 +1,4 @@
-/** Which of Volcano's kinds admission knows, and what it does for each: pure, as far as queues and namespaces are told it. */
+/** Admission of Volcano's kinds: the defaults and the checks of each. Pure: queues and namespaces are given. */
 import { isTooMuch, same } from "../../core/json.ts";
 import {
   type AdmissionRequest,
@@ -22,7 +22,7 @@ import { asksNamespace, type FindQueue, groupPatch, groupSaying } from "./podgro
 import { queueChangeSaying, queuePatch, readQueue, viewOf } from "./queue.ts";
 import type { Queue } from "./tree.ts";
 
-/** What a judgement needs to see beside the object. Absent: nobody could be asked, and what rests on it is let pass. */
+/** The objects that a review needs beside its own. Absent: they could not be read, and the checks on them pass. */
 export type Around = {
   /** All queues, as the API server has them. */
   readonly queues?: readonly AdmittedObject[] | undefined;
@@ -34,10 +34,10 @@ type Asked = { readonly request: AdmissionRequest; readonly object: AdmittedObje
 
 type Known = {
   readonly needs: "queues" | "nothing";
-  /** Absent: those of any object. */
+  /** Absent: the limits of any object. */
   readonly limits?: LimitsSaying;
   readonly patched?: (asked: Asked) => readonly PatchOperation[];
-  /** Why it is refused; "" when it may be stored. */
+  /** Returns why the object is refused; "" if it may be stored. */
   readonly says: (asked: Asked) => string;
   readonly warns?: (asked: Asked) => readonly string[];
 };
@@ -93,7 +93,7 @@ const bare = (name: string): Queue => ({
   ...{ capability: none, deserved: none, guarantee: none, allocated: none },
 });
 
-/** group/kind → what is done about it. */
+/** group/kind → its checks and defaults. */
 const known: Readonly<Record<string, Known>> = {
   "batch.volcano.sh/Job": {
     needs: "queues",
@@ -136,19 +136,19 @@ const knownOf = ({ kind }: AdmissionRequest): Known | undefined => {
   return Object.hasOwn(known, name) ? known[name] : undefined;
 };
 
-/** True for kinds of Volcano: pods are anybody's. */
+/** True for Volcano's kinds; Pod, which is reviewed, too, is none of them. */
 export const isVolcanos = ({ kind }: AdmissionRequest): boolean => kind.group.endsWith(".volcano.sh");
 
-/** What must be looked at before it can be judged. */
+/** True if the queues must be read before the object is judged. */
 export const needsQueues = (request: AdmissionRequest): boolean => knownOf(request)?.needs === "queues";
 
-/** Whether its namespace must be looked at before it can be patched. */
+/** True if the object's namespace must be read before the object is patched. */
 export const needsNamespace = (request: AdmissionRequest): boolean =>
   request.kind.kind === "PodGroup" && isVolcanos(request) && request.object != null && asksNamespace(request.object);
 
 const created = ({ operation }: AdmissionRequest): boolean => operation === "CREATE";
 
-/** Writes what the object's writer left out, once: when it is made. */
+/** Writes missing fields of an object once: at its creation. */
 export const patchedBy = (request: AdmissionRequest, around: Around = {}): Verdict => {
   const { object } = request;
   const patched = knownOf(request)?.patched;
@@ -156,7 +156,7 @@ export const patchedBy = (request: AdmissionRequest, around: Around = {}): Verdi
   return { ...pass, patch: patched({ request, object, around }) };
 };
 
-/** Of a queue its annotations and its state are judged, too. */
+/** True if nothing that is judged has changed: the spec, and of a queue also annotations and status. */
 const isUntouched = (request: AdmissionRequest): boolean => {
   if (!isSameSpec(request)) return false;
   if (request.kind.kind !== "Queue") return true;
@@ -164,7 +164,7 @@ const isUntouched = (request: AdmissionRequest): boolean => {
   return same(told(request.object), told(request.oldObject));
 };
 
-/** Refuses what upstream refuses, and what could not run. */
+/** Refuses objects that upstream refuses, and objects that could not run. */
 export const judgedBy = (request: AdmissionRequest, around: Around = {}): Verdict => {
   const found = knownOf(request);
   const object = request.object ?? request.oldObject;

@@ -1,4 +1,6 @@
-/** The tree that queues form by `spec.parent`: what a queue may have beside its ancestors, siblings and children. */
+/**
+ * The tree that queues form by `spec.parent`: checks of a queue's amounts against its ancestors, siblings and children.
+ */
 import {
   type Amounts,
   lessPartly,
@@ -11,7 +13,7 @@ import {
   valueText,
 } from "./amounts.ts";
 
-/** A queue as its rules need it. `parent` is "" where it names none. */
+/** A queue as its rules need it. `parent` is "" if it names none. */
 export type Queue = {
   readonly name: string;
   readonly parent: string;
@@ -29,14 +31,14 @@ const named = (name: string, all: Queues): Queue | undefined => all.find((queue)
 
 export const childrenOf = (name: string, all: Queues): Queues => all.filter(({ parent }) => parent === name);
 
-/** As Kubernetes says that there is none. */
+/** Returns Kubernetes' message about a queue that does not exist. */
 export const notFound = (name: string): string => `queue.scheduling.volcano.sh "${name}" not found`;
 
 const podsIn = ({ allocated }: Queue): number => valueIn(measureOf(allocated), "pods");
 
 const isTop = (parent: string): boolean => parent === "" || parent === "root";
 
-/** Whether it may be below the queue that it names. */
+/** Returns why the queue may not be below the parent that it names; empty if it may. */
 export const parentSaying = (queue: Queue, all: Queues): string => {
   if (isTop(queue.parent)) return "";
   if (queue.parent === queue.name) return `queue ${queue.name} cannot use itself as parent`;
@@ -48,7 +50,7 @@ export const parentSaying = (queue: Queue, all: Queues): string => {
     : `queue ${parent.name} cannot be the parent queue of queue ${queue.name} because it has allocated Pods: ${pods}`;
 };
 
-/** Ancestors from the nearest on, short of the root. A ring of queues ends where it begins again. */
+/** Returns the ancestors from the nearest on, without the root. In a cycle each queue occurs once. */
 const ancestorsOf = (queue: Queue, all: Queues): Queues => {
   const found: Queue[] = [];
   let at = queue.parent;
@@ -79,7 +81,7 @@ const shares = ["guarantee", "deserved"] as const;
 const added = (sums: readonly Measure[], child: Queue): readonly Measure[] =>
   shares.map((share, at) => sumOf(sums[at] ?? new Map(), measureOf(child[share])));
 
-/** Children are added one by one, and each sum is held against the parent: the first that exceeds it is told. */
+/** Adds the children one by one and compares each sum with the parent; reports the first sum that exceeds it. */
 const sumsSaying = (who: string, parent: Queue, children: Queues): string => {
   let sums: readonly Measure[] = [];
   for (const child of children) {
@@ -93,7 +95,7 @@ const sumsSaying = (who: string, parent: Queue, children: Queues): string => {
   return "";
 };
 
-/** The most that any queue of a subtree may have; what says so itself hides those below. */
+/** Returns the largest capability in a subtree; a queue with its own capability hides those below it. */
 const largestBelow = (queue: Queue, name: string, all: Queues, seen: readonly Queue[] = []): number => {
   const own = capabilityIn(queue, name);
   if (own > 0 || seen.includes(queue)) return own;
@@ -120,7 +122,7 @@ const besidesSaying = (queue: Queue, all: Queues): string => {
   return aboveSaying(queue, all) || sumsSaying("parent queue", parent, [...siblings, queue]);
 };
 
-/** What its amounts break in the tree; empty when nothing. */
+/** Returns what the queue's amounts break in the tree; empty if nothing. */
 export const treeSaying = (queue: Queue, all: Queues): string => {
   const beside = besidesSaying(queue, all);
   const children = childrenOf(queue.name, all);
@@ -130,7 +132,7 @@ export const treeSaying = (queue: Queue, all: Queues): string => {
 
 const kept = ["default", "root"];
 
-/** Why it may not be deleted; `all` absent: nobody could be asked. */
+/** Returns why a queue may not be deleted; `all` absent: queues could not be read, and only the name is checked. */
 export const deletionSaying = (name: string, all: Queues | undefined): string => {
   if (kept.includes(name)) return `\`${name}\` queue can not be deleted`;
   const queue = named(name, all ?? []);

@@ -1,6 +1,6 @@
 /**
- * What somebody orders of a job or a queue by an object of its own, a Command. Whoever obeys remembers its UID before the
- * object goes, so that it is obeyed once, whoever dies when.
+ * Commands: orders to a job or a queue, each an object of its own. A step saves the UID of a command before it deletes
+ * the object, so that each command is carried out once, whenever a step dies.
  */
 import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
@@ -20,11 +20,11 @@ export type Order = {
   readonly object: Stored;
   readonly uid: string;
   readonly action: string;
-  /** Meant for another object, which had this one's name. */
+  /** The command is for another object, which had this one's name. */
   readonly stale: boolean;
 };
 
-/** Whom a command is for, if it is for one of this kind. */
+/** Returns the target of a command; undefined if it is not of this kind. */
 const targetOf = (command: Obj, { kind, group }: Resource): Target | undefined => {
   const read = target.safeParse(command["target"]);
   if (!read.success || read.data.kind !== kind) return undefined;
@@ -33,14 +33,14 @@ const targetOf = (command: Obj, { kind, group }: Resource): Target | undefined =
 
 const createdAt = ({ metadata }: Obj): number => instantOf(metadata.creationTimestamp) ?? 0;
 
-/** By UID; one that names none is for whoever had the name when it was made. */
+/** Compares UIDs; a command without one is for the object that had the name when the command was created. */
 const isStale = (command: Obj, { uid }: Target, about: Stored): boolean =>
   uid === "" ? createdAt(command) < createdAt(about) : uid !== about.metadata.uid;
 
 const byAge = (a: Stored, b: Stored): number =>
   createdAt(a) - createdAt(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
 
-/** Those of the listed commands that are for an object, or were for one of its name; the oldest first. */
+/** Returns the listed commands for an object, or for an earlier one of its name; the oldest first. */
 export const ordersFor = (about: Stored, resource: Resource, listed: readonly Stored[]): readonly Order[] =>
   [...listed].sort(byAge).flatMap((object) => {
     const aim = targetOf(object, resource);
@@ -50,7 +50,7 @@ export const ordersFor = (about: Stored, resource: Resource, listed: readonly St
     return [{ object, uid, action: typeof action === "string" ? action : "", stale: isStale(object, aim, about) }];
   });
 
-/** Every command of a namespace, for nothing in its metadata says whom it is for. */
+/** Lists every command of a namespace, because a command's metadata does not name its target. */
 export const commandsIn = (namespace: string): Looking => ({
   do: "list",
   resource: commands,
@@ -65,17 +65,17 @@ const removal = ({ metadata: { name, namespace = "", uid } }: Stored): Effect =>
   uid,
 });
 
-/** Commands for an object that is gone: nobody will obey them. */
+/** Deletes the commands for an object that is gone. */
 export const leftover = (uid: string, listed: readonly Stored[]): readonly Effect[] =>
   listed.filter((object) => target.safeParse(object["target"]).data?.uid === uid).map(removal);
 
-/** UIDs that are remembered although their objects have gone: a look that is behind may still show them. */
+/** UIDs that are remembered although their objects are gone: a stale read may still show them. */
 const longMemory = 16;
 
-/** What is remembered once an order is taken. */
+/** Returns the UIDs to remember once a command is taken. */
 export const remembered = (known: readonly string[] = [], { uid }: Order): string[] => [...known, uid];
 
-/** What need not be remembered any more is what has gone, but for the latest. */
+/** Forgets UIDs whose objects are gone, except the latest. */
 export const recalled = (known: readonly string[] = [], orders: readonly Order[]): string[] => {
   const there = new Set(orders.map(({ uid }) => uid));
   return known.filter((uid, at) => there.has(uid) || at >= known.length - longMemory);
@@ -84,15 +84,15 @@ export const recalled = (known: readonly string[] = [], orders: readonly Order[]
 export const waitingOrders = (orders: readonly Order[], known: readonly string[] = []): readonly Order[] =>
   orders.filter(({ uid }) => !known.includes(uid));
 
-/** Orders that were taken, and whose objects nobody has asked to go yet. */
+/** Returns the commands that were taken and whose deletion is not requested yet. */
 export const takenOrders = (orders: readonly Order[], known: readonly string[] = []): readonly Order[] =>
   orders.filter(({ uid, object }) => known.includes(uid) && !isEnding(object));
 
-/** Objects of orders that were taken go. */
+/** Deletes the commands that were taken. */
 export const cleared = (orders: readonly Order[], known: readonly string[] = []): readonly Effect[] =>
   takenOrders(orders, known).map(({ object }) => removal(object));
 
-/** What is told of an order: upstream's words when it is obeyed; what is wrong with it when it is not. */
+/** Returns the Event about a command: upstream's words if it is carried out, else what is wrong with it. */
 export const orderWord = ({ action, object, stale }: Order, actions: readonly string[]) => {
   if (stale) {
     const message = `command ${object.metadata.name} (${action}) was for an earlier object of this name`;
@@ -106,7 +106,7 @@ export const orderWord = ({ action, object, stale }: Order, actions: readonly st
   return { type: "Warning", reason: "CommandIssued", message } as const;
 };
 
-/** Commands as a forwarder sees them: each leads to its target at once. */
+/** The watch of Commands: each sends the key of its target at once. */
 export const commandWatch = (resource: Resource): Watch => ({
   resource: commands,
   optional: true,

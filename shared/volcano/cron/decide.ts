@@ -1,8 +1,9 @@
 /**
- * The decision of one step of a CronJob. A time is taken once: its job is named after it, and decided on by a save. Pure.
+ * The decision of one step of a CronJob. A time is taken once: its job is named after it, and a save decides on it.
+ * Pure.
  *
- * No job is deleted before `settledMs` have passed since it was created: until then a slow invocation could still create
- * it, and what was deleted would come again.
+ * No job is deleted before `settledMs` have passed since its creation: until then a slow invocation could still create
+ * it, and a deleted job would come again.
  */
 
 import { nextAfter } from "../../core/cron/schedule.ts";
@@ -20,7 +21,7 @@ import { type Memory, seeded } from "./memory.ts";
 import { type Asked, type Read, readSpec, timingOf } from "./read.ts";
 import { farewells, projected, told } from "./status.ts";
 
-/** What a deployment decides for all CronJobs: see engine/settings.ts. */
+/** The settings of a deployment for all CronJobs: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
 
 type Scene = {
@@ -30,22 +31,25 @@ type Scene = {
   readonly made: Made;
   readonly now: number;
   readonly settings: Settings;
-  /** The schedule is another than before, or is seen for the first time. */
+  /** The schedule has changed, or is seen for the first time. */
   readonly fresh: boolean;
 };
 
-/** Times of an edited schedule count from now: those that it would have had before are nobody's. */
+/** Counts the times of a changed schedule from `now` on, without those that it would have had before. */
 const retimed = (memory: Memory, timing: string, now: number): Memory =>
   memory.timing === timing ? memory : { ...memory, timing, since: Math.max(memory.since, now) };
 
-/** A job that was decided on and is there is no more to be created. */
+/** Takes the time of a job that was decided on as soon as the job is seen. */
 const seen = (memory: Memory, { all }: Made): Memory => {
   const { starting, refusal: _, ...rest } = memory;
   if (starting === undefined || !all.some(({ metadata }) => metadata.name === starting.name)) return memory;
   return { ...rest, taken: starting.tick, since: Math.max(memory.since, starting.tick) };
 };
 
-/** That a job was made is told when it is seen, and before that is remembered: whoever dies in between says the same again. */
+/**
+ * Returns the Event about a created job when the job is seen. It is recorded before the memory notes the job: after a
+ * death in between, the next step records the same Event.
+ */
 const created = (object: Stored, { starting: given }: Memory, { all }: Made): readonly Effect[] => {
   if (given === undefined || !all.some(({ metadata }) => metadata.name === given.name)) return [];
   const message = `Created job ${given.name} for CronJob ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
@@ -54,7 +58,10 @@ const created = (object: Stored, { starting: given }: Memory, { all }: Made): re
 
 type Pruned = { readonly removals: readonly Effect[]; readonly again: number };
 
-/** Ended jobs beyond the limits, the oldest, as soon as they may be deleted; `again` is when the next of them may. */
+/**
+ * Deletes finished jobs beyond the limits, the oldest, as soon as they may be deleted; `again`: when the next of them
+ * may be.
+ */
 const pruned = ({ object, asked: { keep }, made, now, settings }: Scene): Pruned => {
   const beyond = (ended: readonly Stored[], limit: number | undefined): readonly Stored[] =>
     limit === undefined ? [] : ended.slice(Math.max(0, limit));
@@ -76,7 +83,7 @@ const ended = (object: Stored, job: Stored): readonly Effect[] => [
 ];
 
 type Ahead = {
-  /** What follows where nothing is due: rest, unless a job is to be looked at. */
+  /** `rest`: nothing is due; `again`: a job is to be looked at; absent: the key waits. */
   readonly follows?: "rest" | "again";
   readonly waitsFor: WaitingOn;
   readonly stages?: readonly (readonly Effect[])[];
@@ -103,14 +110,14 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
   };
 };
 
-/** The next time after the one that is due, or after now where that one cannot be told. */
+/** Returns the next time after the one that is due, or after `now` if that one is unknown. */
 const nextTime = ({ asked, now }: Scene, { earliest, mostRecent, missed }: Recent): number | undefined => {
   const base = mostRecent ?? (missed === "none" ? earliest : now);
   const next = nextAfter(asked.schedule, base);
   return next !== undefined && next > now ? next : nextAfter(asked.schedule, now);
 };
 
-/** Creates the job that was decided on; the next step sees it, and only then it counts as made. */
+/** Creates the job that was decided on. It counts as created when the next step sees it. */
 const starting = (
   scene: Scene,
   memory: Memory,
@@ -123,7 +130,7 @@ const starting = (
   return planOf(scene, memory, { stages, at, follows: "again", waitsFor: until(`its job ${name}`, "created") });
 };
 
-/** Jobs that the new one takes the place of, and when all of them may be ended. */
+/** Returns the deletion of the jobs that the new one replaces, and when all of them may be deleted. */
 const outgoing = ({ object, asked: { policy }, made, settings }: Scene, tick: number) => {
   if (policy !== "Replace") return { ends: [], from: 0 };
   const others = made.active.filter((job) => !isEnding(job));
@@ -136,7 +143,7 @@ const outgoing = ({ object, asked: { policy }, made, settings }: Scene, tick: nu
 
 const skipped = "Skipping job creation because another job is already running";
 
-/** The time has come: its job may run beside others, must wait, or takes the others' place. */
+/** Plans a due time: its job runs beside others, waits, or replaces them. */
 const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<Memory> => {
   const { object, asked, made, now } = scene;
   const [at, name] = [nextTime(scene, recent), jobName(object.metadata.name, tick)];
@@ -166,7 +173,7 @@ const zoned = ({ object, asked, fresh }: Scene): readonly Effect[] => {
   return [told(object, `${object.metadata.generation ?? 0}`, { reason: "UnsupportedSchedule", message })];
 };
 
-/** What could not be created in time is missed. */
+/** Gives up a job that could not be created before its deadline: its time is missed. */
 const inTime = (memory: Memory, { deadlineMs }: Asked, now: number): Memory => {
   const { starting: late, ...rest } = memory;
   if (late === undefined || deadlineMs === undefined || now - late.tick <= deadlineMs) return memory;
@@ -177,7 +184,7 @@ const go = (scene: Scene): Plan<Memory> => {
   const { object, asked, made, now } = scene;
   const memory = inTime(scene.memory, asked, now);
   if (asked.suspended) {
-    // A job that goes on will be history: a resync is to look.
+    // An active job will finish and belong to the history, so a resync must look at the key.
     const follows = made.active.length === 0 ? ({ follows: "rest" } as const) : {};
     return planOf(scene, memory, { ...follows, waitsFor: { on: "field", path: "spec.suspend", value: "false" } });
   }
@@ -193,7 +200,7 @@ const go = (scene: Scene): Plan<Memory> => {
   return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: { on: "time", of: "time" } });
 };
 
-/** Nothing is started, and nothing deleted, by a spec that cannot be followed. */
+/** Creates and deletes nothing while the spec is invalid. */
 const invalid = (
   object: Stored,
   memory: Memory,
@@ -206,10 +213,10 @@ const invalid = (
   next: { do: "rest", waitsFor: until("its spec", "corrected", read.message) },
 });
 
-/** As long as an update's message. */
+/** The most characters of a refusal: those of a status update's message. */
 const longestRefusal = 500;
 
-/** A job that the server does not take is given up and told; the next time tries anew. */
+/** Gives up a job that the API server refuses and reports it; the next time tries again. */
 const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
   const { starting: given, ...rest } = scene.memory;
   const tick = given?.tick ?? rest.since;
@@ -227,7 +234,7 @@ const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
   });
 };
 
-/** One step's decision for a CronJob. What it made is owned by it, and goes with it by itself. */
+/** Decides one step of a CronJob. Its jobs are owned by it and garbage collected with it. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   if (object === undefined)

@@ -1,4 +1,6 @@
-/** Which time of a schedule is due: the most recent one that nobody has taken, and how many were missed on the way. */
+/**
+ * Finds the time of a schedule that is due: the most recent one that was not taken, and how many were missed before it.
+ */
 import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
 
 export type Recent = {
@@ -7,7 +9,7 @@ export type Recent = {
   /** The time that is due, epoch ms; absent: none. */
   readonly mostRecent?: number;
   readonly missed: "none" | "few" | "many";
-  /** Why there can be none. */
+  /** Why the schedule has no time. */
   readonly error?: string;
 };
 
@@ -16,10 +18,10 @@ export type Asked = { readonly after: number; readonly now: number; readonly dea
 
 const never = "time difference between two schedules is less than 1 second";
 
-/** More than this are many. */
+/** More missed times than this are many. */
 const few = 100;
 
-/** The last time that is not after `now`, looked for from `from` on. */
+/** Returns the last time up to `now`, searched from `from` on. */
 const lastUntil = (schedule: Schedule, from: number, now: number): number | undefined => {
   let last: number | undefined;
   let next = nextAfter(schedule, from);
@@ -31,8 +33,8 @@ const lastUntil = (schedule: Schedule, from: number, now: number): number | unde
 };
 
 /**
- * Those that were missed are counted by the distance of the first two, and the last of them is looked for from there,
- * as upstream does: of an uneven schedule it may find none.
+ * Estimates the number of missed times by the distance of the first two, and searches the last one from there, as
+ * upstream does. In an uneven schedule it may find none.
  */
 const passed = (
   schedule: Schedule,

@@ -1,4 +1,4 @@
-/** A job as an object: what one time of a CronJob makes, with upstream's name, annotation and owner. */
+/** The Job that one time of a CronJob creates, with upstream's name, annotation and owner. */
 import { zoneOf } from "../../core/cron/zone.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
@@ -8,10 +8,10 @@ import type { Asked } from "./read.ts";
 
 const minuteMs = 60_000;
 
-/** The time makes the name, so that one time makes one job. */
+/** Returns the name of a time's job. The name derives from the time, so that one time creates one job. */
 export const jobName = (name: string, tick: number): string => `${name}-${Math.floor(tick / minuteMs)}`;
 
-/** The time that a job was named after, epoch ms; undefined for a name of another form. */
+/** Returns the time that a job was named after, epoch ms; undefined for a name of another form. */
 export const tickOf = (cron: string, { metadata: { name } }: Obj): number | undefined => {
   const minutes = name.startsWith(`${cron}-`) ? name.slice(cron.length + 1) : "";
   return /^\d{1,10}$/.test(minutes) ? Number(minutes) * minuteMs : undefined;
@@ -19,7 +19,7 @@ export const tickOf = (cron: string, { metadata: { name } }: Obj): number | unde
 
 const two = (number: number): string => `${number}`.padStart(2, "0");
 
-/** An instant as RFC 3339 writes it on the clocks of a zone: with its distance from UTC, or Z where there is none. */
+/** Writes an instant in RFC 3339 on the clock of a zone: with its offset from UTC, or Z without one. */
 export const zonedText = (at: number, timeZone: string): string => {
   const wall = zoneOf(timeZone)?.(at);
   if (wall === undefined) return new Date(at).toISOString();
@@ -57,7 +57,7 @@ const jobOf = ({ metadata }: Stored, { template, timeZone }: Asked, tick: number
   spec: template.spec,
 });
 
-/** Creates the job of a time; where it stands already, it is this very one. */
+/** Creates the job of a time; if it exists already, it is this very one. */
 export const creation = (object: Stored, asked: Asked, tick: number): Effect => ({
   do: "create",
   object: jobOf(object, asked, tick),

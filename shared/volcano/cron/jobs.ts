@@ -1,4 +1,4 @@
-/** The jobs of a CronJob that are there: which go on, which have ended how, and what its status does not know yet. */
+/** The existing jobs of a CronJob: active, completed and failed ones, and changes that its status does not show yet. */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/query.ts";
@@ -10,14 +10,14 @@ import { type Memory, statusOf } from "./memory.ts";
 
 export type Made = {
   readonly all: readonly Stored[];
-  /** Not finished, also those on their way out. */
+  /** Unfinished jobs, including those under deletion. */
   readonly active: readonly Stored[];
-  /** Newest first, and not on their way out. */
+  /** Newest first, without jobs under deletion. */
   readonly successful: readonly Stored[];
   readonly failed: readonly Stored[];
 };
 
-/** Jobs have no label that leads to their CronJob; whose they are, the owner references say. */
+/** Lists all jobs of the namespace: no label leads to their CronJob, the owner references do. */
 export const jobsOf = (key: Key): Looking => ({ do: "list", resource: jobs, namespace: key.namespace, labels: {} });
 
 const newestFirst = (a: Stored, b: Stored): number =>
@@ -34,14 +34,14 @@ export const sortOut = (found: readonly Stored[], uid: string): Made => {
   };
 };
 
-/** The newest end of a completed job, of those that are there and those that were. */
+/** Remembers the newest end of a completed job, of existing jobs and of deleted ones. */
 export const withSuccess = (memory: Memory, { successful }: Made): Memory => {
   const ends = successful.flatMap((job) => instantOf(shownBy(job).state?.lastTransitionTime) ?? []);
   const succeeded = Math.max(memory.succeeded ?? 0, ...ends);
   return succeeded === 0 ? memory : { ...memory, succeeded };
 };
 
-/** Jobs that the status calls active: finished by now, or gone. */
+/** Returns the jobs that the status calls active and that are finished or gone. */
 export const departed = (object: Stored, { all }: Made) => {
   const { active = [] } = statusOf(object);
   const named = active.map(({ uid = "", name = "" }) => ({

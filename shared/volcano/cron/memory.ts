@@ -1,4 +1,4 @@
-/** What a CronJob's steps remember of each other: up to which time all is taken, and which job was decided on. */
+/** The memory of a CronJob: the time up to which all times are taken, and the job that was decided on. */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
@@ -14,11 +14,11 @@ const memory = z.object({
   since: instant,
   /** The time that was taken last, epoch ms. */
   taken: instant.optional(),
-  /** Decided on and saved, but not seen yet: it is created, again if need be. */
+  /** A job that was decided on and saved but not seen yet; steps create it until one sees it. */
   starting: z.object({ name: z.string(), tick: instant }).optional(),
   /** The newest end of a job that was completed, epoch ms: the job may be gone. */
   succeeded: instant.optional(),
-  /** Why the server took no job of the last time. */
+  /** Why the API server refused the job of the last time. */
   refusal: z.string().optional(),
 });
 
@@ -26,7 +26,7 @@ export type Memory = z.infer<typeof memory>;
 
 export const parseMemory = readerOf("CronJob", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Reads the valid fields of a stored memory, and reports the problems of the others. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 export type Status = z.infer<typeof cronStatusSchema>;
@@ -34,7 +34,9 @@ export type Status = z.infer<typeof cronStatusSchema>;
 export const statusOf = (object: Stored): Status =>
   cronStatusSchema.safeParse(withoutNulls(object["status"] ?? {})).data ?? {};
 
-/** What is known of a CronJob that nobody here has met: from its status, so that no time that upstream took is taken again. */
+/**
+ * Makes the memory of a CronJob without a record from its status, so that no time that upstream took is taken again.
+ */
 export const seeded = (object: Stored, timing: string, now: number): Memory => {
   const { lastScheduleTime, lastSuccessfulTime } = statusOf(object);
   const [taken, succeeded] = [instantOf(lastScheduleTime), instantOf(lastSuccessfulTime)];

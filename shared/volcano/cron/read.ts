@@ -1,4 +1,4 @@
-/** The door: a CronJob's spec as the API server keeps it, read, or one message of what to change. */
+/** Reads a CronJob's spec as the API server stores it; otherwise returns one message about what to change. */
 import { readSchedule, type Schedule } from "../../core/cron/schedule.ts";
 import { zoneOf } from "../../core/cron/zone.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
@@ -11,14 +11,14 @@ import { cronLimits } from "../schema/limits.ts";
 
 export type Policy = "Allow" | "Forbid" | "Replace";
 
-/** What the jobs are made from. */
+/** The metadata and the spec of a CronJob's jobs. */
 export type Template = {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: Json;
 };
 
-/** What a CronJob asks for. The template is handed on as it stands. */
+/** The spec of a CronJob, read. The template is passed on unchanged. */
 export type Asked = {
   readonly schedule: Schedule;
   /** IANA name; "" is UTC. */
@@ -27,13 +27,13 @@ export type Asked = {
   readonly suspended: boolean;
   readonly policy: Policy;
   readonly deadlineMs: number | undefined;
-  /** How many jobs of an end are kept; undefined: all. */
+  /** Numbers of finished jobs that are kept; undefined: all. */
   readonly keep: { readonly successful: number | undefined; readonly failed: number | undefined };
-  /** The schedule names a zone of its own, which upstream warns of. */
+  /** The schedule names a time zone itself, which upstream warns of. */
   readonly ownZone: boolean;
 };
 
-/** `reason` is that of the event. */
+/** `reason` is the reason of the Event. */
 export type Read =
   | { readonly ok: true; readonly asked: Asked }
   | { readonly ok: false; readonly reason: string; readonly message: string };
@@ -45,10 +45,10 @@ const policies: Readonly<Record<string, Policy>> = {
   Replace: "Replace",
 };
 
-/** The name of a job is that of its CronJob, a dash, and the minutes since 1970; it must hold 63. */
+/** A job is named after its CronJob, a dash, and the minutes since 1970: at most 63 characters. */
 export const longestName = 52;
 
-/** Digest of what the times depend on. */
+/** Returns a digest of the fields that determine the times. */
 export const timingOf = ({ spec }: Stored): string =>
   isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
 
@@ -73,7 +73,7 @@ const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
   ownZone: spec.schedule.includes("TZ"),
 });
 
-/** A text as a message shows it. */
+/** Shortens a text for a message. */
 const shown = (text: string): string => (text.length <= 256 ? text : `${text.slice(0, 256)}…`);
 
 export const readSpec = (object: Stored): Read => {

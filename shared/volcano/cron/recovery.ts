@@ -1,4 +1,4 @@
-/** How a CronJob comes back: its jobs have names that are made of its times, so no time is taken twice whatever is lost. */
+/** Recovery of a CronJob: the names of its jobs derive from its times, so no time is taken twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
@@ -11,7 +11,7 @@ import { projected } from "./status.ts";
 
 const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
-/** The latest time whose job is there, epoch ms; 0 when none is. */
+/** Returns the latest time whose job exists, epoch ms; 0 if none does. */
 const latestIn = ({ object, found: [there = []] }: Remains): number => {
   const { all } = sortOut(there, object.metadata.uid);
   return Math.max(0, ...all.map((job) => tickOf(object.metadata.name, job) ?? 0));
@@ -32,10 +32,10 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   return { memory, kept: Object.keys(kept), problems };
 };
 
-/** Times mean the same in every cluster; what the server there refused says nothing of this one. */
+/** Times mean the same in every cluster; the refusal of another cluster's API server is dropped. */
 const voided = ({ refusal: _, ...memory }: Memory): Memory => memory;
 
-/** No job is active. What has finished stays, and no status names it. */
+/** Returns a status without active jobs. Finished jobs stay; no status names them. */
 const emptied = (_: Stored, memory: Memory) => projected(memory, { all: [], active: [], successful: [], failed: [] });
 
 export const recovery: Recovery<Memory> = { ownedObjects, isLive: (job) => !isFinished(job), rebuild, voided, emptied };

@@ -1,4 +1,4 @@
-/** A CronJob's status as its users know it, and what is told of it in events. */
+/** The status of a CronJob, and its Events. */
 import { apiVersionOf, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
@@ -15,7 +15,7 @@ const referenceTo = ({ metadata: { name, namespace, uid } }: Stored) => ({
   uid,
 });
 
-/** The whole status, as it should be. */
+/** Returns the whole status. */
 export const projected = (memory: Memory, { active }: Made): Readonly<Record<string, unknown>> => {
   const listed = active.filter((job) => !isEnding(job)).toReversed();
   const taken = memory.starting?.tick ?? memory.taken;
@@ -28,13 +28,13 @@ export const projected = (memory: Memory, { active }: Made): Readonly<Record<str
 
 export type Word = { readonly reason: string; readonly message: string; readonly type?: "Normal" | "Warning" };
 
-/** `occasion` tells events of one reason apart, so that a repeat is none. */
+/** `occasion` tells Events of one reason apart, so that repeating one creates nothing. */
 export const told = (about: Stored, occasion: string, { type = "Warning", reason, message }: Word): Effect => ({
   ...{ do: "record", about, resource: cronJobs, occasion },
   ...{ type, reason, message },
 });
 
-/** What has become of jobs that the status still calls active: told until it does not. */
+/** Events about finished and deleted jobs, as long as the status calls them active. */
 export const farewells = (object: Stored, made: Made): readonly Effect[] => {
   const { finished, gone } = departed(object, made);
   return [

@@ -1,4 +1,4 @@
-/** What a plan for a CronJob means to a listener: no state of it is its last one. Its jobs tell of themselves. */
+/** The status update that a plan for a CronJob causes: no state is terminal. Its jobs have updates of their own. */
 import type { Stored } from "../../core/object.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";

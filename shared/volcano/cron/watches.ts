@@ -1,4 +1,4 @@
-/** What of the world is news to a CronJob, for those who only watch and need none of its decisions. */
+/** The watches of a CronJob: which changes send its key. It imports none of the CronJob's decisions. */
 import type { Watch } from "../../core/operator.ts";
 import { changed } from "../../kube/relevant-change.ts";
 import { hasMoved, ownerNamed, trimJob } from "../child-jobs.ts";
@@ -15,5 +15,5 @@ const watches: readonly Watch[] = [
   },
 ];
 
-/** A CronJob as a forwarder knows it. */
+/** The CronJob kind as a forwarder needs it. */
 export const cronWatcher = { kind: cronJobs.kind, resource: cronJobs, optional: true, watches } as const;

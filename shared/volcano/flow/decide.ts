@@ -1,8 +1,8 @@
 /**
- * The decision of one step of a JobFlow: jobs are made from their templates as soon as what they depend on is there. Pure.
+ * The decision of one step of a JobFlow: a job is created from its template as soon as its dependencies are met. Pure.
  *
- * A job that was complete once is not made again. No job is deleted before `settledMs` have passed since it was created:
- * until then a slow invocation could still create it, and what was deleted would come again.
+ * A job that was complete once is not created again. No job is deleted before `settledMs` have passed since its
+ * creation: until then a slow invocation could still create it, and a deleted job would come again.
  */
 
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
@@ -22,7 +22,7 @@ import { isProbe, probed, type Verdict } from "./probes.ts";
 import { type Asked, jobName, jobsOf, readSpec, targetsOf } from "./read.ts";
 import { projected } from "./status.ts";
 
-/** What a deployment decides for all flows: see engine/settings.ts. */
+/** The settings of a deployment for all JobFlows: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
 
 type Scene = {
@@ -31,13 +31,13 @@ type Scene = {
   readonly object: Stored;
   readonly memory: Memory;
   readonly asked: Asked;
-  /** Its own jobs by their names. */
+  /** The flow's own jobs by name. */
   readonly made: ReadonlyMap<string, Stored>;
   readonly settings: Settings;
 };
 
 const pollMs = 15_000;
-/** A probe is asked as often as a kubelet asks by default. */
+/** Probes are repeated as often as a kubelet does by default. */
 const probeMs = 10_000;
 const slowPollMs = 60_000;
 
@@ -46,7 +46,7 @@ const told = (about: Stored, reason: string, message: string, type: "Normal" | "
   ...{ occasion: message, type, reason, message },
 });
 
-/** What the jobs show is noted: what they were, and which have come to their end. */
+/** Notes the phases of the jobs, and which of them are complete. */
 const observed = (memory: Memory, made: Scene["made"], now: number): Memory => {
   const complete = [...made.values()]
     .filter((job) => phaseOf(job) === "Completed")
@@ -59,7 +59,7 @@ const observed = (memory: Memory, made: Scene["made"], now: number): Memory => {
   };
 };
 
-/** What a flow waits for; `asks` when a look at it is worth repeating soon. */
+/** The reason why a flow waits; with `pollMs` if another look soon may help. */
 type Waiting = { readonly why: WaitingOn; readonly pollMs?: number };
 
 type Chance = { readonly create: Effect } | Waiting;
@@ -68,7 +68,7 @@ const nameOf = ({ object }: Scene, flow: string): string => jobName(object.metad
 
 const isDone = (scene: Scene, target: string): boolean => scene.memory.completed.includes(nameOf(scene, target));
 
-/** All of what it depends on is complete; or all of it is there and shows what its probe wants. */
+/** Met if all dependencies are complete, or if all of them exist and pass the probe. */
 function* dependencies(scene: Scene, flow: Flow): Reads<Verdict> {
   const open = targetsOf(flow).filter((target) => !isDone(scene, target));
   const [first] = open;
@@ -83,7 +83,7 @@ function* dependencies(scene: Scene, flow: Flow): Reads<Verdict> {
 
 const isProbed = (flow: Flow): boolean => isProbe(flow.dependsOn?.probe);
 
-/** What can be done for a flow that has no job yet. */
+/** Returns the creation of a flow's job, or the reason why it must wait. */
 function* chanceOf(scene: Scene, flow: Flow): Reads<Chance> {
   const { key, object } = scene;
   const verdict = yield* dependencies(scene, flow);
@@ -101,13 +101,16 @@ const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
     return !made.has(job) && !memory.completed.includes(job);
   });
 
-/** That a job was made is told when it is seen, and before that is remembered: whoever dies in between says the same again. */
+/**
+ * Returns the Events about created jobs when the jobs are seen. They are recorded before the memory notes the jobs:
+ * after a death in between, the next step records the same Events.
+ */
 const created = ({ object, memory, made }: Pick<Scene, "object" | "memory" | "made">): readonly Effect[] =>
   [...made.keys()]
     .filter((name) => memory.histories[name] === undefined)
     .map((name) => told(object, "Created", `create a job named ${name}!`, "Normal"));
 
-/** The next phase, as the jobs are together. */
+/** Returns the memory with the next phase, by the phases of all jobs. */
 const moved = ({ memory, made, asked, object }: Scene): Memory => {
   const phases = [...made.values()].map(phaseOf);
   const count = (...wanted: readonly string[]): number => phases.filter((phase) => wanted.includes(phase)).length;
@@ -123,7 +126,7 @@ const moved = ({ memory, made, asked, object }: Scene): Memory => {
 
 type Warning = { readonly warned: string | undefined; readonly events: readonly Effect[] };
 
-/** What somebody has to mend is said once, for flows show it nowhere. */
+/** Reports once what a user must correct: a JobFlow's status has no field for it. */
 const warning = ({ object, memory }: Scene, reason: string, message: string | undefined): Warning => ({
   warned: message,
   events: message === undefined || message === memory.warned ? [] : [told(object, reason, message.slice(0, 1_000))],
@@ -151,7 +154,7 @@ function* go(scene: Scene): Decision<Memory> {
   const { warned, events } = warning(scene, "WaitingForDependency", mendable(waiting));
   const stages = [creates, events];
   return {
-    // A creation that was refused before may be again.
+    // A creation that was refused before may be refused again.
     memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
     stages: stages.filter((stage) => stage.length > 0),
     status: projected(object, memory, [...scene.made.values()]),
@@ -163,7 +166,7 @@ function* go(scene: Scene): Decision<Memory> {
   };
 }
 
-/** Everybody has been told the end: its jobs stay, or go as soon as they may be deleted. */
+/** Plans a flow whose status shows its end: its jobs stay, or are deleted as soon as they may be. */
 const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> => {
   const left = memory.phase === "Succeed" && asked.deletes ? [...made.values()] : [];
   if (left.length === 0) return { memory, stages: [], next: { do: "rest" } };
@@ -182,7 +185,7 @@ const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> 
   };
 };
 
-/** Nothing is made, and nothing deleted, by a spec that cannot be followed. */
+/** Creates and deletes nothing while the spec is invalid. */
 const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> => ({
   memory,
   stages: [[told(object, "InvalidSpec", message.slice(0, 1_000))]],
@@ -190,7 +193,7 @@ const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> 
   next: { do: "rest", waitsFor: until("its spec", "corrected", message) },
 });
 
-/** A server that has looked and said no is asked again later: the template may be mended. */
+/** Retries a refused creation later: the template may be corrected. */
 const refused = (scene: Scene, message: string): Plan<Memory> => {
   const { warned, events } = warning(scene, "FailedCreate", message);
   return {
@@ -201,7 +204,7 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
   };
 };
 
-/** One step's decision for a JobFlow. What it made is owned by it, and goes with it by itself. */
+/** Decides one step of a JobFlow. Its jobs are owned by it and garbage collected with it. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const nothing: Memory = { phase: "Pending", completed: [], histories: {} };

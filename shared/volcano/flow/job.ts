@@ -1,4 +1,4 @@
-/** A job as an object: what a flow makes of a template, with upstream's name, labels, annotations and owner. */
+/** The Job that a flow creates from a template, with upstream's name, labels, annotations and owner. */
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
@@ -26,7 +26,7 @@ const jobOf = ({ metadata }: Stored, flow: Flow, template: Stored): Obj => {
   };
 };
 
-/** Creates the job of a flow; where it stands already, it is this very one. */
+/** Creates the job of a flow; if it exists already, it is this very one. */
 export const creation = (object: Stored, flow: Flow, template: Stored): Effect => ({
   do: "create",
   object: jobOf(object, flow, template),

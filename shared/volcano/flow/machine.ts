@@ -1,7 +1,7 @@
-/** Phases of a JobFlow: a table of what its jobs are like and what follows. */
+/** The phases of a JobFlow as a table: phase × situation of its jobs → the next phase. */
 import type { FlowPhase } from "../schema/flow.ts";
 
-/** What the jobs of a flow are like together: the first that is so. */
+/** The situation of all jobs of a flow: the first that applies. */
 export type Situation = "failed" | "complete" | "begun" | "idle";
 
 /** As upstream's states; a flow is seen Running before it has succeeded. */
@@ -12,7 +12,7 @@ export const table: Readonly<Record<FlowPhase, Readonly<Record<Situation, FlowPh
   Failed: { failed: "Failed", complete: "Failed", begun: "Failed", idle: "Failed" },
 };
 
-/** Nothing begins any more. */
+/** True in phases in which no job is created any more. */
 export const isOver = (phase: FlowPhase): boolean => phase === "Succeed" || phase === "Failed";
 
 export type Counts = {

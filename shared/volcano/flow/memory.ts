@@ -1,4 +1,4 @@
-/** What a JobFlow's steps remember of each other: its phase, which jobs were complete, and when each came to what. */
+/** The memory of a JobFlow: its phase, the jobs that were complete, and the phases that each job was in. */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
@@ -9,11 +9,11 @@ import { type FlowPhase, flowPhases, flowStatusSchema } from "../schema/flow.ts"
 
 const memory = z.object({
   phase: z.enum(flowPhases),
-  /** Names of jobs that were seen to be complete: they are not made again, whatever becomes of them. */
+  /** Names of jobs that were seen complete; they are not created again, whatever happens to them. */
   completed: z.array(z.string()),
   /** By the name of a job: the phases that it was seen in, and since when, epoch ms; the latest last. */
   histories: z.record(z.string(), z.array(z.object({ state: z.string(), at: instant }))),
-  /** What was told last of what somebody has to mend. */
+  /** The last reported problem that a user must correct. */
   warned: z.string().optional(),
 });
 
@@ -22,7 +22,7 @@ export type History = Memory["histories"][string];
 
 export const parseMemory = readerOf("JobFlow", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Reads the valid fields of a stored memory, and reports the problems of the others. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 export type Status = z.infer<typeof flowStatusSchema>;
@@ -30,7 +30,7 @@ export type Status = z.infer<typeof flowStatusSchema>;
 export const statusOf = (object: Stored): Status =>
   flowStatusSchema.safeParse(withoutNulls(object["status"] ?? {})).data ?? {};
 
-/** The phase that everybody sees; undefined while nothing has been told. */
+/** Returns the phase in the status; undefined while the status has none. */
 export const shownPhase = (object: Stored): FlowPhase | undefined =>
   flowPhases.find((phase) => phase === statusOf(object).state?.phase);
 
@@ -40,7 +40,10 @@ const historyOf = (given: NonNullable<Status["jobStatusList"]>[number]): History
     return at === undefined ? [] : [{ state, at }];
   });
 
-/** What is known of a flow that nobody here has met: from its status, so that what upstream left goes on as it was. */
+/**
+ * Makes the memory of a flow without a record from its status, so that a flow of upstream's controller goes on as it
+ * was.
+ */
 export const seeded = (object: Stored): Memory => {
   const { completedJobs = [], jobStatusList = [] } = statusOf(object);
   return {
@@ -50,9 +53,9 @@ export const seeded = (object: Stored): Memory => {
   };
 };
 
-/** Phases of one job that are kept: one that is restarted for ever must not fill the record. */
+/** The most phases that are kept of one job: a job that restarts again and again must not fill the record. */
 const longest = 40;
 
-/** The phase of a job, noted when it is another than before. */
+/** Adds the phase of a job to its history if it differs from the latest. */
 export const noted = (history: History = [], state: string, now: number): History =>
   state === "" || history.at(-1)?.state === state ? history : [...history, { state, at: now }].slice(-longest);

@@ -1,12 +1,15 @@
-/** A flow's patch over its template: by name where items have one, field by field, and the rest replaced. */
+/**
+ * Merges a flow's patch into its template: items by name where they have one, objects by field; anything else is
+ * replaced.
+ */
 import { isRecord, type Json } from "../../kube/responses.ts";
 
-/** What the server fills into every patch of its own accord is not the user's word. */
+/** Values that the API server fills into every patch by itself; they are not the user's. */
 const filledIn: Json = { queue: "default", maxRetry: 3 };
 
 type Keys = Readonly<Record<string, string>>;
 
-/** Lists of a pod and its containers whose items are told apart by a field, as Kubernetes merges them. */
+/** Lists of a pod and its containers whose items Kubernetes merges by this field. */
 const keys: Keys = {
   tasks: "name",
   containers: "name",
@@ -22,7 +25,7 @@ const keys: Keys = {
   topologySpreadConstraints: "topologyKey",
 };
 
-/** Items of these have one of several fields: two of them together would be none. */
+/** Lists whose items have one of several fields: an item with two of them would be invalid, so items are replaced. */
 const replaced = new Set(["env", "volumes"]);
 
 type Items = readonly unknown[];
@@ -37,7 +40,7 @@ const mergedItems = (name: string, key: string, base: Items, patch: Items): unkn
   return [...changed, ...patch.filter((item) => !known.has(keyOf(item)))];
 };
 
-/** Objects field by field, anything else replaced. Null takes a field away. */
+/** Merges objects by field and replaces anything else. Null deletes a field. */
 const merged = (base: unknown, patch: unknown, keyed: Keys): unknown => {
   if (!isRecord(base) || !isRecord(patch)) return patch;
   const field = (name: string, value: unknown): unknown => {
@@ -52,14 +55,16 @@ const merged = (base: unknown, patch: unknown, keyed: Keys): unknown => {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Arguments of a plugin come after those that it has. */
+/** Appends the patch's arguments of a plugin to the template's. */
 const withPlugins = (base: unknown, patch: unknown): unknown => {
   if (!isRecord(base) || !isRecord(patch)) return patch;
   const joined = Object.entries(patch).map(([name, args]) => [name, [...listOf(base[name]), ...listOf(args)]]);
   return { ...base, ...Object.fromEntries(joined) };
 };
 
-/** The spec of a job: a template's with a patch over it, as upstream's design of parameter overriding has it. */
+/**
+ * Returns the spec of a job: the template's with the patch over it, as in upstream's design of parameter overriding.
+ */
 export const patched = (template: Json, patch: Json | undefined): Json => {
   if (patch === undefined) return template;
   const said = Object.fromEntries(Object.entries(patch).filter(([name, value]) => filledIn[name] !== value));

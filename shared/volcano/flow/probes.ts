@@ -1,6 +1,6 @@
 /**
- * Probes of a dependency: what the tasks of a job that is depended on must show for the next to be made before that one
- * is complete. One that is complete has passed whatever it was to show.
+ * Probes of a dependency: conditions on the tasks of a job, so that the next job is created before that job is
+ * complete. A complete job passes every probe.
  */
 
 import { all, firstOf, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
@@ -16,7 +16,7 @@ import { withoutNulls } from "../schema/absent.ts";
 import type { Probe } from "../schema/flow.ts";
 import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";
 
-/** So many pods of a task are asked, if it needs more: each is a request through the API server. */
+/** The most pods of a task that are asked, if it needs more: each costs a request through the API server. */
 const mostAsked = 20;
 
 export type Verdict = { readonly met: true } | { readonly met: false; readonly why: WaitingOn };
@@ -25,7 +25,7 @@ const met: Verdict = { met: true };
 
 const unmet = (why: WaitingOn): Verdict => ({ met: false, why });
 
-/** The first that is not met counts, and then nothing more is read; all others are read together. */
+/** Returns the first verdict that is not met, after which nothing more is read; all others are read together. */
 function* allOf(verdicts: readonly Reads<Verdict>[]): Reads<Verdict> {
   return (yield* firstOf(verdicts, (verdict) => !verdict.met)) ?? met;
 }
@@ -35,7 +35,7 @@ const tasksIn = (job: Stored): readonly Task[] => {
   return spec.success ? tasksOf(spec.data) : [];
 };
 
-/** A task by its name, or all of them where none is named. */
+/** Returns the task of this name, or all tasks without one. */
 const tasksNamed = (job: Stored, taskName = ""): readonly Task[] =>
   tasksIn(job).filter((task) => taskName === "" || nameOf(task) === taskName);
 
@@ -60,7 +60,7 @@ const unknownTask = (name: string): WaitingOn => ({
   message: `none of its jobs has a task ${JSON.stringify(name)}: correct dependsOn.probe`,
 });
 
-/** Enough pods of the task answer as they should. */
+/** Met if enough pods of the task answer as they should. */
 function* answering(job: Stored, task: Task, asking: (pod: Stored) => Question, what: string): Reads<Verdict> {
   const found = yield* list(podsOf(job));
   const least = Math.min(leastOf(task), mostAsked);
@@ -82,23 +82,26 @@ function* answerOf(question: Question): Reads<Asked> {
   return { question, result: yield* proxyGet(question) };
 }
 
-/** What the API server says that could not connect, or would not; whatever else comes back is an answer. */
+/** The API server's messages about a connection that failed or was not allowed; any other message is an answer. */
 const unconnected = /dial tcp|no route to host|i\/o timeout|is forbidden: User|"reason":"(NotFound|BadRequest)"/;
 
-/** Who takes a connection and says nothing within the time for questions is not told from who takes none. */
+/**
+ * True if the pod took the connection. A pod that takes it and sends nothing before the timeout counts as one that does
+ * not.
+ */
 const isConnected = (hearing: ProbeResult): boolean => {
   if (hearing.heard) return true;
   if (hearing.why === "timeout" || unconnected.test(hearing.message)) return false;
   return hearing.why !== "unreachable" || hearing.message.startsWith("HTTP ");
 };
 
-/** Of a path, an answer below 400; of a bare port, that somebody is there. */
+/** True for an answer below 400 to a path, and for a connection to a bare port. */
 const isGood = ({ question, result }: Asked): boolean => {
   if (question.query !== bare) return result.heard || result.why === "notJson" || result.why === "tooLong";
   return isConnected(result);
 };
 
-/** Marks the question that only wants a connection. */
+/** Marks a query that only needs a connection. */
 const bare = "rekindle-probe";
 
 const podRef = ({ metadata: { name, namespace = "" } }: Stored) => ({ resource: pods, namespace, name });
@@ -125,7 +128,7 @@ const tcpQuery =
 
 type TaskStatus = NonNullable<Probe["taskStatusList"]>[number];
 
-/** Phases of pods as the job counts them; a task that is completed has succeeded. */
+/** Compares the job's counts of pods with the phase; a Completed task has Succeeded pods. */
 const stands = (job: Stored, task: Task, { phase = "" }: TaskStatus): Verdict => {
   const wanted = phase === "Completed" ? "Succeeded" : phase;
   const counts = shownBy(job).taskStatusCount?.[nameOf(task)]?.phase ?? {};
@@ -151,10 +154,10 @@ const wishesOf = (probe: Probe): readonly Wish[] => [
   })),
 ];
 
-/** A probe that asks for nothing is none. */
+/** True if the probe asks for anything. */
 export const isProbe = (probe: Probe | undefined): probe is Probe => isRecord(probe) && wishesOf(probe).length > 0;
 
-/** Whether the jobs that are depended on show what the probe wants; undefined is one that was complete and is gone. */
+/** Checks a probe on the jobs of a dependency; an undefined one was complete and is gone. */
 export const probed = (targets: readonly (Stored | undefined)[], probe: Probe): Reads<Verdict> => {
   const there = targets.filter((job) => job !== undefined);
   const open = there.filter((job) => phaseOf(job) !== "Completed");

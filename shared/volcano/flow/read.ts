@@ -1,4 +1,4 @@
-/** The door: a JobFlow's spec as the API server keeps it, read, or one message of what to change. */
+/** Reads a JobFlow's spec as the API server stores it; otherwise returns one message about what to change. */
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/query.ts";
@@ -16,10 +16,10 @@ export type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok:
 
 export const jobName = (flow: string, template: string): string => `${flow}-${template}`;
 
-/** What labels and annotations of jobs call their makers. */
+/** Returns the text by which labels and annotations of a job name its flow and its template. */
 export const makerText = (namespace: string, name: string): string => `${namespace}.${name}`;
 
-/** Every job that says it was made by the flow of this key; whose it is, the owner references say. */
+/** Lists the jobs with this flow's label; the owner references tell which of them belong to it. */
 export const jobsOf = ({ namespace, name }: Key): Looking => ({
   do: "list",
   resource: jobs,
@@ -45,7 +45,7 @@ const dependencySaying = (flows: readonly Flow[]): string | undefined => {
   return never.length === 0 ? undefined : `spec.flows: ${listed(never)} depend on each other in a circle`;
 };
 
-/** Jobs are found by a label that names their flow, and their names are made of its. */
+/** Checks names: a label of each job names its flow, and each job's name contains the flow's. */
 const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: readonly Flow[]): string | undefined => {
   const makers = [makerText(namespace, name), ...flows.map((flow) => makerText(namespace, flow.name))];
   const label = makers.find((text) => !isLabelValue(text));

@@ -1,4 +1,6 @@
-/** How a JobFlow comes back: its jobs have names that are made of its templates, so none is made twice whatever is lost. */
+/**
+ * Recovery of a JobFlow: the names of its jobs derive from its templates, so none is created twice whatever is lost.
+ */
 import type { Key } from "../../core/key.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { ownedBy } from "../../kube/pods.ts";
@@ -9,7 +11,7 @@ import { jobsOf } from "./read.ts";
 
 const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
-/** Names of its own jobs that are there and complete. */
+/** Returns the names of the flow's existing jobs that are complete. */
 const completeIn = ({ object, found: [all = []] }: Remains): readonly string[] =>
   all
     .filter((job) => ownedBy(job, object.metadata.uid) && phaseOf(job) === "Completed")
@@ -28,7 +30,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   return { memory, kept: Object.keys(kept), problems };
 };
 
-/** A job that was complete stays so; every other one did not come along, and is made anew. */
+/** A complete job stays complete; the others did not come along and are created anew. */
 const voided = ({ warned: _, ...memory }: Memory): Memory => {
   if (isOver(memory.phase)) return memory;
   const done = Object.entries(memory.histories).filter(([name]) => memory.completed.includes(name));
@@ -38,7 +40,7 @@ const voided = ({ warned: _, ...memory }: Memory): Memory => {
 const ended = (memory: Memory, _: number, message: string): Memory =>
   isOver(memory.phase) ? memory : { ...memory, phase: "Failed", warned: message };
 
-/** Of each job the latest phase is kept. */
+/** Keeps the latest phase of each job. */
 const trimmed = ({ histories, ...memory }: Memory): Memory => ({
   ...memory,
   histories: Object.fromEntries(Object.entries(histories).map(([name, history]) => [name, history.slice(-1)])),

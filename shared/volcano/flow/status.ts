@@ -1,4 +1,4 @@
-/** A JobFlow's status as its users know it, projected from what is remembered and the jobs that are there. */
+/** The status of a JobFlow, projected from its memory and its jobs. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -6,7 +6,7 @@ import { createdAt, phaseOf, shownBy } from "../child-jobs.ts";
 import { durationMs } from "../schema/duration.ts";
 import { type History, type Memory, type Status, statusOf } from "./memory.ts";
 
-/** Where jobs of a phase are listed; of some that are on their way upstream lists none. */
+/** The lists of jobs by phase; as upstream, some transitional phases have none. */
 const lists: Readonly<Record<string, string | undefined>> = {
   Pending: "pendingJobs",
   Running: "runningJobs",
@@ -63,14 +63,14 @@ const condition = (job: Stored): Json => {
   };
 };
 
-/** A job that was complete and is gone, whose end nobody was told of. */
+/** The entry of a job that was complete and is gone before a status showed its end. */
 const ended = (one: Told, history: History = []): Told => ({
   endTimestamp: timeText(history.at(-1)?.at ?? 0),
   ...one,
   state: "Completed",
 });
 
-/** What was told of jobs that are gone is told still. */
+/** Keeps the entries of jobs that are gone. */
 const statuses = (shown: Status, memory: Memory, jobs: readonly Stored[]): readonly unknown[] => {
   const there = new Map(jobs.map((job) => [job.metadata.name, job]));
   const known = (shown.jobStatusList ?? [])
@@ -90,7 +90,7 @@ type Told = NonNullable<Status["jobStatusList"]>[number];
 const startOf = ({ startTimestamp }: { readonly startTimestamp?: unknown }): number =>
   instantOf(typeof startTimestamp === "string" ? startTimestamp : undefined) ?? 0;
 
-/** The whole status, as it should be. */
+/** Returns the whole status. */
 export const projected = (object: Stored, memory: Memory, jobs: readonly Stored[]): Json => {
   const there = new Set(jobs.map(({ metadata }) => metadata.name));
   const gone = memory.completed.filter((name) => !there.has(name));

@@ -1,4 +1,4 @@
-/** JobTemplate as the engine knows it: a template is acted on by flows alone; its status names the jobs made from it. */
+/** The JobTemplate kind: only JobFlows act on a template; its status names the jobs that were created from it. */
 import * as z from "zod";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
@@ -13,7 +13,7 @@ import { jobs, keys } from "../resource.ts";
 import { makerText } from "./read.ts";
 import { templateWatcher } from "./watches.ts";
 
-/** Nothing: the jobs that are there tell all. */
+/** Empty: the existing jobs show everything. */
 const memory = z.object({});
 
 export type Memory = z.infer<typeof memory>;
@@ -25,7 +25,7 @@ const madeFrom = ({ namespace, name }: Key): Looking => ({
   labels: { [keys.byTemplate]: makerText(namespace, name) },
 });
 
-/** One step's decision for a JobTemplate. As upstream, the last jobs are named also when all are gone. */
+/** Decides one step of a JobTemplate. As upstream, the status still names the last jobs when all are gone. */
 function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
   if (object === undefined) return { memory: {}, stages: [], next: { do: "forget" } };
   if (isEnding(object)) return { memory: {}, stages: [], next: { do: "rest" } };
@@ -39,14 +39,14 @@ function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
   };
 }
 
-/** A template shows nothing but the jobs that were made from it. */
+/** Returns the status update: Used if the status names jobs, else Unused. */
 const tells = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
   const { jobDependsOnList } = Object(object["status"]);
   const isUsed = status !== undefined || (Array.isArray(jobDependsOnList) && jobDependsOnList.length > 0);
   return { state: isUsed ? "Used" : "Unused", attempt: 0, terminal: false };
 };
 
-/** Its jobs are owned by flows, and there is nothing to remember. */
+/** The jobs of a template are owned by flows, and there is no memory. */
 const recovery: Recovery<Memory> = {
   ownedObjects: (_, uid) => ({ queries: [], owners: [uid] }),
   isLive: () => true,

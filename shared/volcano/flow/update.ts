@@ -1,4 +1,6 @@
-/** What a plan for a JobFlow means to a listener: its phase, or that its spec cannot be followed. Its jobs tell of themselves. */
+/**
+ * The status update that a plan for a JobFlow causes: its phase, or InvalidSpec. Its jobs have updates of their own.
+ */
 import type { Stored } from "../../core/object.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";

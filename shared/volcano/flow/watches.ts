@@ -1,4 +1,4 @@
-/** What of the world is news to a JobFlow and to a JobTemplate, for those who only watch and need none of their decisions. */
+/** The watches of a JobFlow and a JobTemplate: which changes send their keys. It imports none of their decisions. */
 import type { Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { labelOf } from "../../kube/pods.ts";
@@ -19,7 +19,7 @@ const flowWatches: readonly Watch[] = [
   jobsFor((job) => ownerNamed(job, jobFlows.kind, jobFlows.group), hasProgressed),
 ];
 
-/** A label names namespace and template. */
+/** Returns the name of the job's template; the label names namespace and template. */
 const templateOf = (job: Obj): string | undefined => {
   const [text = "", namespace = ""] = [labelOf(job, keys.byTemplate), job.metadata.namespace];
   return text.startsWith(`${namespace}.`) ? text.slice(namespace.length + 1) : undefined;
@@ -30,7 +30,7 @@ const templateWatches: readonly Watch[] = [
   jobsFor(templateOf, (before) => before === undefined),
 ];
 
-/** A JobFlow as a forwarder knows it. */
+/** The JobFlow kind as a forwarder needs it. */
 export const flowWatcher = { kind: jobFlows.kind, resource: jobFlows, optional: true, watches: flowWatches } as const;
 
 export const templateWatcher = {

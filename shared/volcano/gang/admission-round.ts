@@ -1,4 +1,4 @@
-/** One turn of letting groups in, taken under the key of the root queue: so that no two are decided on beside each other. */
+/** One admission round. It runs under the key of the root queue, so that no two rounds decide at the same time. */
 
 import { counted } from "../../core/counted.ts";
 import { all, get, list, type Reads } from "../../core/decision.ts";
@@ -44,10 +44,10 @@ export type AdmissionRound = {
   readonly next: Extract<Next, { do: "rest" | "wait" | "again" }>;
 };
 
-/** Whoever waits may be let in by what no watch shows: a scheduler that has gone. */
+/** While groups wait, the step looks again: no watch shows that a scheduler has stopped. */
 const pollMs = 30_000;
 
-/** A scheduler that runs and does nothing is told of before long. */
+/** A scheduler that runs and admits nothing is to be reported soon. */
 const doubtMs = 10_000;
 
 const nextOf = (
@@ -66,7 +66,7 @@ const nextOf = (
   return left === 0 ? { do: "rest" } : { do: "wait", pollMs, waitsFor: { on: "room", groups: left } };
 };
 
-/** One round: who lets groups in, and which are let in where that is Rekindle. */
+/** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
 export function* admissionRound(
   mode: GangMode,
   queues: readonly Stored[],

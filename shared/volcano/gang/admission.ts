@@ -1,7 +1,7 @@
 /**
- * Which groups of pods are let in, and what the others wait for: by the state of their queue, and by what it and the
- * queues above it may hold. The one place where this is decided; whoever will want a gang to fit onto nodes as a whole
- * has one more thing to ask in `obstacle`.
+ * Decides which groups of pods are admitted and why the others wait: by the state of their queue, and by the capability
+ * of the queue and its ancestors. No other place decides this; a check that a gang fits onto nodes as a whole would
+ * belong in `obstacle`.
  */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -15,7 +15,7 @@ export type Verdict =
   | { readonly group: Stored; readonly enters: true }
   | { readonly group: Stored; readonly enters: false; readonly why: string };
 
-/** What it is decided from: all queues, all groups, and the priorities of the classes that groups name. */
+/** The input of the decision: all queues, all groups, and the priorities of the classes that groups name. */
 export type Hall = {
   readonly queues: readonly Stored[];
   readonly groups: readonly Stored[];
@@ -39,7 +39,7 @@ export const phaseOf = (group: Stored): string => {
 
 const holding = ["Inqueue", "Running", "Unknown"];
 
-/** True of a group that still is to be let in. */
+/** True for a group that is still to be admitted. */
 export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(phaseOf(group)) && !isEnding(group);
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
@@ -52,7 +52,7 @@ const comparing = (a: Turn, b: Turn): number => {
   return a.group.metadata.name < b.group.metadata.name ? -1 : 1;
 };
 
-/** Of the queue of the highest priority first, then of the highest priority itself, then the oldest. */
+/** Sorts groups by the priority of their queue, then by their own priority, then by age. */
 const inTurn = (groups: readonly Stored[], queues: ReadonlyMap<string, Stored>, { priorities }: Hall): Turn[] =>
   groups
     .map((group): Turn => {
@@ -75,7 +75,7 @@ const overfull = (held: Amounts, need: Amounts, room: Amounts): string | undefin
     return more > 0n && (held.get(name)?.nano ?? 0n) + more > nano;
   })?.[0];
 
-/** What is in the way of a group; undefined when it may enter. */
+/** Returns why a group must wait; undefined if it may be admitted. */
 const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): string | undefined => {
   const [own] = line;
   const name = queueOfGroup(group);
@@ -92,7 +92,7 @@ const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): strin
 const isFifo = (queue: Stored | undefined): boolean =>
   queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";
 
-/** A verdict for every group that waits, in the order of their turns. In a `fifo` queue nobody passes who is before them. */
+/** Returns a verdict for every waiting group, in their order. In a `fifo` queue no group passes one before it. */
 export const verdictsOf = (hall: Hall): readonly Verdict[] => {
   const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
   const ledger: Ledger = new Map();

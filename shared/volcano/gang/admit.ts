@@ -1,4 +1,7 @@
-/** Letting groups in, as writes: who enters is Inqueue, and marked as let in here; who waits is told why, once. */
+/**
+ * The writes of an admission round: an admitted group becomes Inqueue and gets an annotation; a waiting one gets its
+ * reason, once.
+ */
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
@@ -7,13 +10,13 @@ import { statusOf } from "../queue/tree.ts";
 import { podGroups } from "../resource.ts";
 import { phaseOf, type Verdict } from "./admission.ts";
 
-/** On a group that was let in without Volcano's scheduler: its pods go to the scheduler that this names. */
+/** Annotation of a group that Rekindle admitted; it names the scheduler of the group's pods. */
 export const letIn = "rekindle.dev/scheduled-by";
 
-/** Who places pods where Volcano's scheduler does not. */
+/** The scheduler that places pods where Volcano's scheduler does not. */
 export const placer = "default-scheduler";
 
-/** As many as a step's fence leaves time for. */
+/** The most writes at once: as many as a step's fence leaves time for. */
 export const mostAtOnce = 300;
 
 const conditionsOf = (group: Stored): readonly Json[] => {
@@ -48,7 +51,7 @@ const waiting = (group: Stored, why: string, now: number): Effect => {
   return patchOf(group, { status: { phase: "Pending", conditions: [...others(group), condition] } });
 };
 
-/** The writes that verdicts come to; none for who was told already. */
+/** Returns the writes for the verdicts; none for a group whose status gives the reason already. */
 export const admissionEffects = (verdicts: readonly Verdict[], now: number): readonly Effect[] =>
   verdicts.flatMap((verdict) => {
     if (verdict.enters) return [entering(verdict.group)];

@@ -1,4 +1,4 @@
-/** How a group that was let in here stands, by its pods: what Volcano's scheduler would write of it. */
+/** The status of a group that Rekindle admitted, derived from its pods as Volcano's scheduler would write it. */
 import type { Stored } from "../../core/object.ts";
 import { conditionOf, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
@@ -13,9 +13,9 @@ type Count = {
   readonly running: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Placed on a node, whatever has become of them. */
+  /** Placed on a node, in whatever state. */
   readonly placed: number;
-  /** No node has room for them. */
+  /** Unschedulable: no node has room for them. */
   readonly homeless: number;
 };
 
@@ -29,7 +29,10 @@ const countOf = (pods: readonly Stored[]): Count => {
   return { running, succeeded, failed, placed: running + succeeded + failed + pending, homeless: homeless.length };
 };
 
-/** Once it has run, a group of which a part finds no place any more is `Unknown`. As volcano scheduler's jobStatus. */
+/**
+ * Returns the next phase. A group that has run and of which a part cannot be placed is `Unknown`. As volcano
+ * scheduler's jobStatus.
+ */
 const nextOf = (now: Phase, { running, succeeded, placed, homeless }: Count, least: number): Phase => {
   if (placed > 0 && placed >= least) return succeeded === placed ? "Completed" : "Running";
   return now !== "Inqueue" && running > 0 && homeless > 0 ? "Unknown" : now;
@@ -47,14 +50,17 @@ const saysSo = (group: Stored, counts: Json): boolean => {
   return Object.entries(counts).every(([name, count]) => (status[name] ?? 0) === count);
 };
 
-/** The status of a group as far as its pods change it; undefined where it stands as they do, or somebody else lets groups in. */
+/**
+ * Returns the part of a group's status that its pods change; undefined if it is up to date, or Rekindle has not
+ * admitted the group.
+ */
 export const standingOf = (group: Stored, pods: readonly Stored[]): Json | undefined => {
   const now = phases.find((phase) => phase === phaseOf(group));
   if (now === undefined || group.metadata.annotations?.[letIn] === undefined) return undefined;
   const count = countOf(pods);
   const phase = nextOf(now, count, leastOf(group));
   const counts = countsOf(count);
-  // Until all that it needs is placed, nobody asks how many of them run.
+  // As long as a group is Inqueue, the counts of its pods are not written.
   if (phase === now && (phase === "Inqueue" || saysSo(group, counts))) return undefined;
   return { status: { phase, ...counts } };
 };

@@ -1,4 +1,6 @@
-/** Who lets groups of pods in: Volcano's scheduler while anything shows that it lives, or Rekindle. */
+/**
+ * Finds the component that admits groups of pods: Volcano's scheduler while any sign shows that it runs, else Rekindle.
+ */
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { View } from "../../core/plan.ts";
@@ -10,14 +12,17 @@ import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers
 import type { QueueMemory } from "../queue/memory.ts";
 import { isWaiting, phaseOf } from "./admission.ts";
 
-/** `auto` goes by signs of Volcano's scheduler; `scheduler` and `none` say that there is one, or that there is none. */
+/** `auto` looks for signs of Volcano's scheduler; `scheduler` and `none` state that there is one, or none. */
 export const gangModes = ["auto", "scheduler", "none"] as const;
 
 export type GangMode = (typeof gangModes)[number];
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 
-/** The scheduler calls its lease by its own name; with several names it is the component's. In any namespace. */
+/**
+ * The scheduler's lease has the scheduler's name; a scheduler with several names uses the component's. In any
+ * namespace.
+ */
 const names = ["volcano", "vc-scheduler"] as const;
 
 const leaseQuery = (name: string): Looking => ({
@@ -28,49 +33,55 @@ const leaseQuery = (name: string): Looking => ({
   field: `metadata.name=${name}`,
 });
 
-/** Leases that the scheduler may hold; nothing is read where it is said who lets groups in. */
+/** Reads the leases that the scheduler may hold; reads nothing unless the mode is `auto`. */
 export function* readLeases(mode: GangMode): Reads<readonly Stored[]> {
   return mode === "auto" ? (yield* all(names.map(leaseQuery).map(list))).flat() : [];
 }
 
-/** Pods of upstream's chart and manifests. */
+/** Lists the pods of upstream's chart and manifests. */
 const labelled: Looking = { do: "list", resource: pods, namespace: "", labels: { app: "volcano-scheduler" } };
 
-/** Whatever runs on and is no batch pod of Volcano's: among these, whoever installed the scheduler otherwise is known by its image. */
+/**
+ * Lists running pods that are no batch pods of Volcano. A scheduler that was installed otherwise is recognized among
+ * them by its image.
+ */
 const running: Looking = {
   ...{ do: "list", resource: pods, namespace: "", labels: {} },
   field: "spec.restartPolicy=Always,spec.schedulerName!=volcano,status.phase=Running",
 };
 
-/** A look at all of those that found no scheduler is enough for so long: one that is at work is known by what it writes. */
+/** How long the result of a search that found no scheduler holds, ms: a scheduler at work shows by its writes. */
 const searchMs = 300_000;
 
 const image = /(^|\/)vc-scheduler(-[a-z0-9]+)?$/;
 
-/** The field manager of its writes. */
+/** The field manager of the scheduler's writes. */
 const manager = /^vc-scheduler/;
 
-/** Every second it turns a phase of "" into another one, and writes what queues have been given. */
+/**
+ * A write within this time, ms, shows the scheduler at work: each second it replaces phases of "" and writes the
+ * amounts allocated in queues.
+ */
 const writingMs = 120_000;
 
-/** A phase that it has just written is never changed here. */
+/** Rekindle does not change a phase that the scheduler has written within this time, ms. */
 const ownedMs = 30_000;
 
-/** So long a group may wait for a scheduler that seems alive, before it is told that this one does nothing. */
+/** A group that has waited this long, ms, for a scheduler that seems to run shows that the scheduler does nothing. */
 const silentMs = 10_000;
 
 export type Found = {
   readonly admits: "scheduler" | "here";
   readonly saying: string;
-  /** What to tell of a scheduler that runs and lets nothing in. */
+  /** A warning about a scheduler that runs and admits nothing. */
   readonly silent?: string;
-  /** It may have to be told before long. */
+  /** The warning may be due soon. */
   readonly doubtful?: true;
-  /** When all pods were looked at in vain, epoch ms. */
+  /** When a search of all pods found no scheduler, epoch ms. */
   readonly searchedAt?: number | undefined;
 };
 
-/** What it is decided from. */
+/** The objects that the decision is made from. */
 export type Signs = Pick<View<QueueMemory>, "now" | "memory"> & {
   readonly leases: readonly Stored[];
   readonly queues: readonly Stored[];
@@ -85,7 +96,7 @@ const leaving = "groups of pods are left to it";
 const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** True of a group whose phase Volcano's scheduler wrote a moment ago. */
+/** True for a group whose phase Volcano's scheduler wrote within `ownedMs`. */
 export const isSchedulers = (group: Stored, now: number): boolean => writtenBy(group, manager, now, ownedMs);
 
 const byLease = ({ leases: all, now }: Signs): Found | undefined => {
@@ -102,14 +113,14 @@ const byWrites = ({ queues, groups, now }: Signs): Found | undefined => {
   return { admits: "scheduler", saying };
 };
 
-/** A group that nobody has given a phase yet, and its age in ms. */
+/** Returns the oldest group without a phase, and its age in ms. */
 const longestWaiting = ({ groups, now }: Signs): { readonly group: Stored; readonly ageMs: number } | undefined =>
   groups
     .filter((group) => isWaiting(group) && phaseOf(group) === "")
     .map((group) => ({ group, ageMs: now - (instantOf(group.metadata.creationTimestamp) ?? now) }))
     .sort((a, b) => b.ageMs - a.ageMs)[0];
 
-/** A pod that is Ready only runs. */
+/** Ready proves only that the pod runs, not that the scheduler admits groups. */
 const byPod = (signs: Signs, pod: Stored): Found => {
   const alive = `pod ${placeOf(pod)} of Volcano's scheduler is Ready`;
   const left: Found = { admits: "scheduler", saying: `${alive}: ${leaving}` };
@@ -123,7 +134,7 @@ const byPod = (signs: Signs, pod: Stored): Found => {
 
 const isReadyScheduler = (pod: Stored): boolean => isReady(pod) && runsImage(pod, image);
 
-/** What pods show: those of upstream's chart, then all. */
+/** Looks for a scheduler among the pods of upstream's chart, then among all. */
 function* fromPods(signs: Signs): Reads<Found> {
   const { now, memory } = signs;
   const own = yield* list(labelled);
@@ -139,7 +150,7 @@ function* fromPods(signs: Signs): Reads<Found> {
   return found === undefined ? { ...here, searchedAt: now } : byPod(signs, found);
 }
 
-/** Who lets groups in. While no group waits, it stays with what was found last. */
+/** Finds the component that admits groups. Without a sign of life and while no group waits, the last finding holds. */
 export function* find(mode: GangMode, signs: Signs): Reads<Found> {
   if (mode === "scheduler")
     return { admits: "scheduler", saying: "groups of pods are left to Volcano's scheduler, as `gang: scheduler` says" };

@@ -1,4 +1,6 @@
-/** Every plugin by its name, and what those that a job names do together, in one order whatever order they are named in. */
+/**
+ * All plugins by name, and the combined result of those that a job names, in one order whatever order it names them in.
+ */
 import type { Draft } from "../pods/draft.ts";
 import type { JobSpec } from "../schema/spec.ts";
 import { env } from "./env.ts";
@@ -34,7 +36,7 @@ const named = (asked: Asked): readonly { name: PluginName; plugin: Plugin; args:
 export const onPod = (draft: Draft, scope: Scope, asked: Asked = {}): Draft =>
   named(asked).reduce((before, { plugin, args }) => plugin.onPod(before, scope, args), draft);
 
-/** Objects of the whole job. */
+/** Returns the plugins' objects for the whole job. */
 export const objectsOf = (scope: Scope, asked: Asked = {}): readonly Kept[] =>
   named(asked).flatMap(({ plugin, args }) => plugin.objects?.(scope, args) ?? []);
 
@@ -46,13 +48,13 @@ export const notesOf = (asked: Asked = {}): Readonly<Record<string, string>> =>
       .map(({ name }) => [`plugin-${name}`, name]),
   );
 
-/** Why no pods can be made; undefined when they can. */
+/** Returns why no pods can be created; undefined if they can. */
 export const refusedBy = (scope: Scope, asked: Asked = {}): string | undefined =>
   named(asked)
     .map(({ plugin, args }) => plugin.refuses?.(scope, args))
     .find((saying) => saying !== undefined);
 
-/** Flags that are passed over, by the field that they stand in. Upstream logs the first of a plugin, and runs the job. */
+/** Returns the ignored flags, by field. Upstream logs the first of a plugin, and runs the job. */
 export const misread = (asked: Asked = {}): readonly string[] =>
   named(asked).flatMap(({ name, plugin, args }) => {
     const wrong = wrongFlag(args, plugin.flags);

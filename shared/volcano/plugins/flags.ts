@@ -3,7 +3,7 @@ import { nearTo } from "../../core/near.ts";
 
 export type Flag = string | number | boolean;
 
-/** What a default stands for, its type widened from its literal. */
+/** The type of a flag's value, widened from the literal of its default. */
 type Read<Defaults extends Readonly<Record<string, Flag>>> = {
   readonly [Name in keyof Defaults]: Defaults[Name] extends string
     ? string
@@ -25,7 +25,7 @@ const readAs = (text: string, like: Flag): Flag | undefined => {
 
 type Taken = { readonly name: string; readonly text: string; readonly used: number };
 
-/** The next flag; undefined at the first word that is none. */
+/** Returns the next flag; undefined at the first word that is none. */
 const take = (args: readonly string[], at: number, isBoolean: (name: string) => boolean): Taken | undefined => {
   const [, name = "", , text] = /^--?([^-=][^=]*)(=([\s\S]*))?$/.exec(args[at] ?? "") ?? [];
   if (name === "") return undefined;
@@ -37,11 +37,11 @@ const take = (args: readonly string[], at: number, isBoolean: (name: string) => 
 
 type Parsed = {
   readonly values: ReadonlyMap<string, Flag>;
-  /** Index of the first argument that could not be read; undefined when all were. */
+  /** Index of the first argument that cannot be read; undefined if all can. */
   readonly wrong?: number;
 };
 
-/** Reading ends at the first argument that cannot be read, as upstream's does; defaults hold from there on. */
+/** Reads flags up to the first argument that cannot be read, as upstream does; defaults hold from there on. */
 const parsed = (args: readonly string[], defaults: Readonly<Record<string, Flag>>): Parsed => {
   const values = new Map<string, Flag>();
   for (let at = 0; at < args.length; ) {
@@ -60,7 +60,7 @@ const isLike = <Defaults extends Readonly<Record<string, Flag>>>(
   defaults: Defaults,
 ): values is Read<Defaults> => Object.keys(defaults).every((name) => typeof values[name] === typeof defaults[name]);
 
-/** What the arguments say, defaults for what they leave out. */
+/** Returns the flags of the arguments, with defaults for missing ones. */
 export const flagsOf = <Defaults extends Readonly<Record<string, Flag>>>(
   args: readonly string[],
   defaults: Defaults,
@@ -75,11 +75,14 @@ const kinds = { string: "a text", number: "a whole number", boolean: "true or fa
 const kindOf = (flag: Flag): string =>
   typeof flag === "string" ? kinds.string : typeof flag === "number" ? kinds.number : kinds.boolean;
 
-/** A short word of letters and dashes, alone or before its value: a longer one may be a value itself. */
+/** Returns a short word of letters and dashes, alone or before its value: a longer one may be a value itself. */
 const nameIn = (argument: string): string | undefined =>
   /^--?(?<name>[A-Za-z][A-Za-z0-9-]{0,31})(=|$)/.exec(argument)?.groups?.["name"];
 
-/** What is wrong with the first argument that cannot be read, without its value, which may be a key; undefined when all are read. */
+/**
+ * Returns what is wrong with the first argument that cannot be read, without its value, which may be a key; undefined
+ * if all can be read.
+ */
 export const wrongFlag = (
   args: readonly string[],
   defaults: Readonly<Record<string, Flag>>,

@@ -6,7 +6,7 @@ import { type Plugin, taskNamed, taskOf } from "./plugin.ts";
 
 const flags = { master: "master", worker: "worker", port: 22 } as const;
 
-/** The task that starts the others' processes. */
+/** Returns the task that starts the processes of the others. */
 export const mpiMaster = (args: readonly string[]): string => flagsOf(args, flags).master;
 
 export const mpi: Plugin = {

@@ -1,6 +1,6 @@
-/** The plugins that upstream has, in the order in which they touch a pod here: what others build on comes first. */
+/** The plugins that upstream has, in the order in which Rekindle applies them: each follows those that it builds on. */
 
-/** `svc` names the pods before others ask for the names; `hcclrank` reads what `pytorch` wrote. */
+/** `svc` names the pods before other plugins use the names; `hcclrank` reads the variable that `pytorch` wrote. */
 export const pluginNames = ["svc", "env", "ssh", "tensorflow", "mpi", "pytorch", "ray", "hcclrank"] as const;
 
 export type PluginName = (typeof pluginNames)[number];

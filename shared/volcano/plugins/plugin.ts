@@ -1,4 +1,4 @@
-/** What a plugin is: its flags, what it does to each pod, and the objects that it keeps for the whole job. */
+/** The type of a plugin: its flags, its change to each pod, and its objects for the whole job. */
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Draft } from "../pods/draft.ts";
 import type { Owner } from "../pods/names.ts";
@@ -12,7 +12,7 @@ export type Scope = {
   readonly tasks: readonly Task[];
 };
 
-/** An object that a plugin keeps. `fresh` names what of it is made by chance when it is created, and never again. */
+/** An object of a plugin. `fresh` names its random data, which is generated once, at its creation. */
 export type Kept = { readonly resource: Resource; readonly object: Obj; readonly fresh?: "ssh-key" };
 
 export type Plugin = {
@@ -20,9 +20,9 @@ export type Plugin = {
   readonly flags: Readonly<Record<string, Flag>>;
   readonly onPod: (draft: Draft, scope: Scope, args: readonly string[]) => Draft;
   readonly objects?: (scope: Scope, args: readonly string[]) => readonly Kept[];
-  /** Why no pod can be made under this plugin, if none can. */
+  /** Returns why no pod can be created with this plugin; undefined if pods can. */
   readonly refuses?: (scope: Scope, args: readonly string[]) => string | undefined;
-  /** False: upstream keeps no note of it in `status.controlledResources`. */
+  /** False: upstream does not note it in `status.controlledResources`. */
   readonly noted: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** `pytorch`: where the master listens, how many there are, and who one is; workers may wait until the master does. */
+/** `pytorch`: the master's address, the number of processes, and the rank of each; workers may wait for the master. */
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { firstDomain } from "../pods/names.ts";
@@ -17,7 +17,7 @@ const flags = {
 
 const waiter = "wait-for-master";
 
-/** One shell line: tries every two seconds, and fails when the time is up. */
+/** Returns a shell script that tries every two seconds, and fails when the time is up. */
 const waiting = (host: string, port: number, seconds: number): string =>
   [
     `end=$(($(date +%s) + ${seconds}))`,

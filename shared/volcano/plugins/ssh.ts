@@ -1,4 +1,4 @@
-/** `ssh`: one key pair for all pods of the job, made once and kept as long as the job is there. */
+/** `ssh`: one key pair for all pods of the job, generated once and kept as long as the job exists. */
 import { secrets } from "../../kube/resources.ts";
 import { withVolume } from "../pods/draft.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
@@ -16,7 +16,7 @@ const flags = {
 
 const secretName = ({ name }: Owner): string => `${name}-ssh`;
 
-/** Only root may read them; elsewhere another user must. */
+/** In root's home only root may read the files; elsewhere another user must. */
 const modes = { owner: 0o600, everybody: 0o644 } as const;
 
 const files = ["id_rsa", "id_rsa.pub", "authorized_keys", "config"] as const;
@@ -26,14 +26,14 @@ const base64 = (text: string): string => {
   return btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(""));
 };
 
-/** Every pod of the job by its short name. */
+/** Returns an ssh configuration with every pod of the job by its short name. */
 export const sshConfig = ({ owner, tasks }: Scope, port: number): string => {
   const hosts = tasks.flatMap((task) => hostsOf(owner.name, task));
   const told = hosts.map(({ host, domain }) => `Host ${host}\n  HostName ${domain}\n  Port ${port}\n`);
   return `StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n${told.join("")}`;
 };
 
-/** Keys that the job brings along; undefined when they are to be made. */
+/** Returns the keys that the job brings along; undefined if they are to be generated. */
 const given = (privateKey: string, publicKey: string): Readonly<Record<string, string>> | undefined =>
   privateKey === "" || publicKey === ""
     ? undefined

@@ -1,4 +1,4 @@
-/** `svc`: a name for every pod, the hosts of all tasks as files and variables, and a wall around the job. */
+/** `svc`: a name for every pod, the hosts of all tasks as files and variables, and a NetworkPolicy around the job. */
 
 import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
@@ -91,7 +91,10 @@ const named = (draft: Draft, { owner }: Scope): Draft => {
   return { ...draft, spec: { ...draft.spec, ...missing } };
 };
 
-/** Two for each task, the same ones for every pod of the job: thousands of tasks have thousands of pods. */
+/**
+ * Returns two variables for each task. They are built once for all pods of the job, which may have thousands of tasks
+ * and pods.
+ */
 const hostVariables = oncePer(({ owner, tasks }: Scope): readonly Json[] =>
   tasks
     .flatMap((task) => [variable(task, "HOSTS"), variable(task, "NUM")])

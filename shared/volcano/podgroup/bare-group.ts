@@ -1,4 +1,7 @@
-/** The group of pods that nobody groups: bare ones, and those of ReplicaSets and others. As upstream's podgroup controller. */
+/**
+ * The group of pods that belong to no job: bare pods, and those of ReplicaSets and others. As upstream's podgroup
+ * controller.
+ */
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { quantityText } from "../../kube/quantity.ts";
@@ -13,17 +16,17 @@ const queueKey = "scheduling.volcano.sh/queue-name";
 const topologyModeKey = "volcano.sh/network-topology-mode";
 const topologyTierKey = "volcano.sh/network-topology-highest-tier";
 
-/** Annotations and labels that are about the whole group. */
+/** Prefix of the annotations and labels that concern the whole group. */
 const prefix = "volcano.sh/";
 
 const inherited = (texts: Texts = {}): Texts =>
   Object.fromEntries(Object.entries(texts).filter(([name]) => name.startsWith(prefix)));
 
-/** The one that answers for the pod, if anybody does. */
+/** Returns the pod's controller; undefined if it has none. */
 export const controllerOf = ({ metadata }: Obj): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller === true);
 
-/** Pods of one controller share a group. */
+/** Returns the name of the pod's group. Pods of one controller share a group. */
 export const bareGroupName = (pod: Stored): string => `podgroup-${controllerOf(pod)?.uid ?? pod.metadata.uid}`;
 
 const ownersOf = ({ metadata }: Stored, controller: OwnerReference | undefined): readonly OwnerReference[] => {

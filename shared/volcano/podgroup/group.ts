@@ -1,4 +1,4 @@
-/** The PodGroup of a job: what the scheduler must place together, and where. */
+/** The PodGroup of a job: the pods that the scheduler must place together, and where. */
 import { mergePatch } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
@@ -81,20 +81,20 @@ export const podGroup = (making: Making, priorities: Priorities): Obj => {
   };
 };
 
-/** A group while it is watched, whoever watches it: small, and nearly all of it is read by somebody. */
+/** Trims a watched group. A group is small, and decisions read nearly all of it. */
 export const trimGroup = (group: Stored): Stored => ({
   ...trim(group),
   spec: isRecord(group["spec"]) ? group["spec"] : {},
   status: isRecord(group["status"]) ? group["status"] : {},
 });
 
-/** Fields that follow the job; its queue and topology stay as they were. As upstream updates it. */
+/** Fields that follow the job, as upstream updates them; queue and topology stay as they were. */
 const followed = ["minMember", "minResources", "minTaskMember", "priorityClassName", "subGroupPolicy"];
 
 const only = (spec: unknown): Json =>
   isRecord(spec) ? Object.fromEntries(Object.entries(spec).filter(([name]) => followed.includes(name))) : {};
 
-/** The merge patch that makes a group what the job asks for now; undefined when it is. */
+/** Returns the merge patch that makes the group match the job; undefined if it does. */
 export const groupPatch = (there: Stored, wanted: Obj): Json | undefined => {
   const patch = mergePatch(only(there["spec"]), only(wanted["spec"]));
   return isRecord(patch) ? { spec: patch } : undefined;

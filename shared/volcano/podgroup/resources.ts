@@ -1,4 +1,6 @@
-/** What a job's group needs to start: the usage of its least pods, those of the highest priority first. */
+/**
+ * The resources that a job's group needs to start: the usage of its least pods, those of the highest priority first.
+ */
 import { quantityText } from "../../kube/quantity.ts";
 import { leastOf, replicasOf, type Task } from "../schema/spec.ts";
 import { type Amounts, merged, multiplied, usageOf } from "./usage.ts";
@@ -8,7 +10,7 @@ export type Ranked = { readonly task: Task; readonly priority: number };
 
 const inOrder = (tasks: readonly Ranked[]): readonly Ranked[] => [...tasks].sort((a, b) => b.priority - a.priority);
 
-/** So many of each, in order, until none is left to give. */
+/** Takes up to each limit, in order, until the total is reached. */
 const taken = (limits: readonly number[], total: number): readonly number[] => {
   let left = total;
   return limits.map((limit) => {
@@ -18,7 +20,10 @@ const taken = (limits: readonly number[], total: number): readonly number[] => {
   });
 };
 
-/** How many pods of each task count: the least of each, filled up from the rest; or only so many as the job asks for. */
+/**
+ * Returns how many pods of each task count: the minimum of each, filled up from the rest; or fewer if the job asks for
+ * fewer.
+ */
 const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
   const minima = tasks.map(({ task }) => leastOf(task));
   const together = minima.reduce((sum, one) => sum + one, 0);
@@ -30,7 +35,7 @@ const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
   return minima.map((minimum, at) => minimum + (rest[at] ?? 0));
 };
 
-/** `minResources` of the group, as texts. */
+/** Returns `minResources` of the group, as texts. */
 export const minResources = (tasks: readonly Ranked[], least: number): Readonly<Record<string, string>> => {
   const ordered = inOrder(tasks);
   const numbers = counts(ordered, least);

@@ -1,4 +1,6 @@
-/** Pods of Volcano's scheduler that nobody has put into a group: each step makes the group and writes its name down. Pure. */
+/**
+ * Pods of Volcano's scheduler that are in no group: a step creates the group and annotates the pod with its name. Pure.
+ */
 import { type Decision, getIfAllowed } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
@@ -11,7 +13,7 @@ import { keys, podGroups } from "../resource.ts";
 import { bareGroup, bareGroupName, controllerOf } from "./bare-group.ts";
 import { isGrouped, podWatcher, volcanoScheduler } from "./watches.ts";
 
-/** Nothing is remembered of a pod: what it lacks shows. */
+/** Empty: the pod itself shows that it has no group. */
 type Nothing = Readonly<Record<string, never>>;
 
 const done: Plan<Nothing> = { memory: {}, stages: [], next: { do: "forget" } };
@@ -26,7 +28,10 @@ const kindsAbove: Readonly<Record<string, Resource>> = {
   Job: { group: "batch", version: "v1", plural: "jobs", kind: "Job" },
 };
 
-/** The controller, for what it says of the group; one of another kind, or that may not be seen, says nothing. */
+/**
+ * Returns the pod's controller, whose annotations describe the group. One of another kind, or one that may not be read,
+ * adds nothing.
+ */
 const aboveOf = (pod: Stored, { namespace }: Key): Ref | undefined => {
   const controller = controllerOf(pod);
   const resource = controller === undefined ? undefined : kindsAbove[controller.kind];

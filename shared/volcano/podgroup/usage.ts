@@ -1,4 +1,4 @@
-/** What a pod counts for in a quota, as Kubernetes counts it, with extended resources also under their own names. */
+/** The usage of a pod as a quota counts it in Kubernetes, with extended resources also under their own names. */
 
 import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
@@ -48,7 +48,7 @@ const starting = (inits: readonly Json[], kind: Kind): { readonly peak: Amounts;
   return { peak, sidecars };
 };
 
-/** What the pod as a whole says goes before what its containers add up to. */
+/** Resources of the pod as a whole precede the sum of its containers'. */
 const podWide = (spec: Json, kind: Kind, added: Amounts): Amounts => new Map([...added, ...resourcesOf(spec, kind)]);
 
 const amountsOf = (spec: Json, kind: Kind): Amounts => {

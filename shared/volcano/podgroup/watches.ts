@@ -1,18 +1,18 @@
-/** Pods that may lack a group, for those who only watch: the server sends none but those of Volcano's scheduler. */
+/** The watch of pods that may lack a group: the API server sends only those of Volcano's scheduler. */
 import type { Metadata } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { pods } from "../../kube/resources.ts";
 import { keys, podGroups } from "../resource.ts";
 
-/** As upstream's scheduler is called, unless somebody has given it another name. */
+/** The name of upstream's scheduler, unless it is configured otherwise. */
 export const volcanoScheduler = "volcano";
 
 const field = `spec.schedulerName=${volcanoScheduler}`;
 
-/** Pods of a job come with their group; one that somebody has taken it from is found by a resync. */
+/** Pods of a job are created with their group; a resync finds a pod whose group was removed. */
 const selector = `!${keys.jobName}`;
 
-/** True of a pod that has its group, by its metadata alone. */
+/** True for a pod that has its group, by its metadata alone. */
 export const isGrouped = ({ annotations = {} }: Metadata): boolean => (annotations[keys.group] ?? "") !== "";
 
 const watches: readonly Watch[] = [

@@ -1,4 +1,4 @@
-/** A pod before it is made, and the small changes that plugins make to it. Nothing is changed in place. */
+/** A pod before its creation, and the small changes that plugins make to it. Nothing is changed in place. */
 import type { Metadata } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 
@@ -9,7 +9,7 @@ const listIn = (value: Json, field: string): readonly unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
-/** The value with something appended to one of its lists. */
+/** Returns the value with items appended to one of its lists. */
 export const appended = (value: Json, field: string, items: readonly unknown[]): Json =>
   items.length === 0 ? value : { ...value, [field]: [...listIn(value, field), ...items] };
 
@@ -29,17 +29,17 @@ export const inContainers = (
 
 export const everywhere: readonly string[] = ["containers", "initContainers"];
 
-/** Variables at the end of each container's own: of two with one name the last counts. */
+/** Appends variables to each container's own: of two with one name the last counts. */
 export const withEnv = (draft: Draft, env: readonly Json[], lists?: readonly string[]): Draft =>
   inContainers(draft, (container) => appended(container, "env", env), lists);
 
-/** A volume, mounted into every container. */
+/** Adds a volume and mounts it into every container. */
 export const withVolume = (draft: Draft, volume: Json, mount: Json): Draft => {
   const mounted = inContainers(draft, (container) => appended(container, "volumeMounts", [mount]), everywhere);
   return { ...mounted, spec: appended(mounted.spec, "volumes", [volume]) };
 };
 
-/** A port of the container, unless it has one of this number. */
+/** Adds a port to the container, unless it has one of this number. */
 export const withPort = (container: Json, name: string, containerPort: number): Json => {
   const taken = listIn(container, "ports").some((port) => isRecord(port) && port["containerPort"] === containerPort);
   return taken ? container : appended(container, "ports", [{ name, containerPort }]);

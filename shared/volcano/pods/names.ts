@@ -1,27 +1,31 @@
-/** Names of a job's pods and of what belongs to it: fixed by the job, so that made twice is made once. */
+/**
+ * Names of a job's pods and of its other objects. They derive from the job, so that creating one twice creates it once.
+ */
 import { digest } from "../../core/key.ts";
 import type { OwnerReference } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { jobs } from "../resource.ts";
 import { nameOf, replicasOf, type Task } from "../schema/spec.ts";
 
-/** Whose objects they are. */
+/** The job that owns the objects. */
 export type Owner = { readonly name: string; readonly namespace: string; readonly uid: string };
 
 export const podName = (job: string, task: string, index: number): string => `${job}-${task}-${index}`;
 
 export const groupName = ({ name, uid }: Pick<Owner, "name" | "uid">): string => `${name}-${uid}`;
 
-/** Twelve letters and digits where upstream draws lots. */
+/** Twelve characters of a digest; upstream takes random ones. */
 const lot = (...parts: readonly string[]): string => digest(...parts).slice(0, 12);
 
-/** The pod's volume of a claim. */
+/** Returns the name of a pod's volume for a claim. */
 export const volumeName = ({ name, uid }: Owner, claim: string): string => `${name}-${lot(uid, "volume", claim)}`;
 
-/** The claim of the job's volume that says what to claim, but not by which name. */
+/**
+ * Returns the name of the claim for a job's volume that describes a claim without naming it; `at`: index of the volume.
+ */
 export const claimName = ({ name, uid }: Owner, at: number): string => `${name}-pvc-${lot(uid, "claim", `${at}`)}`;
 
-/** True for a name that upstream's controller or this one gave. */
+/** True for a name that upstream's controller or Rekindle has generated. */
 export const isMadeClaim = (job: string, claim: string): boolean =>
   claim.startsWith(`${job}-pvc-`) && /^[a-z0-9]{12}$/.test(claim.slice(job.length + 5));
 
@@ -39,7 +43,7 @@ const textIn = (task: Task, field: string): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** Host name and full name of one pod: `host` is what a template fixes, else the pod's name. */
+/** Host name and full name of one pod: `host` is the template's `hostname`, else the pod's name. */
 export type Host = { readonly host: string; readonly domain: string };
 
 const hostAt = (job: string, task: Task, index: number): Host => {
@@ -47,15 +51,15 @@ const hostAt = (job: string, task: Task, index: number): Host => {
   return { host, domain: `${host}.${textIn(task, "subdomain") || job}` };
 };
 
-/** Every pod of a task by name; a host name in the template makes them all one. */
+/** Returns the hosts of a task's pods; a host name in the template makes them one. */
 export const hostsOf = (job: string, task: Task): readonly Host[] => {
   const hosts = Array.from({ length: Math.max(0, replicasOf(task)) }, (_, index) => hostAt(job, task, index));
   return textIn(task, "hostname") === "" ? hosts : hosts.slice(0, 1);
 };
 
-/** Every pod of a task, one after the other, also where they share one host name. */
+/** Returns the full name of every pod of a task, also if the pods share one host name. */
 export const domainsOf = (job: string, task: Task): readonly string[] =>
   Array.from({ length: Math.max(0, replicasOf(task)) }, (_, index) => hostAt(job, task, index).domain);
 
-/** The first pod of a task, whether or not it has any. */
+/** Returns the full name of a task's first pod, also if the task has no pods. */
 export const firstDomain = (job: string, task: Task): string => hostAt(job, task, 0).domain;

@@ -1,4 +1,4 @@
-/** One pod of a job as upstream makes it, before its plugins: template, ownership, and what others know it by. */
+/** One pod of a job as upstream creates it, before its plugins: template, owner, labels and annotations. */
 import type { Metadata } from "../../core/object.ts";
 import { queueGate } from "../../kube/pod-rules.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -8,7 +8,7 @@ import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
 import { type Draft, withVolume } from "./draft.ts";
 import { groupName, type Owner, ownerReference, podName, volumeName } from "./names.ts";
 
-/** What a pod is made from. */
+/** The input of a pod. */
 export type Making = {
   readonly owner: Owner;
   readonly spec: JobSpec;
@@ -19,7 +19,7 @@ export type Making = {
   readonly retryCount: number;
   /** The group that its pods belong to; absent: `<job>-<uid>`. */
   readonly group?: string;
-  /** Who places the pods that would go to Volcano's scheduler, where there is none. */
+  /** The scheduler of pods that would go to Volcano's scheduler, where that does not run. */
   readonly placer?: string;
   /** The job's queue sends its pods to other clusters. */
   readonly forwarding: boolean;
@@ -30,7 +30,7 @@ type Texts = Readonly<Record<string, string>>;
 const only = (texts: Texts, names: readonly string[]): Texts =>
   Object.fromEntries(names.flatMap((name) => (texts[name] === undefined ? [] : [[name, texts[name]]])));
 
-/** A disruption budget is told by what must stay, or else by what may go. */
+/** A disruption budget is given by minAvailable, or else by maxUnavailable. */
 const budgetKeys = ({ annotations }: Making): readonly string[] =>
   annotations[keys.jdbMinAvailable] === undefined ? [keys.jdbMaxUnavailable] : [keys.jdbMinAvailable];
 
@@ -54,7 +54,7 @@ const annotationsOf = (making: Making, task: Task, index: number): Texts => ({
   ...inherited(making),
 });
 
-/** The partition that a pod falls into; undefined where a task has none. */
+/** Returns the partition of a pod; undefined if its task has none. */
 export const partitionOf = ({ partitionPolicy }: Task, index: number): string | undefined => {
   if (partitionPolicy === undefined) return undefined;
   const size = partitionPolicy.partitionSize ?? 0;
@@ -84,7 +84,10 @@ const metadataOf = (making: Making, task: Task, index: number): Metadata => ({
   ownerReferences: [ownerReference(making.owner)],
 });
 
-/** Volcano's scheduler takes its gate away; where another one places the pod, its queue had room before the pod was made. */
+/**
+ * Removes the gate that Volcano's scheduler removes: where another scheduler places the pod, its queue had room before
+ * the pod was created.
+ */
 const ungated = (spec: Draft["spec"]): Draft["spec"] => {
   const { schedulingGates: gates, ...rest } = spec;
   if (!Array.isArray(gates)) return spec;
@@ -108,7 +111,7 @@ const scheduled = (task: Task, making: Making): Draft["spec"] => {
   return { ...own, ...scheduler, ...priority };
 };
 
-/** Claims are mounted once each, however often they are named. */
+/** Mounts each claim once, however often the job names it. */
 const claimed = (draft: Draft, { owner, spec }: Making): Draft => {
   const taken = new Set<string>();
   return (spec.volumes ?? []).reduce((before, { volumeClaimName: claim = "", mountPath = "" }) => {

@@ -1,4 +1,4 @@
-/** What becomes of a queue in one step: by an order, by its parent, or of itself. */
+/** The change of a queue in one step: by a command, by its parent, or of itself. */
 import type { Obj, Stored } from "../../core/object.ts";
 import { type Order, orderWord } from "../command/order.ts";
 import { isObeyed, refusalOf } from "./command-namespaces.ts";
@@ -12,9 +12,9 @@ export type QueueContext = {
   /** Every queue of the cluster. */
   readonly all: readonly Stored[];
   readonly orders: readonly Order[];
-  /** Namespaces from which orders are obeyed. */
+  /** Namespaces from which commands are accepted. */
   readonly commandNamespaces: readonly string[];
-  /** Groups of pods in the queue; counted only where it matters. */
+  /** PodGroups in the queue; counted only if the number matters. */
   readonly groups: number;
 };
 
@@ -27,18 +27,18 @@ type Saying = {
 
 export type Act = {
   readonly state: State;
-  /** The order that is taken with it. */
+  /** The command that the step takes. */
   readonly order?: Order | undefined;
-  /** The mark of its parent goes. */
+  /** The parent's annotation is removed. */
   readonly unmarks: boolean;
-  /** It names no parent: that is written down as root. */
+  /** The queue names no parent: the step writes root as its parent. */
   readonly adopts: boolean;
   readonly events: readonly Saying[];
-  /** Why the order cannot be followed. */
+  /** Events that say why the command cannot be carried out. */
   readonly objections: readonly Saying[];
 };
 
-/** Why a queue cannot be brought where an order wants it; undefined when it can. */
+/** Returns why a command cannot change the queue; undefined if it can. */
 const obstacle = ({ object, all }: QueueContext, action: string): string | undefined => {
   if (action === "CloseQueue" && object.metadata.name === rootName) return "the root queue cannot be closed";
   const parent = action === "OpenQueue" ? namedIn(all, parentOf(object)) : undefined;
@@ -48,7 +48,7 @@ const obstacle = ({ object, all }: QueueContext, action: string): string | undef
 
 const isKnown = (action: string): action is QueueAction => queueActions.some((one) => one === action);
 
-/** What is wrong with an order, as an event. */
+/** Returns the Event about a command that is not carried out. */
 const objection = (scene: QueueContext, order: Order): Saying | undefined => {
   const occasion = `command ${order.uid}`;
   if (!isObeyed(order, scene.commandNamespaces)) {
@@ -60,14 +60,17 @@ const objection = (scene: QueueContext, order: Order): Saying | undefined => {
   return message === undefined ? undefined : { occasion, type: "Warning", reason: order.action, message };
 };
 
-/** What the mark of its parent asks for, of a queue in this state. */
+/** Returns the action that the parent's annotation asks of a queue in this state. */
 export const inherited = (object: Obj, now: State): QueueAction => {
   const mark = object.metadata.annotations?.[closedByParent];
   if (mark === "true" && (now === "Open" || now === "Unknown")) return "CloseQueue";
   return mark === "false" && now !== "Open" ? "OpenQueue" : "SyncQueue";
 };
 
-/** The queue's resourceVersion when this state was decided on: now, or by a step that may have died before anybody saw it. */
+/**
+ * Returns the queue's resourceVersion when this state was decided on: in this step, or in one that may have died before
+ * the status showed it.
+ */
 export const decidedAt = ({ object, memory }: Pick<QueueContext, "object" | "memory">, to: State): string =>
   (memory.wanted === to ? memory.decidedAt : undefined) ?? object.metadata.resourceVersion;
 
@@ -77,24 +80,30 @@ const movedWord = (from: State, to: State, since: string): readonly Saying[] => 
   return [{ occasion: `${to} ${since}`, type: "Normal", reason, message: `${verb} queue succeed` }];
 };
 
-/** What was decided on is told until the queue shows it. */
+/** Events about the decided states, until the status shows them. */
 const succeeded = (scene: QueueContext, now: State, to: State): readonly Saying[] => [
   ...movedWord(shownState(scene.object), now, decidedAt(scene, now)),
   ...movedWord(now, to, scene.object.metadata.resourceVersion),
 ];
 
-/** The mark has done its work, or somebody's own order goes before it. */
+/** True if the parent's annotation is to be removed: it has been followed, or a command takes precedence. */
 const unmarks = ({ object }: QueueContext, action: QueueAction, ordered: boolean, to: State): boolean => {
   const mark = object.metadata.annotations?.[closedByParent];
   if (mark === undefined) return false;
   return ordered ? action !== "SyncQueue" : mark === "false" && to === "Open";
 };
 
-/** What was decided on is shown before anything leads on from it: who shows it late then finds another queue. */
+/**
+ * True if the status does not show the decided state yet. Until it does, nothing else is decided, so that a late status
+ * write meets the same queue.
+ */
 export const isUnshown = ({ object, memory: { wanted } }: Pick<QueueContext, "object" | "memory">): boolean =>
   wanted !== undefined && wanted !== shownState(object);
 
-/** `order`: the oldest that nobody has taken. One that cannot be followed is taken, and said to be none. */
+/**
+ * Decides the step; `order`: the oldest command that was not taken. A command that cannot be carried out is taken, and
+ * an Event says why.
+ */
 export const actOf = (scene: QueueContext, order: Order | undefined): Act => {
   const { object, memory, groups } = scene;
   const now = memory.wanted ?? shownState(object);

@@ -1,13 +1,16 @@
-/** Namespaces from which commands for queues are obeyed: a queue stands in no namespace, and a Command for it may be made in any. */
+/**
+ * Namespaces from which commands for queues are accepted: a queue has no namespace, and a Command for it may be created
+ * in any.
+ */
 import type { Order } from "../command/order.ts";
 
-/** The setting that names them. */
+/** The name of the setting. */
 export const settingName = "queueCommandNamespaces";
 
-/** Stands for all namespaces, as upstream obeys them. */
+/** Means all namespaces, as upstream accepts them. */
 export const everyNamespace = "*";
 
-/** Where `vcctl queue operate` makes its commands, whatever its kubeconfig says. */
+/** The namespace in which `vcctl queue operate` creates its commands, whatever its kubeconfig says. */
 export const vcctlNamespace = "default";
 
 const namespaceOf = ({ object }: Order): string => object.metadata.namespace ?? "";
@@ -15,13 +18,13 @@ const namespaceOf = ({ object }: Order): string => object.metadata.namespace ?? 
 export const isObeyed = (order: Order, allowed: readonly string[]): boolean =>
   allowed.includes(everyNamespace) || allowed.includes(namespaceOf(order));
 
-/** Commands of other namespaces never stand in front of those that are obeyed. */
+/** Sorts commands of other namespaces behind those that are accepted. */
 export const obeyedFirst = (orders: readonly Order[], allowed: readonly string[]): readonly Order[] => [
   ...orders.filter((order) => isObeyed(order, allowed)),
   ...orders.filter((order) => !isObeyed(order, allowed)),
 ];
 
-/** Why a command is not obeyed, and what to change. */
+/** Returns why a command is refused, and what to change. */
 export const refusalOf = (order: Order, allowed: readonly string[]): string => {
   const { name } = order.object.metadata;
   const places = allowed.length === 0 ? "no namespace" : allowed.join(", ");

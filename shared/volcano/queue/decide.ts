@@ -1,4 +1,7 @@
-/** The decision of one step of a queue: its state, its place among the others, and under the root's key who is let in. Pure. */
+/**
+ * The decision of one step of a queue: its state, its place in the tree, and under the root's key an admission round.
+ * Pure.
+ */
 
 import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
@@ -38,11 +41,11 @@ import {
   statusOf,
 } from "./tree.ts";
 
-/** What a deployment decides for its queues. */
+/** The settings of a deployment for its queues. */
 export type QueueOptions = {
-  /** Who lets groups of pods in; absent: whoever is found to. */
+  /** The component that admits groups of pods; absent: `auto`. */
   readonly gang?: GangMode;
-  /** Namespaces from which commands are obeyed; absent: the one of vcctl. */
+  /** Namespaces from which commands are accepted; absent: the one of vcctl. */
   readonly queueCommandNamespaces?: readonly string[];
 };
 
@@ -70,7 +73,10 @@ const founding = ({ object, all }: QueueContext): readonly Effect[] => [
   ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
 ];
 
-/** Children close with their parent, and open with it again: each is told by its mark, and does it itself. */
+/**
+ * Children close and open with their parent: an annotation tells each child, and the child's own step changes its
+ * state.
+ */
 const telling = ({ object, all }: QueueContext, { state }: Act): readonly Effect[] =>
   childrenOf(object, all).flatMap((child) => {
     const mark = child.metadata.annotations?.[closedByParent];
@@ -81,7 +87,7 @@ const telling = ({ object, all }: QueueContext, { state }: Act): readonly Effect
 
 type Patch = Readonly<Record<string, unknown>>;
 
-/** Several patches of different fields as one. */
+/** Merges patches of different fields into one. */
 const mergePatches = (patches: readonly Patch[]): Patch =>
   patches.reduce<Patch>((whole, patch) => Object(withPatch(whole, patch)), {});
 
@@ -128,7 +134,10 @@ const rememberedOf = ({ admits, searchedAt, silent }: AdmissionRound["found"]): 
   ...(silent === undefined ? {} : { silent: true }),
 });
 
-/** Who lets groups in is said when it is found for the first time, and when it changes; so is a scheduler that lets nothing in. */
+/**
+ * Events about the component that admits groups: when it is first found, when it changes, and when a scheduler admits
+ * nothing.
+ */
 const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefined): readonly Effect[] => {
   if (turn === undefined) return [];
   const { admits, saying, silent } = turn.found;
@@ -172,17 +181,17 @@ function* gone(view: Seeing, memory: QueueMemory): Decision<QueueMemory> {
 const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | undefined =>
   waitingOrders(found, commands)[0];
 
-/** The order to be followed in this step. */
+/** Returns the command that this step carries out. */
 const orderIn = (scene: QueueContext): Order | undefined =>
   isUnshown(scene) ? undefined : nextOrder(scene.orders, scene.memory);
 
-/** True where it matters whether groups are in the queue. */
+/** True if it matters whether groups are in the queue. */
 const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefined): boolean =>
   [wanted, shownState(object)].includes("Closing") ||
   order?.action === "CloseQueue" ||
   object.metadata.annotations?.[closedByParent] === "true";
 
-/** How a queue of this deployment is decided on. */
+/** Makes the decision function for the queues of a deployment. */
 export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: Required<QueueOptions>) =>
   function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
@@ -195,7 +204,7 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
     const act = actOf(scene, orderIn(scene));
     const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
-    // Said before it is remembered as said: whoever dies in between says the same again.
+    // Events are recorded before the memory notes them; after a death in between, the next step records the same ones.
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
     return planOf(scene, act, turn);
   };

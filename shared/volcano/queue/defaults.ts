@@ -1,24 +1,24 @@
-/** What a queue has where its writer says nothing: the same at the API server's door and in reconcile. As volcano's webhook. */
+/** The defaults of a queue's fields, the same in admission and in reconcile. As volcano's webhook. */
 import type { Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { hierarchyKey, weightsKey } from "../admission/hierarchy.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A path of hierarchy begins at the root. */
+/** Begins a path of the hierarchy at the root. */
 export const rooted = (annotations: Texts): Texts => {
   const { [hierarchyKey]: path = "", [weightsKey]: weights = "" } = annotations;
   if (path === "" || weights === "" || path.startsWith("root")) return annotations;
   return { ...annotations, [hierarchyKey]: `root/${path}`, [weightsKey]: `1/${weights}` };
 };
 
-/** The fields of a spec that its writer left open. */
+/** Returns defaults for the fields that a spec leaves open. */
 export const specGaps = ({ weight, reclaimable }: Json): Json => ({
   ...(weight === undefined || weight === null || weight === 0 ? { weight: 1 } : {}),
   ...(reclaimable === undefined || reclaimable === null ? { reclaimable: true } : {}),
 });
 
-/** What is still to be written of a queue that came past the door; undefined when nothing is. */
+/** Returns the missing defaults of a queue that was stored without admission; undefined if none is missing. */
 export const queueGaps = ({ metadata: { annotations = {} }, spec }: Stored): Json | undefined => {
   const open = specGaps(isRecord(spec) ? spec : {});
   const path = rooted(annotations);

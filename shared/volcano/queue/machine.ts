@@ -1,15 +1,15 @@
-/** The states of a queue, as a table of words: state × action → what becomes of it. As volcano queue/state/*.go. */
+/** The states of a queue as a table: state × action → the next state. As volcano queue/state/*.go. */
 
 export const states = ["Open", "Closed", "Closing", "Unknown"] as const;
 
 export type State = (typeof states)[number];
 
-/** What somebody may order of a queue, and what happens of itself. */
+/** The actions that a command may name; SyncQueue is also the action without a command. */
 export const queueActions = ["OpenQueue", "CloseQueue", "SyncQueue"] as const;
 
 export type QueueAction = (typeof queueActions)[number];
 
-/** It drains as long as groups are in it, and is closed when the last one has gone. */
+/** A queue that drains is Closing as long as groups are in it, and Closed when the last one is gone. */
 type Move = "opens" | "drains" | "stays";
 
 const table: Readonly<Record<State, Readonly<Record<QueueAction, Move>>>> = {
@@ -25,10 +25,10 @@ const intos: Readonly<Record<Move, (from: State, groups: number) => State>> = {
   stays: (from) => from,
 };
 
-/** The state after an action, with so many groups of pods in the queue. */
+/** Returns the state after an action, with this number of PodGroups in the queue. */
 export const stateAfter = (from: State, action: QueueAction, groups: number): State =>
   intos[table[from][action]](from, groups);
 
-/** A queue that says nothing is open; one that says something else is of another age. */
+/** Reads a state. A queue without one is Open; any other text is Unknown. */
 export const stateOf = (text: unknown): State =>
   text === undefined || text === "" ? "Open" : (states.find((state) => state === text) ?? "Unknown");

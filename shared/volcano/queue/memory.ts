@@ -1,20 +1,20 @@
-/** What a queue's steps remember of each other beyond what the queue shows. */
+/** The memory of a queue: facts that the queue does not show. */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { states } from "./machine.ts";
 
 const memory = z.object({
-  /** The state that was decided on, until everybody sees it. */
+  /** The state that was decided on, until the status shows it. */
   wanted: z.enum(states).optional(),
-  /** The queue's resourceVersion when that was decided: what is told of it is named after it. */
+  /** The queue's resourceVersion at that decision; the names of the Events about it contain it. */
   decidedAt: z.string().optional(),
-  /** UIDs of commands that were taken: those whose objects are there, and the latest. */
+  /** UIDs of taken commands: those whose objects exist, and the latest. */
   commands: z.array(z.string()).optional(),
-  /** Of the root: who lets groups of pods in, as it was told last. */
+  /** Root only: the component that admits groups of pods, as it was reported last. */
   admits: z.string().optional(),
-  /** Of the root: when pods were looked at for a scheduler in vain, epoch ms. */
+  /** Root only: when a search of the pods found no scheduler, epoch ms. */
   searchedAt: z.number().optional(),
-  /** Of the root: it was told that a scheduler runs and lets nothing in. */
+  /** Root only: a scheduler that runs and admits nothing was reported. */
   silent: z.boolean().optional(),
 });
 
@@ -22,5 +22,5 @@ export type QueueMemory = z.infer<typeof memory>;
 
 export const parseQueueMemory = readerOf("Queue", memory);
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** Reads the valid fields of a stored memory, and reports the problems of the others. */
 export const salvageMemory = (stored: unknown): Salvaged<QueueMemory> => salvage(memory, memory.partial(), stored);

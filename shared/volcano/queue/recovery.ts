@@ -1,12 +1,12 @@
 /**
- * How a Queue comes back. It shows all that it is, and owns nothing but the commands to it: jobs, groups and other queues
- * only stand in it. So an order to end everything withdraws the commands, and the queue goes on.
+ * Recovery of a Queue. Its status shows everything, and it owns only the commands for it: jobs, groups and other queues
+ * do not belong to it. A cleanup therefore deletes the commands, and the queue goes on.
  */
 import type { Recovery } from "../../core/recovery.ts";
 import { commandsIn } from "../command/order.ts";
 import { type QueueMemory, salvageMemory } from "./memory.ts";
 
-/** A state that was decided on is still to be shown; what is named by UIDs and versions of another cluster goes. */
+/** Keeps a decided state that is still to be shown; UIDs and resource versions of another cluster are dropped. */
 const voided = ({ wanted }: QueueMemory): QueueMemory => (wanted === undefined ? {} : { wanted });
 
 export const recovery: Recovery<QueueMemory> = {

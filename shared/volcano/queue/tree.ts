@@ -1,4 +1,4 @@
-/** Queues among each other: what each says of itself, its parent, its children, and the way up to the root. */
+/** The tree of queues: the fields of a queue, its parent, its children, and its ancestors up to the root. */
 import type { Obj, Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { type State, stateOf } from "./machine.ts";
@@ -6,7 +6,9 @@ import { type State, stateOf } from "./machine.ts";
 export const rootName = "root";
 export const defaultName = "default";
 
-/** Set by upstream on a queue that was closed with its parent: it opens with it again. */
+/**
+ * The annotation that upstream sets on a queue that was closed with its parent; the queue opens with the parent again.
+ */
 export const closedByParent = "volcano.sh/closed-by-parent";
 
 const recordAt = (object: Obj, field: string): Json => {
@@ -18,10 +20,10 @@ export const specOf = (queue: Stored): Json => recordAt(queue, "spec");
 
 export const statusOf = (queue: Obj): Json => recordAt(queue, "status");
 
-/** What everybody sees. */
+/** Returns the state in the queue's status. */
 export const shownState = (queue: Obj): State => stateOf(statusOf(queue)["state"]);
 
-/** The name of its parent: root where it names none; "" of root itself. */
+/** Returns the name of the queue's parent: root if it names none; "" for root itself. */
 export const parentOf = (queue: Stored): string => {
   if (queue.metadata.name === rootName) return "";
   const { parent } = specOf(queue);
@@ -34,7 +36,7 @@ export const namedIn = (queues: readonly Stored[], name: string): Stored | undef
 export const childrenOf = (queue: Stored, queues: readonly Stored[]): readonly Stored[] =>
   queues.filter((one) => one !== queue && parentOf(one) === queue.metadata.name);
 
-/** A queue and all above it, itself first. Who stands above themselves are gone through once. */
+/** Returns a queue and its ancestors, itself first; in a cycle each queue occurs once. */
 export const lineOf = (name: string, queues: ReadonlyMap<string, Stored>): readonly Stored[] => {
   const line: Stored[] = [];
   const met = new Set<string>();
@@ -48,7 +50,7 @@ export const lineOf = (name: string, queues: ReadonlyMap<string, Stored>): reado
   return line;
 };
 
-/** The queue that a group of pods stands in. */
+/** Returns the name of the queue that a group of pods is in. */
 export const queueOfGroup = (group: Stored): string => {
   const { queue } = specOf(group);
   return typeof queue === "string" && queue !== "" ? queue : defaultName;

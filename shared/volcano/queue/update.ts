@@ -1,4 +1,4 @@
-/** What a plan for a Queue means to a listener: the state that it shows. None is its last one. */
+/** The status update that a plan for a Queue causes: the state in its status. No state is terminal. */
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { QueueMemory } from "./memory.ts";

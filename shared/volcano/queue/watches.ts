@@ -1,4 +1,4 @@
-/** What of the world is news to a queue, and to the root, under whose key groups of pods are let in. */
+/** The watches of a queue, and of the root queue, under whose key groups of pods are admitted. */
 import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
@@ -25,10 +25,10 @@ const trimQueue = (queue: Stored): Stored => ({
 
 const phaseOf = (group: Obj): unknown => fieldsOf(group, "status")["phase"];
 
-/** Groups that were let in and go on ask for nothing more. */
+/** True if a group may need an admission round: one that was admitted and goes on does not. */
 const asks = (group: Obj): boolean => !["Inqueue", "Running", "Unknown"].includes(String(phaseOf(group)));
 
-/** Groups that nobody has let in yet. */
+/** True for a group that is not admitted yet. */
 const waits = (group: Obj): boolean => ["undefined", "", "Pending"].includes(String(phaseOf(group)));
 
 const watches: readonly Watch[] = [
@@ -40,7 +40,7 @@ const watches: readonly Watch[] = [
       changed(before, after) ||
       !same(before === undefined ? {} : fieldsOf(before, "status")["state"], fieldsOf(after, "status")["state"]),
   },
-  // What a queue may hold, and whether it is open, is the business of who lets groups in.
+  // A queue's spec and state decide about admission, so a change of either sends the root's key.
   {
     resource: queues,
     trim: trimQueue,
@@ -48,7 +48,7 @@ const watches: readonly Watch[] = [
     matters: (before, after) =>
       before === undefined || !same([before["spec"], before["status"]], [after["spec"], after["status"]]),
   },
-  // A queue that is being closed waits for its last group to go.
+  // A closing queue waits until its last group is gone.
   {
     resource: podGroups,
     optional: true,
@@ -72,7 +72,7 @@ const watches: readonly Watch[] = [
     ownerName: (group) => (waits(group) ? rootName : undefined),
     matters: () => false,
   },
-  // A mark of its parent's waits to be followed, also where nobody was told of it.
+  // A queue must follow its parent's annotation also when the message about it was lost.
   {
     resource: queues,
     errand: true,
@@ -83,7 +83,7 @@ const watches: readonly Watch[] = [
   commandWatch(queues),
 ];
 
-/** A queue as a forwarder knows it. */
+/** The Queue kind as a forwarder needs it. */
 export const queueWatcher = {
   kind: queues.kind,
   resource: queues,

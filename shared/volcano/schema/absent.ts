@@ -1,7 +1,10 @@
-/** Kubernetes reads null as absent; so does everything here, before anything is parsed. */
+/** Reads null as absent, as Kubernetes does, before anything is parsed. */
 import { isRecord } from "../../kube/responses.ts";
 
-/** The value without fields that are null, at any depth: itself where there are none. Items of lists keep their places. */
+/**
+ * Returns the value without null fields, at any depth, or the value itself if it has none. Items of lists keep their
+ * places.
+ */
 export const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     const items = value.map(withoutNulls);

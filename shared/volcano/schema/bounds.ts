@@ -1,15 +1,15 @@
-/** What upstream leaves to its CRD's schema or to nobody, told by the field: numbers, durations, amounts, names. */
+/** Checks that upstream leaves to its CRD's schema or does not make, by field: numbers, durations, amounts, names. */
 import { durationMs } from "./duration.ts";
 import { resourcesSaying } from "./resources.ts";
 import type { JobSpec, Policy, Task } from "./spec.ts";
 
-/** Pods of one job. A step lists and counts them all. */
+/** The most pods of one job. A step lists and counts them all. */
 const mostPods = 20_000;
 
-/** Variables that the plugin svc writes into the pods of one job together: two for each task into each pod. */
+/** The most variables that the plugin svc writes into all pods of one job: two for each task into each pod. */
 const mostVariables = 2_000_000;
 
-/** Of a host name, which is made of a pod's name. */
+/** The longest host name. It derives from a pod's name. */
 const longestName = 63;
 
 const negative = (path: string, number: number | undefined): readonly string[] =>
@@ -22,7 +22,7 @@ const timeouts = (path: string, policies: readonly Policy[] = []): readonly stri
       : [`${path}[${at}].timeout must be a duration such as 10m or 1h30m, not ${JSON.stringify(timeout)}`],
   );
 
-/** Of the task's last pod. What upstream's rule of names refuses by itself is left to it. */
+/** Checks the name of the task's last pod, except names that upstream's rule refuses by itself. */
 const nameTooLong = (job: string, task: Task, at: number): readonly string[] => {
   const base = `${job}-${task.name === undefined || task.name === "" ? `default${at}` : task.name}`;
   const last = `${base}-${Math.max(0, (task.replicas ?? 0) - 1)}`;
@@ -52,7 +52,7 @@ const variables = ({ tasks = [], plugins = {} }: JobSpec, pods: number): readonl
       ];
 };
 
-/** One text, empty when nothing is out of bounds. */
+/** Returns one text; empty if nothing is out of bounds. */
 export const boundsSaying = (job: string, spec: JobSpec): string => {
   const tasks = spec.tasks ?? [];
   const total = tasks.reduce((sum, { replicas = 0 }) => sum + Math.max(0, replicas), 0);

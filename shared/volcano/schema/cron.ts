@@ -1,4 +1,4 @@
-/** What a CronJob may say and shows, as zod reads it. The job that it makes is handed on as it stands. */
+/** The schemas of a CronJob's spec and status. The template of its jobs is passed on unchanged. */
 import * as z from "zod";
 
 const texts = z.record(z.string(), z.string());

@@ -6,7 +6,7 @@ const defaultRetries = 3;
 
 const positive = (number: number | undefined): number => number ?? 0;
 
-/** Whole partitions, where a task asks for some of them. */
+/** Returns the pods of the least partitions of a task; 0 if it asks for none. */
 const leastPartitioned = ({ partitionPolicy }: Task): number =>
   positive(partitionPolicy?.minPartitions) * positive(partitionPolicy?.partitionSize);
 
@@ -39,7 +39,7 @@ const defaultedPlugins = (plugins: NonNullable<JobSpec["plugins"]>): NonNullable
 
 const unset = (text: string | undefined): boolean => text === undefined || text === "";
 
-/** The spec as everything that follows reads it. Twice is once. */
+/** Returns the spec with its defaults, as all later code reads it. Applied twice, it changes nothing more. */
 export const defaulted = (spec: JobSpec, schedulerName = "volcano"): JobSpec => {
   const tasks = spec.tasks?.map(defaultedTask);
   const asked = positive(spec.minAvailable);

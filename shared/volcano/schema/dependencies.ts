@@ -1,10 +1,10 @@
-/** The graph that dependencies form: whether all can be started in some order. */
+/** The graph of dependencies: whether all nodes can be started in some order. */
 import { nameOf, type Task } from "./spec.ts";
 
-/** By name, those that each comes after. */
+/** By name: the names that each depends on. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Names that can never come: they are in a circle, or after something that is, or after what there is not. */
+/** Returns the names that can never start: they are in a cycle, or depend on one that is, or on an unknown one. */
 export const unstartable = (graph: Graph): readonly string[] => {
   const waiting = new Map(graph);
   const started = new Set<string>();
@@ -18,6 +18,6 @@ export const unstartable = (graph: Graph): readonly string[] => {
   }
 };
 
-/** True when every task can come after those that it depends on. One that depends on no task of the job never can. */
+/** True if every task can start after those that it depends on. A task that depends on an unknown task cannot. */
 export const formsDag = (tasks: readonly Task[]): boolean =>
   unstartable(new Map(tasks.map((task) => [nameOf(task), task.dependsOn?.name ?? []]))).length === 0;

@@ -10,7 +10,7 @@ const units: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds of a duration, whole; undefined when it is none. */
+/** Reads a duration in whole milliseconds; undefined if the text is none. */
 export const durationMs = (text: string): number | undefined => {
   const [, sign = "", rest = ""] = /^([+-]?)(.*)$/.exec(text) ?? [];
   if (rest === "0") return 0;
@@ -20,7 +20,7 @@ export const durationMs = (text: string): number | undefined => {
   return Math.round(sign === "-" ? -sum : sum);
 };
 
-/** A duration as Go prints it: whole seconds, larger units only when they are needed. */
+/** Writes a duration as Go prints it: whole seconds, larger units only when they are needed. */
 export const durationText = (ms: number): string => {
   const seconds = Math.floor(ms / 1_000);
   const [hours, minutes, left] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -1,4 +1,4 @@
-/** What a JobFlow may say and shows, as zod reads it. Patches are handed on as they stand, to be merged into templates. */
+/** The schemas of a JobFlow's spec and status. Patches are passed on unchanged, to be merged into templates. */
 import * as z from "zod";
 
 const count = z

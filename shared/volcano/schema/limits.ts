@@ -1,4 +1,7 @@
-/** How long, how many and how large the fields of Volcano's kinds may be: ten times what upstream's largest example has, or more. */
+/**
+ * Limits on length, number and size of the fields of Volcano's kinds: at least ten times those of upstream's largest
+ * example.
+ */
 import { below, type Limit, limitsOf } from "../../kube/limits.ts";
 
 const names = { characters: 253, why: "no object has a longer name" };
@@ -46,14 +49,14 @@ const flowRows: readonly Limit[] = [
   ...below("flows.*.patch.jobSpec", jobRows),
 ];
 
-/** What of a Job's spec, and of a JobTemplate's, is beyond its limits. */
+/** Checks the spec of a Job or a JobTemplate against its limits. */
 export const jobLimits = limitsOf(jobRows);
 
-/** What of a CronJob's spec is beyond its limits. */
+/** Checks the spec of a CronJob against its limits. */
 export const cronLimits = limitsOf(cronRows);
 
-/** What of a JobFlow's spec is beyond its limits. */
+/** Checks the spec of a JobFlow against its limits. */
 export const flowLimits = limitsOf(flowRows);
 
-/** What of another kind's spec is beyond what any object may hold. */
+/** Checks the spec of another kind against the limits of any object. */
 export const otherLimits = limitsOf([]);

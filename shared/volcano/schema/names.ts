@@ -1,4 +1,4 @@
-/** Names as Kubernetes judges them, with its words for what is wrong. */
+/** Kubernetes' rules for names, with its words for errors. */
 
 const qualified = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -13,7 +13,7 @@ const subdomainSaying =
 
 const atMost = (what: string, length: number): string => `${what}must be no more than ${length} characters`;
 
-/** What is wrong with a name that becomes a label's value; nothing when it may be one. */
+/** Returns the errors of a name that becomes a label's value; empty if it may be one. */
 export const qualifiedNameErrors = (name: string): readonly string[] => {
   if (name === "") return ["name part must be non-empty", qualifiedSaying];
   return [...(name.length > 63 ? [atMost("name part ", 63)] : []), ...(qualified.test(name) ? [] : [qualifiedSaying])];
@@ -29,5 +29,5 @@ export const subdomainErrors = (name: string): readonly string[] => [
   ...(subdomain.test(name) ? [] : [subdomainSaying]),
 ];
 
-/** A list as Go prints it. */
+/** Writes a list as Go prints it. */
 export const goList = (items: readonly string[]): string => `[${items.join(" ")}]`;

@@ -11,7 +11,7 @@ const listIn = (container: Json, what: "requests" | "limits"): Json => {
   return isRecord(list) ? list : {};
 };
 
-/** As Kubernetes completes them: what is only limited is also asked for. */
+/** Returns the requests of a container; without any, its limits count as requests. */
 const requestsOf = (container: Json): Json => {
   const requests = listIn(container, "requests");
   return Object.keys(requests).length === 0 ? listIn(container, "limits") : requests;
@@ -35,7 +35,7 @@ const hasWholeCpus = (container: Json): boolean => {
   return cpus > 0n && cpus % wholeCpus === 0n;
 };
 
-/** One text for the first thing that is wrong, empty when nothing is. */
+/** Returns the first error; empty if there is none. */
 export const numaSaying = (task: Task, index: number): string => {
   if ((task.topologyPolicy ?? "") === "" || task.topologyPolicy === "none") return "";
   const containers = [...containersIn(task.template?.spec), ...containersIn(task.template?.spec, "initContainers")];

@@ -1,4 +1,4 @@
-/** The door: a Job as the API server keeps it becomes a spec with its defaults, or one message of what to change. */
+/** Parses a Job as the API server stores it: into a spec with its defaults, or one message about what to change. */
 import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
 import { explain, telling } from "../../kube/explain.ts";
@@ -13,10 +13,10 @@ export type ParsedSpec =
   | { readonly ok: true; readonly spec: JobSpec }
   | { readonly ok: false; readonly message: string };
 
-/** What is wrong with the queue that a spec names, for whoever sees queues; "" when nothing is. */
+/** Returns what is wrong with the queue that a spec names, for callers that can read queues; "" if nothing is. */
 export type QueueSaying = (queue: string) => string;
 
-/** Limits and types, then what no job may ask for, then upstream's rules: each is only meant for what the ones before let pass. */
+/** Checks limits and types, then bounds, then upstream's rules; each check relies on those before it. */
 export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSaying = () => ""): ParsedSpec => {
   const beyond = jobLimits(stored);
   if (beyond !== "") return { ok: false, message: beyond };
@@ -29,5 +29,5 @@ export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSayin
   return refusal === "" ? { ok: true, spec } : { ok: false, message: refusal };
 };
 
-/** The spec of a job, for whom its queue is not asked about. */
+/** Parses the spec of a job without a check of its queue. */
 export const specIn = oncePer((job: Obj): ParsedSpec => parseSpec(job.metadata.name, job["spec"]));

@@ -1,4 +1,4 @@
-/** What is wrong with a list of policies: upstream's rules in upstream's words. */
+/** Checks a list of policies by upstream's rules, in upstream's words. */
 import { goList } from "./names.ts";
 import type { Policy } from "./spec.ts";
 import { policyActions, policyEvents } from "./words.ts";
@@ -6,7 +6,7 @@ import { policyActions, policyEvents } from "./words.ts";
 const invalid = (path: string, value: string, what: string): string =>
   `${path}: Invalid value: ${JSON.stringify(value)}: ${what}`;
 
-/** Events that a policy names, each once, `event` after `events`. */
+/** Returns the events that a policy names, each once, `event` after `events`. */
 export const eventsOf = ({ events = [], event = "" }: Policy): readonly string[] => [
   ...new Set(event === "" ? events : [...events, event]),
 ];
@@ -30,7 +30,7 @@ const codeError = (code: number, seen: Seen): string | undefined => {
   return undefined;
 };
 
-/** The first thing that is wrong with a policy, given the policies before it. */
+/** Returns the first error of a policy, given the policies before it. */
 const errorOf = (policy: Policy, path: string, seen: Seen): string | undefined => {
   const events = eventsOf(policy);
   const { exitCode } = policy;
@@ -44,7 +44,7 @@ const errorOf = (policy: Policy, path: string, seen: Seen): string | undefined =
   return undefined;
 };
 
-/** The first that is wrong ends the look at the rest; a `*` beside others is told besides. */
+/** Returns the first error of the list, and another one if a `*` stands beside other events. */
 const errorsOf = (policies: readonly Policy[], path: string): readonly string[] => {
   const seen: Seen = { events: new Set(), codes: new Set() };
   const errors: string[] = [];
@@ -59,7 +59,7 @@ const errorsOf = (policies: readonly Policy[], path: string): readonly string[] 
   return alone ? errors : [...errors, "if there's * here, no other policy should be here"];
 };
 
-/** One text for all of it, empty when nothing is wrong. `path` is where the list stands. */
+/** Returns one text for all errors; empty if there is none. `path`: the field that holds the list. */
 export const policySaying = (policies: readonly Policy[], path: string): string => {
   const errors = errorsOf(policies, path);
   if (errors.length === 0) return "";

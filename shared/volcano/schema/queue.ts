@@ -1,12 +1,14 @@
-/** What is wrong with the queue that a job or a group of pods names, in upstream's words. */
+/** Checks the queue that a job or a group of pods names, in upstream's words. */
 
-/** A queue as far as its users care. */
+/** The fields of a queue that jobs and groups depend on. */
 export type QueueView = { readonly name: string; readonly state: string; readonly children: number };
 
-/** The queue that every cluster has: where Volcano's scheduler does not make it, the first job brings it, and waits for it. */
+/**
+ * The queue that every cluster has: without Volcano's scheduler, the step of the first job creates it and waits for it.
+ */
 const usual = "default";
 
-/** `queue` undefined: there is none of this name. */
+/** Returns what is wrong with the queue; `queue` undefined: none has this name. */
 export const jobQueueSaying = (name: string, queue: QueueView | undefined): string => {
   if (name === usual && (queue === undefined || queue.state === "")) return "";
   if (queue === undefined) return ` unable to find job queue: queue.scheduling.volcano.sh "${name}" not found;`;

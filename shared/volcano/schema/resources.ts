@@ -1,14 +1,14 @@
-/** Amounts in a job that nobody can count with: of its pods' containers, their overhead, and the claims that are made for it. */
+/** Checks amounts in a job: of its pods' containers, their overhead, and the claims that are created for it. */
 
 import { quantityOf } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { type JobSpec, type Task, tasksOf } from "./spec.ts";
 import { containersIn } from "./template.ts";
 
-/** 2^63 - 1 whole units, in billionths: beyond it Kubernetes' own amounts end. */
+/** 2^63 - 1 whole units, in billionths: Kubernetes' own amounts are not larger. */
 const most = (2n ** 63n - 1n) * 1_000_000_000n;
 
-/** Why a value is no amount; undefined when it is one. */
+/** Returns why a value is no amount; undefined if it is one. */
 export const amountSaying = (path: string, value: unknown): string | undefined => {
   const quantity = quantityOf(value);
   if (quantity === undefined) return `${path} must be an amount such as 500m or 2Gi, not ${JSON.stringify(value)}`;
@@ -45,7 +45,7 @@ const ofTask = (task: Task, at: number): readonly string[] => {
   ];
 };
 
-/** By the field; empty when all can be counted with. */
+/** Returns the errors by field; empty if there is none. */
 export const resourcesSaying = (spec: JobSpec): readonly string[] => [
   ...tasksOf(spec).flatMap(ofTask),
   ...(spec.volumes ?? []).flatMap(({ volumeClaim }, at) => ofResources(`spec.volumes[${at}].volumeClaim`, volumeClaim)),

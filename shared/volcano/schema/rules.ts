@@ -1,4 +1,4 @@
-/** What upstream's validating webhook refuses of a new job, in its words: one text, empty when nothing is wrong. */
+/** The rules of upstream's validating webhook for a new job, in its words: one text, empty if nothing is wrong. */
 import { mpiMaster } from "../plugins/mpi.ts";
 import { isPlugin } from "../plugins/names.ts";
 import { isMadeClaim } from "../pods/names.ts";
@@ -24,7 +24,7 @@ const twoTiers = "must not specify 'highestTierAllowed' and 'highestTierName' in
 const topologySaying = (topology: NetworkTopology | undefined): string =>
   topology?.highestTierAllowed !== undefined && (topology.highestTierName ?? "") !== "" ? twoTiers : "";
 
-/** Partitions must make up the task, and the least of them its least. */
+/** Checks that the partitions make up the task, and that the least partitions make up its minAvailable. */
 const partitionSaying = (task: Task, job: string): string => {
   const { partitionPolicy: policy } = task;
   if (policy === undefined) return "";
@@ -45,7 +45,7 @@ const leastSaying = (task: Task, job: string): string =>
     ? ` 'minAvailable' is greater than 'replicas' in task: ${nameOf(task)}, job: ${job};`
     : "";
 
-/** The name that stands for the task's pods: upstream takes the task's own index. */
+/** Checks the name that stands for the task's pods; as upstream, with the task's own index. */
 const podNameSaying = (job: string, task: Task, index: number): string => {
   const name = `${job}-${nameOf(task)}-${index}`;
   const errors = qualifiedNameErrors(name);
@@ -60,7 +60,7 @@ const taskSaying = (job: string, task: Task, index: number): string =>
     partitionSaying(task, job),
   ].join("");
 
-/** A name that comes again ends the look at the tasks. */
+/** Checks the tasks in order, up to the first name that occurs twice. */
 const tasksSaying = (job: string, tasks: readonly Task[]): string => {
   const names = new Set<string>();
   let told = "";
@@ -91,7 +91,7 @@ const masterless = ({ plugins = {}, tasks = [] }: JobSpec): boolean => {
   return !tasks.some((task) => nameOf(task) === master);
 };
 
-/** A claim's name that a controller wrote beside what to claim is not the user's. */
+/** Removes the name of a claim that a controller wrote beside the volumeClaim: it is not the user's. */
 const asWritten =
   (job: string) =>
   (volume: Volume): Volume => {
@@ -102,8 +102,8 @@ const asWritten =
 const cyclic = " job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG);";
 
 /**
- * Everything that is wrong with a job. `queueSaying` is what is wrong with its queue, which only who sees queues can say.
- * Expects the spec with its defaults.
+ * Returns everything that is wrong with a job. `queueSaying` is what is wrong with its queue, from a caller that can
+ * read queues. Expects the spec with its defaults.
  */
 export const refusalOf = (job: string, spec: JobSpec, queueSaying = ""): string => {
   const tasks = tasksOf(spec);

@@ -1,7 +1,7 @@
-/** What a Volcano Job may say, as zod reads it: own fields typed, pod templates and claims opaque, everything else kept. */
+/** The schema of a Volcano Job: own fields typed, pod templates and claims opaque, everything else kept. */
 import * as z from "zod";
 
-/** Whole numbers as Go's int32 holds them. Negative ones are a rule's matter, not a type's. */
+/** Integers as Go's int32 holds them. A rule, not the type, refuses negative ones. */
 const int32 = z
   .int()
   .min(-(2 ** 31))
@@ -81,9 +81,9 @@ export const replicasOf = (one: Task): number => one.replicas ?? 0;
 
 export const tasksOf = (spec: Pick<JobSpec, "tasks">): readonly Task[] => spec.tasks ?? [];
 
-/** Pods that the job asks for. */
+/** Returns the number of pods that the job asks for. */
 export const totalReplicas = (spec: JobSpec): number =>
   tasksOf(spec).reduce((total, one) => total + replicasOf(one), 0);
 
-/** What a task needs at least: all of it where it does not say. */
+/** Returns the fewest pods that a task needs: all of them if it does not say. */
 export const leastOf = (one: Task): number => one.minAvailable ?? replicasOf(one);

@@ -1,6 +1,6 @@
 /**
- * What Kubernetes itself would refuse of a task's pods, as far as it is said of most mistakes: names, images, mounts,
- * restart policy. What else it refuses it says when the first pod is made.
+ * Checks a task's pods for the most frequent errors that Kubernetes would refuse: names, images, mounts, restart
+ * policy. Kubernetes reports other errors when the first pod is created.
  */
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { labelErrors } from "./names.ts";
@@ -60,7 +60,7 @@ const containerErrors = (spec: Json): readonly string[] => {
   });
 };
 
-/** One text for all of it, empty when nothing is wrong. */
+/** Returns one text for all errors; empty if there is none. */
 export const templateSaying = ({ template }: Task, index: number): string => {
   const spec = template?.spec ?? {};
   const errors = [

@@ -1,4 +1,4 @@
-/** What upstream refuses of a change to a job: only sizes and the priority class may change. */
+/** Upstream's rules for a change to a job: only sizes and the priority class may change. */
 import { same } from "../../core/json.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf, totalReplicas } from "./spec.ts";
 
@@ -7,7 +7,7 @@ const fixed =
 
 const free = ({ replicas: _, minAvailable: __, ...rest }: Task): object => rest;
 
-/** Names of claims that the controller made are its own. */
+/** Returns the fields that may not change. Names of claims that the controller generated are left out. */
 const settled = ({ minAvailable: _, priorityClassName: __, tasks, volumes, ...rest }: JobSpec): object => ({
   ...rest,
   tasks: (tasks ?? []).map(free),
@@ -24,7 +24,7 @@ const least = (spec: JobSpec): string | undefined => {
     : undefined;
 };
 
-/** Why the change is refused; empty when it may be made. */
+/** Returns why the change is refused; empty if it may be made. */
 export const changeSaying = (before: JobSpec, after: JobSpec): string => {
   const wrong = least(after);
   if (wrong !== undefined) return wrong;

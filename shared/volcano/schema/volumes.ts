@@ -1,4 +1,4 @@
-/** What is wrong with a job's volumes, in upstream's words; empty when nothing is. */
+/** Checks a job's volumes, in upstream's words; empty if nothing is wrong. */
 import { goList, subdomainErrors } from "./names.ts";
 import type { Volume } from "./spec.ts";
 

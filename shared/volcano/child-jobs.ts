@@ -1,4 +1,4 @@
-/** Jobs that a flow or a schedule has made: how they stand, what of them is news, and how they are ended. */
+/** Jobs that a JobFlow or a CronJob has created: their status, their changes, and their deletion. */
 import * as z from "zod";
 import { same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
@@ -21,19 +21,19 @@ const shown = z.looseObject({
 
 export type Shown = z.infer<typeof shown>;
 
-/** What a job shows; one that does not parse shows nothing. */
+/** Returns the status of a job; one that does not parse is empty. */
 export const shownBy = (job: Obj): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {};
 
-/** "" while it shows none. */
+/** Returns the phase of a job; "" if its status has none. */
 export const phaseOf = (job: Obj): string => shownBy(job).state?.phase ?? "";
 
-/** Those that upstream's CronJob takes for finished. */
+/** True for jobs that upstream's CronJob takes for finished. */
 export const isFinished = (job: Obj): boolean => ["Completed", "Failed", "Terminated"].includes(phaseOf(job));
 
 /** When the job was created, epoch ms. */
 export const createdAt = (job: Stored): number => instantOf(job.metadata.creationTimestamp) ?? 0;
 
-/** By judgement, so not if the job has changed since. */
+/** Deletes the job by judgement of its state: not if it has changed since. */
 export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }: Stored): Effect => ({
   do: "delete",
   ref: { resource: jobs, name, ...(namespace === undefined ? {} : { namespace }) },
@@ -41,22 +41,22 @@ export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }:
   resourceVersion,
 });
 
-/** Name of the job's owner of this kind. */
+/** Returns the name of the job's owner of this kind. */
 export const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>
   job.metadata.ownerReferences?.find((owner) => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`))?.name;
 
 const kept = ["state", "retryCount", "runningDuration", "taskStatusCount"] as const;
 
-/** What is kept of a job while it is watched for its makers' sake. */
+/** Keeps the fields of a watched job that JobFlows and CronJobs read. */
 export const trimJob = (job: Stored): Stored => {
   const status = isRecord(job["status"]) ? job["status"] : {};
   return { ...trim(job), status: Object.fromEntries(kept.map((field) => [field, status[field]])) };
 };
 
-/** It has come to another phase, or is on its way out. */
+/** True if the job has another phase, or its deletion was requested. */
 export const hasMoved = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined || phaseOf(before) !== phaseOf(after) || isEnding(before) !== isEnding(after);
 
-/** The same, and what its tasks do. */
+/** True if the job has moved, or the counts of its tasks have changed. */
 export const hasProgressed = (before: Obj | undefined, after: Obj): boolean =>
   hasMoved(before, after) || !same(shownBy(before ?? after).taskStatusCount, shownBy(after).taskStatusCount);

@@ -1,4 +1,7 @@
-/** What becomes otherwise for objects that Volcano's own controllers run today: why one would be refused, and what it would see. Pure. */
+/**
+ * Forecasts what changes for objects that Volcano's own controllers run today: why one would be refused, and which
+ * differences it would see. Pure.
+ */
 import * as z from "zod";
 import type { Stored } from "../core/object.ts";
 import { jobFlows, jobs } from "./resource.ts";
@@ -42,7 +45,7 @@ type Row = { readonly when: (spec: JobSpec, status: Counts) => boolean; readonly
 const targeted = (spec: JobSpec): boolean =>
   policiesOf(spec).some(({ action = "" }) => ["RestartTask", "RestartPod", "RestartPartition"].includes(action));
 
-/** When a job sees a difference, and which; each is listed in infra/docs/compatibility/volcano.md. */
+/** The differences that a job can see, and when; each is listed in infra/docs/compatibility/volcano.md. */
 const rows: readonly Row[] = [
   {
     when: (spec, { state, failed }) =>
@@ -91,7 +94,7 @@ const ofFlow = ({ spec }: Stored): VolcanoForecast => {
   };
 };
 
-/** Of an object of Volcano's; nothing of other kinds. */
+/** Returns the forecast for an object of Volcano; an empty one for other kinds. */
 export const volcanoForecast = (object: Stored): VolcanoForecast => {
   if (object.kind === jobs.kind) return ofJob(object);
   return object.kind === jobFlows.kind ? ofFlow(object) : nothing;

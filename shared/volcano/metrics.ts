@@ -1,6 +1,7 @@
 /**
- * Volcano's figures: its controllers' by their names and labels, and ours beside them. What stands (upstream's counters of
- * ended jobs among it, which it drops with the job) is counted from the objects; what happened, by whose status write won.
+ * Volcano's metrics: those of upstream's controllers under their names and labels, and Rekindle's beside them. Metrics
+ * of state are counted from the objects, and so are upstream's counters of ended jobs, which it drops with the job;
+ * metrics of events are counted by the status writes that won.
  */
 import * as z from "zod";
 import type { Figure, MetricSample } from "../core/metric.ts";
@@ -10,7 +11,7 @@ import { quantityOf } from "../kube/quantity.ts";
 import { queueOfGroup, shownState } from "./queue/tree.ts";
 import { isPhase } from "./schema/words.ts";
 
-/** A figure and what its values are told apart by. */
+/** A metric and the labels of its values. */
 type Labelled = Figure & { readonly labels: readonly string[] };
 
 /** As upstream's, doubling from 5 ms on. */
@@ -91,10 +92,10 @@ const counted = (name: string, value: number, of: MetricSample["of"]): MetricSam
   of,
 });
 
-/** Phases in which pods are made; in every other, what a new version shows is what was kept of the one before. */
+/** Phases in which pods are created; in every other phase, a new version shows the pods kept from the one before. */
 const making: readonly string[] = ["Pending", "Running"];
 
-/** Pods that this status shows and the one before did not; of another version, all are others. */
+/** Returns how many pods this status shows and the one before did not; in another version all pods are new. */
 const newPods = (before: Status, after: Status): number =>
   making.includes(after.state.phase)
     ? Math.max(0, podsIn(after) - (before.version === after.version ? podsIn(before) : 0))
@@ -109,8 +110,8 @@ const wantedBy = (job: Stored): number =>
   wanting.parse(job["spec"]).tasks.reduce((total, { replicas }) => total + replicas, 0);
 
 /**
- * This status is the first of its version to show all of the job's pods. Once a version runs, pods that come are taken for
- * replaced ones, for no status tells them from its first.
+ * True if this status is the first of its version to show all of the job's pods. Once a version is Running, further
+ * pods count as replacements, because no status tells them from the first ones.
  */
 const areAllMade = (job: Stored, before: Status, after: Status): boolean => {
   const wanted = wantedBy(job);
@@ -118,14 +119,14 @@ const areAllMade = (job: Stored, before: Status, after: Status): boolean => {
   return before.version !== after.version || (before.state.phase !== "Running" && podsIn(before) < wanted);
 };
 
-/** By upstream's labels, which are others than those of its other figures. */
+/** Has upstream's labels for this metric, which differ from those of its other metrics. */
 const durationOf = (job: Stored, { version }: Status, value: number): MetricSample => {
   const { name, namespace = "", uid } = job.metadata;
   const labels = { job_name: name, queue: queueOfGroup(job), job_namespace: namespace };
   return { do: "observe", name: allMade, value, of: { ...labels, namespace, uid, version: `${version}` } };
 };
 
-/** The figures of one status write of a Job that won; `now` in epoch ms. */
+/** Returns the samples of one status write of a Job that won; `now` in epoch ms. */
 export const measuresOfJob = (job: Stored, status: unknown, now: number): readonly MetricSample[] => {
   const [before, after] = [read(job["status"]), read(status)];
   const { namespace = "", creationTimestamp } = job.metadata;
@@ -152,7 +153,9 @@ const endings: Readonly<Record<string, string>> = {
   Failed: "volcano_job_failed_phase_count",
 };
 
-/** What one Job stands for, with a place for what lasts as long as it. One that nobody has taken up is in no phase. */
+/**
+ * Returns the samples of one Job as it stands, with one that keeps its lasting metric. A Job without a phase has none.
+ */
 export const standingOfJob = (job: Stored): readonly MetricSample[] => {
   const { phase } = read(job["status"]).state;
   if (!isPhase(phase)) return [];
@@ -166,14 +169,14 @@ export const standingOfJob = (job: Stored): readonly MetricSample[] => {
   ];
 };
 
-/** What one PodGroup stands for: a phase of its queue, Pending while nobody has said one. */
+/** Returns the sample of one PodGroup as it stands: its phase, Pending if it has none, by queue. */
 export const standingOfGroup = (group: Stored): readonly MetricSample[] => {
   const { phase = "Pending" } = Object(group["status"] ?? {});
   const known = groupPhases.find((one) => one === (phase === "" ? "Pending" : phase));
   return known === undefined ? [] : [counted(groupFigure(known), 1, { queue_name: queueOfGroup(group) })];
 };
 
-/** In units of the resource, so that 500m of a processor is 0.5. */
+/** Returns amounts in units of the resource: 500m of CPU is 0.5. */
 const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
   const { allocated } = Object(queue["status"] ?? {});
   return Object.entries(Object(allocated ?? {})).flatMap(([resource, amount]) => {
@@ -182,7 +185,7 @@ const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
   });
 };
 
-/** What one Queue stands for: its state, what is allocated in it, and an empty place for each phase of its groups. */
+/** Returns the samples of one Queue: its state, its allocated amounts, and a zero for each phase of its groups. */
 export const standingOfQueue = (queue: Stored): readonly MetricSample[] => {
   const queue_name = queue.metadata.name;
   return [

@@ -1,4 +1,4 @@
-/** Volcano's kinds, and the words by which its objects know each other. */
+/** Volcano's kinds, and the labels and annotations by which its objects refer to each other. */
 import type { Resource } from "../core/object.ts";
 
 const kind = (group: string, version: string, plural: string, name: string): Resource => ({
@@ -16,7 +16,7 @@ export const jobTemplates = kind("flow.volcano.sh", "v1alpha1", "jobtemplates", 
 export const queues = kind("scheduling.volcano.sh", "v1beta1", "queues", "Queue");
 export const podGroups = kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup");
 
-/** In whose name events of these kinds are told: upstream's, by which its users filter. */
+/** The reporting component of Events about these kinds: upstream's, by which its users filter. */
 export const component = "vc-controller-manager";
 
 /** Keys of labels and annotations, as upstream names them. */

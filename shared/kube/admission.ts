@@ -1,4 +1,4 @@
-/** AdmissionReview, version 1: what the API server asks of a webhook, and what it takes as an answer. */
+/** AdmissionReview, version 1: the request of the API server to a webhook, and the answer. */
 import * as z from "zod";
 import { isTooMuch, same } from "../core/json.ts";
 import { isRecord } from "./responses.ts";
@@ -28,17 +28,17 @@ const review = z.object({
 export type AdmissionRequest = z.infer<typeof review>["request"];
 export type AdmittedObject = z.infer<typeof object>;
 
-/** The name that an object has or is going to have, and its namespace. */
+/** The name of an object, also one that is still to be generated, and its namespace. */
 export type Named = { readonly name: string; readonly namespace: string };
 
-/** What admission finds about one object: what forbids it, and what its writer should know. */
+/** The findings about one object: errors that forbid it, and warnings to its writer. */
 export type Judgement = {
   /** Each names the field and what to change; empty when it may be stored. */
   readonly broken: readonly string[];
   readonly warnings: readonly string[];
 };
 
-/** The API server makes a name of the first 58 characters and 5 of its own. */
+/** Returns the form of a generated name: the API server appends 5 characters to the first 58. */
 const generated = (base: string): string => `${base.slice(0, 58)}xxxxx`;
 
 export const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRequest): Named => ({
@@ -46,35 +46,35 @@ export const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRe
   namespace: metadata.namespace ?? namespace ?? "default",
 });
 
-/** True when an update leaves the spec as it is: labels of a bad object may be mended, and it may be deleted. */
+/** True if an update leaves the spec as it is: labels of an invalid object may be corrected, and it may be deleted. */
 export const isSameSpec = ({ operation, object, oldObject }: AdmissionRequest): boolean =>
   operation === "UPDATE" &&
   ![object, oldObject].some((one) => isTooMuch(one?.["spec"])) &&
   same(object?.["spec"], oldObject?.["spec"]);
 
-/** Label of executor pods whose memory limit admission is to write, and annotation that says it. */
+/** The label of executor pods whose memory limit admission writes, and the annotation that holds the limit. */
 export const memoryLimitMark = "rekindle.dev/memory-limit";
 
-/** RFC 6902, as far as defaults need it. */
+/** An operation of RFC 6902, as far as defaults need it. */
 export type PatchOperation = { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown };
 
 export type Verdict =
   | {
       readonly allowed: true;
       readonly patch: readonly PatchOperation[];
-      /** What the writer is shown, though it is stored. */
+      /** Shown to the writer, although the object is stored. */
       readonly warnings: readonly string[];
     }
   | { readonly allowed: false; readonly message: string };
 
-/** The request of a review; undefined for anything else, another version of it included. */
+/** Returns the request of a review; undefined for anything else, other versions of it included. */
 export const readReview = (given: unknown): AdmissionRequest | undefined => review.safeParse(given).data?.request;
 
 /** The API server cuts a longer warning itself, in the middle of a word. */
 const longestWarning = 256;
 const longestMessage = 4_096;
 
-/** One line, as a header can carry it. */
+/** Shortens a text to one line that a header can carry. */
 const shortened = (text: string): string => {
   const line = text.replaceAll(/\s+/g, " ");
   return line.length <= longestWarning ? line : `${line.slice(0, longestWarning - 1)}…`;
@@ -82,13 +82,13 @@ const shortened = (text: string): string => {
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 
-/** Nothing is said of it. */
+/** Allows the request without patch and warnings. */
 export const pass: Extract<Verdict, { allowed: true }> = { allowed: true, patch: [], warnings: [] };
 
 export const verdictOf = ({ broken, warnings }: Judgement): Verdict =>
   broken.length > 0 ? { allowed: false, message: broken.join("; ") } : { ...pass, warnings };
 
-/** The review that carries the verdict back. */
+/** Returns the review with the verdict. */
 export const answerTo = ({ uid }: AdmissionRequest, verdict: Verdict): unknown => {
   const answer = verdict.allowed
     ? {
@@ -102,7 +102,7 @@ export const answerTo = ({ uid }: AdmissionRequest, verdict: Verdict): unknown =
 
 const pointer = (path: string, key: string): string => `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** What must be added to `from` to have all of `to`; what `to` leaves out stays. */
+/** Returns the operations that give `from` all fields of `to`; other fields of `from` stay. */
 export const additions = (from: unknown, to: unknown, path: string): readonly PatchOperation[] => {
   if (!isRecord(from) || !isRecord(to))
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ op: "replace", path, value: to }];

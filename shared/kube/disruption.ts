@@ -1,4 +1,7 @@
-/** Why the platform took a pod: read from the condition DisruptionTarget, else from the reason of its status. */
+/**
+ * The reason why the platform took a pod: from the condition DisruptionTarget, else from the reason of the pod's
+ * status.
+ */
 import type { PodStatus } from "./pods.ts";
 
 export type Disruption = "preempted" | "evicted" | "node";
@@ -27,8 +30,8 @@ const byReason: Readonly<Record<string, Disruption>> = {
 const conditionReason = ({ conditions }: PodStatus): string =>
   conditions?.find(({ type, status }) => type === "DisruptionTarget" && status === "True")?.reason ?? "";
 
-/** By its condition: whoever took the pod has said so. */
+/** Reads the condition, which the component that disrupts the pod writes. */
 export const disruptionOf = (status: PodStatus): Disruption | undefined => byReason[conditionReason(status)];
 
-/** By the reason of its status, which the kubelet and the node's keeper write. */
+/** Reads the reason of the status, which the kubelet and the node lifecycle controller write. */
 export const statusDisruption = ({ reason }: PodStatus): Disruption | undefined => byReason[reason ?? ""];

@@ -1,9 +1,11 @@
-/** What is wrong with an object in one message for people: the field's path, and what to change. */
+/** Describes the errors of an object in one message for people: the path of the field, and what to change. */
 import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** To be given to `safeParse` where `explain` tells what it found: with it, an issue carries the value that it is about. */
+/**
+ * Options of `safeParse` for errors that `explain` describes: with them, an issue carries the value that it is about.
+ */
 export const telling = { reportInput: true } as const;
 
 const pathOf = (path: readonly PropertyKey[], root: string): string =>
@@ -22,7 +24,7 @@ const nouns: Readonly<Record<string, string>> = { record: "object", int: "whole 
 
 const noun = (name: string): string => article(nouns[name] ?? name);
 
-/** zod keeps the received type only in its message. */
+/** Returns the received type, which zod keeps only in its message. */
 const receivedIn = (message: string): string => /received (\w+)/.exec(message)?.[1] ?? "";
 
 const typed = (issue: Issue & { code: "invalid_type" }): string => {
@@ -54,7 +56,7 @@ const sayingOf = (issue: Issue): string => {
 
 const shown = 3;
 
-/** One message for everything that a schema found wrong below `root`: the first three, and how many more there are. */
+/** Returns one message for all errors below `root`: the first three, and the number of the others. */
 export const explain = (error: { readonly issues: readonly Issue[] }, root = "spec"): string => {
   const sayings = error.issues.slice(0, shown).map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
   const more = error.issues.length - shown;

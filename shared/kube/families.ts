@@ -4,13 +4,16 @@ export const families = ["spark", "volcano"] as const;
 
 export type Family = (typeof families)[number];
 
-/** The family whose kinds stand in this API group; undefined when it is none's. */
+/** Returns the family of the kinds in this API group; undefined if it has none. */
 export const familyOf = (group: string): Family | undefined => {
   if (group === "sparkoperator.k8s.io") return "spark";
   return group.endsWith(".volcano.sh") ? "volcano" : undefined;
 };
 
-/** True of a kind that a process which runs these families runs; `family` is named where the resource is nobody's. */
+/**
+ * Makes the test whether a kind belongs to the chosen families; `family` is the API group to judge by if the resource's
+ * group has no family.
+ */
 export const runs =
   (chosen: readonly Family[]) =>
   ({ resource, family }: { readonly resource: { readonly group: string }; readonly family?: string }): boolean => {

@@ -1,6 +1,7 @@
 /**
- * What keeps a pod from starting, by its conditions, its containers and the events that scheduler, kubelet and volume
- * controllers write about it; and what a person can do. Steps and the command line tell the same. Pure.
+ * Finds the reason why a pod does not start, by its conditions, its containers and the Events that scheduler, kubelet
+ * and volume controllers write about it, and the advice to a user. Steps and the command line give the same answer.
+ * Pure.
  */
 
 import * as z from "zod";
@@ -15,15 +16,15 @@ import { isRecord } from "./responses.ts";
 /** A pod that has been pending for less than this is only being started. */
 export const startGraceMs = 30_000;
 
-/** What keeps a pod from starting. */
+/** The reason why a pod does not start. */
 export type Holdup = {
   readonly pod: string;
-  /** In the platform's words where it has one: `FailedMount`, `Unschedulable`, `ImagePullBackOff`. */
+  /** The platform's reason where it has one: `FailedMount`, `Unschedulable`, `ImagePullBackOff`. */
   readonly reason: string;
   readonly message: string;
-  /** What a person can do about it. */
+  /** The advice to a user. */
   readonly help: string;
-  /** It does not go on by itself. */
+  /** The pod does not continue by itself. */
   readonly isWrong: boolean;
 };
 
@@ -48,7 +49,10 @@ const toldIn = (event: Obj): readonly Told[] => {
   return [{ reason, message, isWarning: type === "Warning", at: instantOf(time) ?? 0 }];
 };
 
-/** The newest word of the platform on a pod: of one moment, the warning. That a pod was scheduled says nothing of what came then. */
+/**
+ * Returns the newest Event about a pod; of one instant, the warning. Undefined if the newest is Scheduled, which says
+ * nothing about the time after.
+ */
 const newestOf = (about: readonly Obj[]): Told | undefined => {
   const [newest] = about
     .flatMap(toldIn)
@@ -56,7 +60,7 @@ const newestOf = (about: readonly Obj[]): Told | undefined => {
   return newest?.reason === "Scheduled" ? undefined : newest;
 };
 
-/** Lists the events of one pod. Who may not read them goes on without. */
+/** Lists the Events of one pod. A step without the right to read them goes on without. */
 export const eventsOf = ({ metadata: { namespace = "default", uid } }: Stored): Extract<Query, { do: "list" }> => ({
   do: "list",
   resource: events,
@@ -66,7 +70,10 @@ export const eventsOf = ({ metadata: { namespace = "default", uid } }: Stored): 
   optional: true,
 });
 
-/** When a pending pod has had its time to start, epoch ms; undefined for one that is up, over, ending, or held by a gate. */
+/**
+ * Returns when a pending pod has had its time to start, epoch ms; undefined for one that runs, has ended, is under
+ * deletion, or is held by a gate.
+ */
 export const startDueAt = (pod: Stored): number | undefined => {
   const status = podStatus(pod);
   const created = instantOf(pod.metadata.creationTimestamp);
@@ -74,7 +81,7 @@ export const startDueAt = (pod: Stored): number | undefined => {
   return conditionOf(status, "PodScheduled")?.reason === "SchedulingGated" ? undefined : created + startGraceMs;
 };
 
-/** A container waits like this while its pod is started: it says nothing. */
+/** Waiting reasons of a container whose pod is being started: they tell nothing. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", ""]);
 
 const waitingIn = ({ initContainerStatuses, containerStatuses }: PodStatus): Word | undefined => {
@@ -84,7 +91,7 @@ const waitingIn = ({ initContainerStatuses, containerStatuses }: PodStatus): Wor
   return waits.find(({ reason }) => !underway.has(reason));
 };
 
-/** What its status says by itself: the scheduler's condition, or a container's reason. */
+/** Returns the reason in the pod's status: the scheduler's condition, or a container's waiting reason. */
 const statusWord = (pod: Obj): Word | undefined => {
   const status = podStatus(pod);
   const placed = conditionOf(status, "PodScheduled");
@@ -93,7 +100,7 @@ const statusWord = (pod: Obj): Word | undefined => {
   return waitingIn(status);
 };
 
-/** Its status leaves open why, or in which words: its events are worth a look. */
+/** True if the status gives no reason or no message, so that the pod's Events are to be read. */
 export const needsEvents = (pod: Obj): boolean => (statusWord(pod)?.message ?? "") === "";
 
 const schedulerOf = (pod: Obj): string => {
@@ -102,7 +109,7 @@ const schedulerOf = (pod: Obj): string => {
   return typeof name === "string" && name !== "" ? name : "default-scheduler";
 };
 
-/** Neither status nor events say anything. */
+/** The reason for a pod if neither its status nor its Events give one. */
 const silence = (pod: Obj): Word => {
   const node = nodeNameOf(pod);
   const scheduler = schedulerOf(pod);
@@ -117,7 +124,7 @@ const silence = (pod: Obj): Word => {
 type Row = readonly [says: RegExp, help: (found: RegExpExecArray, place: Place) => string];
 type Place = { readonly namespace: string; readonly scheduler: string; readonly node: string };
 
-/** Reason and message as one text → what to do. The first that fits is told. */
+/** Reason and message as one text → advice. The first row that matches applies. */
 const rows: readonly Row[] = [
   [
     /(configmap|secret|persistentvolumeclaim|serviceaccount) "([^"]+)" not found/i,
@@ -181,10 +188,10 @@ const helpFor = (pod: Stored, { reason, message }: Word): string => {
   return "correct what it says";
 };
 
-/** As much of a message as is told. */
+/** The most characters of a message. */
 const longest = 400;
 
-/** What keeps a pending pod from starting; `about`: its events, as far as they were read. */
+/** Returns the reason why a pending pod does not start; `about`: its Events, as far as they were read. */
 export const holdupOf = (pod: Stored, about: readonly Obj[]): Holdup => {
   const own = statusWord(pod);
   const newest = newestOf(about);
@@ -200,5 +207,5 @@ export const holdupOf = (pod: Stored, about: readonly Obj[]): Holdup => {
   return { pod: pod.metadata.name, reason: word.reason, message, help, isWrong };
 };
 
-/** Reason and message in one line. */
+/** Returns reason and message in one line. */
 export const holdupText = ({ reason, message }: Holdup): string => (message === "" ? reason : `${reason}: ${message}`);

@@ -1,4 +1,4 @@
-/** The shape of an instant in a record, epoch ms: a number that is no time is a record that went wrong, and told as that. */
+/** The schema of an instant in a record, epoch ms: a number that is no time makes the record damaged. */
 import * as z from "zod";
 import { isInstant } from "../core/time.ts";
 

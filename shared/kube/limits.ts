@@ -1,6 +1,7 @@
 /**
- * The longest text, the most entries and the greatest number of each field that a user writes. Reconcile and admission keep
- * the same table of a kind, so one object costs a bounded time and memory. Reading a value needs time linear in its size.
+ * The longest text, the most entries and the greatest number of each field that a user writes. Reconcile and admission
+ * keep the same table of a kind, so one object costs a bounded time and memory. Reading a value needs time linear in
+ * its size.
  */
 import { isTooMuch } from "../core/json.ts";
 import { isRecord } from "./responses.ts";
@@ -9,11 +10,11 @@ import { isRecord } from "./responses.ts";
 export type Limit = {
   /** The field below `spec`, as `tasks.*.policies`: `*` is any index or any key. */
   readonly field: string;
-  /** Of a text. */
+  /** The most characters of a text. */
   readonly characters?: number;
-  /** Of a list or of a map. */
+  /** The most entries of a list or a map. */
   readonly entries?: number;
-  /** Of a number. */
+  /** The greatest number. */
   readonly most?: number;
   /** The reason, as it continues "because …". */
   readonly why: string;
@@ -31,7 +32,7 @@ const usual = {
 /** A key is at most the prefix and the name of a label, or the name of a Spark property. */
 const longestKey = 1_024;
 
-/** Of what is wrong so much is told. */
+/** The most errors that one message names. */
 const mostTold = 3;
 
 type Row = { readonly bounds?: Bounds; readonly below: ReadonlyMap<string, Row> };
@@ -52,7 +53,7 @@ const treeOf = (limits: readonly Limit[]): Row => {
   return root;
 };
 
-/** A key may be a tenant's own text: it is shown short. */
+/** Shortens a key, which may be a tenant's own text. */
 const shownKey = (key: string): string => (key.length <= 64 ? key : `${key.slice(0, 64)}…`);
 
 const pathTo = (path: string, key: string): string =>
@@ -96,14 +97,14 @@ const brokenAt = ({ value, path, row }: Place): readonly string[] => {
   return [...ofCount(path, keys.length, bounds), ...ofKeys(path, keys)];
 };
 
-/** What a spec is told that nobody can read whole. */
+/** The message about a spec that is too large to be read whole. */
 const tooMuch =
   "spec holds more than 50,000 values, or values hundreds of levels deep within each other: make it smaller";
 
 /** Judges a spec by a table of limits: one text that names each field and what to change, empty when all are kept. */
 export type LimitsSaying = (spec: unknown) => string;
 
-/** The table of one kind. A field that is beyond its limit is not looked into. */
+/** Makes the check of one kind from its table. A field that is beyond its limit is not looked into. */
 export const limitsOf = (limits: readonly Limit[]): LimitsSaying => {
   const tree = treeOf(limits);
   return (spec) => {
@@ -119,6 +120,6 @@ export const limitsOf = (limits: readonly Limit[]): LimitsSaying => {
   };
 };
 
-/** The same limits for a spec that stands within another one, at `field`. */
+/** Returns the same limits for a spec within another one, at `field`. */
 export const below = (field: string, limits: readonly Limit[]): readonly Limit[] =>
   limits.map((limit) => ({ ...limit, field: `${field}.${limit.field}` }));

@@ -1,9 +1,12 @@
-/** The notice that a pod's node is about to go: an annotation of the pod, so that every step sees it for itself, whoever told of it. */
+/**
+ * The notice that a pod's node is about to go: an annotation of the pod, so that every step can read it, whichever
+ * component wrote it.
+ */
 import type { Obj } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 
-/** Its value is the time at which the node goes, as RFC 3339 writes it. */
+/** The value is the time at which the node goes, in RFC 3339. */
 export const leavingAnnotation = "rekindle.dev/leaving";
 
-/** When the pod's node goes, epoch ms; undefined while nobody has said that it does, or when. */
+/** Returns when the pod's node goes, epoch ms; undefined without a notice, or if its value is no time. */
 export const leavingAt = (pod: Obj): number | undefined => instantOf(pod.metadata.annotations?.[leavingAnnotation]);

@@ -1,15 +1,21 @@
-/** Pages of a list that fit into an answer: objects of a tenant may be so large that a page of the usual size is given up unread. */
+/**
+ * Pages of a list that fit into an answer: a page of the usual size may be too long to be read if its objects are
+ * large.
+ */
 import { ApiError } from "../core/errors.ts";
 
-/** Asks for a page of so many objects. */
+/** Asks for a page of this many objects. */
 type Ask<T> = (size: number) => Promise<T>;
 
-/** Of objects that are too large together an eighth is asked for. */
+/** The divisor of a page's size after a page was too long. */
 const shrinking = 8;
 
 const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
 
-/** Asks for pages of one list. Once a page was too long, those that follow are smaller, too: what was given up is read once. */
+/**
+ * Asks for pages of one list. After a page that was too long, the following ones are smaller, too, so that only one is
+ * read in vain.
+ */
 export const openPaging = (largest: number): (<T>(ask: Ask<T>) => Promise<T>) => {
   let size = largest;
   const fitting = <T>(ask: Ask<T>): Promise<T> =>

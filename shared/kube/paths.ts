@@ -1,8 +1,8 @@
-/** Where an object stands in the API: request paths from resources, with every segment made safe for a URL. */
+/** Request paths of resources and objects in the API, with every segment made safe for a URL. */
 import { ApiError } from "../core/errors.ts";
 import type { Ref, Resource } from "../core/object.ts";
 
-/** One path segment. Names that a URL would swallow or climb with are refused before they are sent. */
+/** Returns one path segment. Names that a URL would drop or resolve are refused before the request. */
 const segment = (text: string): string => {
   if (text === "" || text === "." || text === "..") {
     throw new ApiError({ status: 422, reason: "Invalid", message: `${JSON.stringify(text)} is not a name` });
@@ -10,7 +10,10 @@ const segment = (text: string): string => {
   return encodeURIComponent(text.toWellFormed());
 };
 
-/** Path of a resource's objects: of one namespace, or of all (and of cluster-scoped ones) when it is "" or undefined. */
+/**
+ * Returns the path of a resource's objects: of one namespace, or of all (and of cluster-scoped ones) if it is "" or
+ * undefined.
+ */
 export const collectionPath = (resource: Resource, namespace?: string): string => {
   const root =
     resource.group === ""
@@ -20,15 +23,15 @@ export const collectionPath = (resource: Resource, namespace?: string): string =
   return `${root}${within}/${segment(resource.plural)}`;
 };
 
-/** Path of one object, or of its subresource. */
+/** Returns the path of one object, or of its subresource. */
 export const objectPath = (ref: Ref, subresource?: string): string =>
   `${collectionPath(ref.resource, ref.namespace)}/${segment(ref.name)}${subresource === undefined ? "" : `/${subresource}`}`;
 
-/** Path of a port of a pod behind the API server's proxy. */
+/** Returns the path of a port of a pod behind the API server's proxy. */
 export const proxyPath = (pod: Ref, port: number, path: readonly string[]): string =>
   [objectPath({ ...pod, name: `${pod.name}:${port}` }, "proxy"), ...path.map(segment)].join("/");
 
-/** The path with its query; parameters that are undefined are left out. */
+/** Returns the path with its query; parameters that are undefined are left out. */
 export const withQuery = (path: string, parameters: Readonly<Record<string, string | undefined>>): string => {
   const pairs = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value.toWellFormed())}`],
@@ -36,7 +39,7 @@ export const withQuery = (path: string, parameters: Readonly<Record<string, stri
   return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
 };
 
-/** Labels as a selector that wants them all; undefined when there are none. */
+/** Returns a selector that requires all of the labels; undefined if there are none. */
 export const selectorOf = (labels: Readonly<Record<string, string>>): string | undefined => {
   const terms = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return terms.length === 0 ? undefined : terms.join(",");

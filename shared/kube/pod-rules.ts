@@ -1,6 +1,6 @@
 /**
- * What admission writes into new pods that are not Rekindle's own: the gate of queue admission, and what a resource group
- * says. The API server sends only the pods that `podsWrittenTo` matches.
+ * Rules by which admission changes new pods that are not Rekindle's own: the gate of queue admission, and the fields of
+ * a resource group. The API server sends only the pods that `podsWrittenTo` matches.
  */
 import * as z from "zod";
 import { same } from "../core/json.ts";
@@ -56,10 +56,13 @@ const groupPatch = ({ spec }: Pod, group: ResourceGroup): readonly PatchOperatio
   ];
 };
 
-/** Kubernetes' own scheduler, which takes no gate away. */
+/** Kubernetes' own scheduler, which removes no gate. */
 const defaultScheduler = "default-scheduler";
 
-/** A pod that has a node already may have no gate; one that Kubernetes' own scheduler places would keep it for ever. */
+/**
+ * Adds the gate. A pod that has a node already may have none; one that Kubernetes' own scheduler places would keep it
+ * for ever.
+ */
 const gatePatch = (pod: Pod, scheduler: string): readonly PatchOperation[] => {
   const { schedulingGates: gates, nodeName } = pod.spec;
   const asks = annotationOf(pod, queueGate) === "true";
@@ -68,7 +71,7 @@ const gatePatch = (pod: Pod, scheduler: string): readonly PatchOperation[] => {
   return [written("schedulingGates", [...(gates ?? []), { name: queueGate }])];
 };
 
-/** Of several groups that a pod belongs to, the first is its own. */
+/** Patches a pod by the first group that it belongs to. */
 const patchOf = (object: AdmittedObject, namespace: string, rules: PodRules): readonly PatchOperation[] => {
   const parsed = shape.safeParse(object);
   if (!parsed.success) return [];
@@ -81,14 +84,14 @@ const patchOf = (object: AdmittedObject, namespace: string, rules: PodRules): re
   ];
 };
 
-/** Empty for every request but the creation of a pod. */
+/** Returns the patch for the creation of a pod; empty for every other request. */
 export const podPatch = (request: AdmissionRequest, rules: PodRules): readonly PatchOperation[] => {
   const { kind, operation, object, namespace = "" } = request;
   if (kind.group !== "" || kind.kind !== "Pod" || operation !== "CREATE" || !object) return [];
   return patchOf(object, object.metadata.namespace ?? namespace, rules);
 };
 
-/** A text as CEL writes it. */
+/** Writes a text as a CEL literal. */
 const literal = (text: string): string => JSON.stringify(text);
 
 const annotated = (key: string, value: string): string =>
@@ -101,7 +104,7 @@ const chosenOf = (group: ResourceGroup): readonly string[] => {
     : [`request.namespace in [${chosen.names.map(literal).join(", ")}]`];
 };
 
-/** The pods that `podPatch` may write into, as a CEL expression of the API server's; undefined where there are none. */
+/** Returns a CEL expression for the pods that `podPatch` may change; undefined if there are none. */
 export const podsWrittenTo = (rules: PodRules): string | undefined => {
   const { groups } = rules;
   const terms = [...(rules.queueGate ? [annotated(queueGate, "true")] : []), ...groups.flatMap(chosenOf)];

@@ -1,6 +1,8 @@
-/** Quantities as Kubernetes writes them, exact: `1`, `500m`, `1.5Gi`, `1e3`, added and written back in their own format. */
+/**
+ * Quantities as Kubernetes writes them, exact: `1`, `500m`, `1.5Gi`, `1e3`. Sums are written back in their own format.
+ */
 
-/** `nano` counts billionths. `format` is how sums of it are written. */
+/** An amount in billionths (`nano`), and the format in which sums of it are written. */
 export type Quantity = { readonly nano: bigint; readonly format: "decimal" | "binary" | "exponent" };
 
 const shape = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?\d+))?$/;
@@ -16,13 +18,13 @@ const binary: Readonly<Record<string, bigint>> = {
 
 const powers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 
-/** Longer texts and larger exponents are no amounts of anything. */
+/** Longer texts and larger exponents are no quantities. */
 const longest = 64;
 const largestPower = 64;
 
 const ten = (power: number): bigint => 10n ** BigInt(power);
 
-/** Rounded away from zero, as Kubernetes does with what is finer than it keeps. */
+/** Divides and rounds away from zero, as Kubernetes rounds parts that are finer than it keeps. */
 const divided = (by: bigint, number: bigint): bigint => (number + by - 1n) / by;
 
 const scaled = (digits: bigint, power: number): bigint =>
@@ -44,7 +46,7 @@ export const quantityOf = (value: unknown): Quantity | undefined => {
 
 const one = 1_000_000_000n;
 
-/** From the largest: the first in which the amount is whole. */
+/** Units from the largest on: an amount is written in the first in which it is whole. */
 const decimals: readonly (readonly [string, bigint])[] = [
   ...["E", "P", "T", "G", "M", "k"].map((unit): [string, bigint] => [unit, one * ten(powers[unit] ?? 0)]),
   ["", one],
@@ -65,7 +67,9 @@ const binaries: typeof decimals = [
 
 const units = { decimal: decimals, binary: binaries, exponent: exponents } as const;
 
-/** The shortest text of an amount in its own format; binary amounts that are not whole are written in decimal. */
+/**
+ * Writes an amount as the shortest text in its own format; binary amounts that are not whole are written in decimal.
+ */
 export const quantityText = ({ nano, format }: Quantity): string => {
   if (nano === 0n) return "0";
   const fits = ([, size]: readonly [string, bigint]): boolean => nano % size === 0n;
@@ -73,7 +77,7 @@ export const quantityText = ({ nano, format }: Quantity): string => {
   return `${nano / size}${unit}`;
 };
 
-/** The sum, in the format of the first that is not zero. */
+/** Returns the sum, in the format of the first amount that is not zero. */
 export const plus = (a: Quantity, b: Quantity): Quantity => ({
   nano: a.nano + b.nano,
   format: a.nano === 0n ? b.format : a.format,

@@ -1,9 +1,12 @@
-/** Which updates of an object can matter to whoever decides on it. */
+/** The updates of an object that can matter to a decision about it. */
 import { same } from "../core/json.ts";
 import type { Obj } from "../core/object.ts";
 import { isEnding } from "./pods.ts";
 
-/** A status write is nobody's news: it comes back from ourselves. */
+/**
+ * True if spec, labels, annotations or deletion have changed. A status write does not count: it comes from Rekindle
+ * itself.
+ */
 export const changed = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined ||
   before.metadata.uid !== after.metadata.uid ||

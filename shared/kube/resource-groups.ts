@@ -1,8 +1,11 @@
-/** Resource groups as the `volcano-admission.conf` of Volcano's webhook server lists them: which pods, and what is written into them. */
+/**
+ * Resource groups as the `volcano-admission.conf` of Volcano's webhook server lists them: the pods of each, and the
+ * fields written into them.
+ */
 import * as z from "zod";
 import { isRecord, type Json } from "./responses.ts";
 
-/** Annotation of pods, by which a group that says nothing else chooses them. */
+/** Annotation that puts a pod into a group that names no key. */
 const byName = "volcano.sh/resource-group";
 
 type Pair = readonly [key: string, value: string];
@@ -20,14 +23,14 @@ const toleration = z.strictObject(
 
 const affinityError = 'write the affinity as an object or as its JSON, such as {"nodeAffinity": {}}';
 
-/** Upstream's file holds it as a text of JSON. */
+/** The affinity of a group. Upstream's file holds it as a JSON text. */
 const affinity = z.unknown().transform((given, context): Json | undefined => {
   if (given === undefined || given === null || given === "") return undefined;
   try {
     const read: unknown = typeof given === "string" ? JSON.parse(given) : given;
     if (isRecord(read)) return read;
   } catch {
-    // Told below.
+    // Reported below.
   }
   context.addIssue(affinityError);
   return z.NEVER;
@@ -38,7 +41,7 @@ const unquoted = (value: string): string => {
   return isQuoted ? value.slice(1, -1) : value;
 };
 
-/** `KEY: VALUE`, as one line of YAML. */
+/** Reads `KEY: VALUE`, as one line of YAML. */
 const pairOf = (line: string): Pair | undefined => {
   const at = line.indexOf(": ");
   const [key, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 2).trim()];
@@ -60,7 +63,7 @@ const chosen = z.discriminatedUnion(
 
 const unnamed = { key: "", value: [] };
 
-/** What Go takes for its zero. */
+/** Reads null as absent, as Go reads it as its zero value. */
 const absent = (given: unknown): unknown => given ?? undefined;
 
 const withDefaults = (given: unknown): unknown =>
@@ -71,13 +74,13 @@ const group = z.strictObject(
     resourceGroup: text.min(1, { error: "must not be empty" }),
     object: z.preprocess(withDefaults, chosen),
     schedulerName: z.preprocess(absent, text.default("")),
-    /** Of nodes. */
+    /** Labels of nodes. */
     labels: z.preprocess(
       absent,
       z.record(z.string(), text, { error: "write labels of nodes, such as pool: gpu" }).default({}),
     ),
     tolerations: z.preprocess(absent, z.array(toleration, { error: "write a list of tolerations" }).default([])),
-    /** Of pods that have none. */
+    /** Written into pods that have none. */
     affinity: affinity.optional(),
   },
   { error: "write a resource group: resourceGroup, object, schedulerName, labels, tolerations, affinity" },
@@ -92,7 +95,7 @@ const groups = z.array(group, {
 const placeOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 
-/** What is wrong is told with its place, such as `[0].tolerations`. */
+/** Parses a list of groups; each error names its place, such as `[0].tolerations`. */
 export const resourceGroups = z.unknown().transform((given, context): readonly ResourceGroup[] => {
   const read = groups.safeParse(given ?? []);
   if (read.success) return read.data;
@@ -101,12 +104,12 @@ export const resourceGroups = z.unknown().transform((given, context): readonly R
   return z.NEVER;
 });
 
-/** Its pods: those of these namespaces, or those with any of these annotations. */
+/** The pods of a group: those of these namespaces, or those with any of these annotations. */
 export type Chosen =
   | { readonly by: "namespaces"; readonly names: readonly string[] }
   | { readonly by: "annotations"; readonly pairs: readonly Pair[] };
 
-/** Where no key is said, the annotation that names the group counts besides. */
+/** Returns the pods of a group. If it names no key, the annotation with the group's name counts, too. */
 export const chosenBy = ({ resourceGroup, object: { key, value } }: ResourceGroup): Chosen => {
   if (key === "namespace") return { by: "namespaces", names: value };
   const own: readonly Pair[] = key === "annotation" ? [] : [[byName, resourceGroup]];

@@ -1,4 +1,4 @@
-/** What an API server's answer means: an object, a page of a list, or the error that it carries. */
+/** Reads the answers of an API server: an object, a page of a list, or an error. */
 import { ApiError } from "../core/errors.ts";
 import type { HttpResponse } from "../core/http.ts";
 import { jsonOf } from "../core/json.ts";
@@ -21,7 +21,10 @@ const isIdentity = (metadata: unknown): metadata is Identity =>
   isText(metadata["resourceVersion"]) &&
   (metadata["ownerReferences"] === undefined || Array.isArray(metadata["ownerReferences"]));
 
-/** An object with an identity: the server filled in UID and resourceVersion. By hand, for it runs for every object read. */
+/**
+ * True for an object with an identity: the server filled in UID and resourceVersion. Written by hand, because it runs
+ * for every object read.
+ */
 export const isStored = (value: unknown): value is Stored =>
   isRecord(value) && isText(value["apiVersion"]) && isText(value["kind"]) && isIdentity(value["metadata"]);
 
@@ -31,7 +34,7 @@ const badAnswer = (where: string, what: string, cause?: unknown): ApiError =>
 const parse = (response: HttpResponse): unknown =>
   response.json === undefined ? jsonOf(response.body) : response.json();
 
-/** Milliseconds that a Retry-After header asks for, given in seconds or as a date. */
+/** Returns the milliseconds that a Retry-After header asks for, given in seconds or as a date. */
 const retryAfterOf = (response: HttpResponse): number | undefined => {
   const asked = response.headers["retry-after"];
   if (asked === undefined) return undefined;
@@ -41,7 +44,7 @@ const retryAfterOf = (response: HttpResponse): number | undefined => {
   return Number.isFinite(until) ? Math.max(0, until) : undefined;
 };
 
-/** The server's clock when it answered, epoch ms; NaN when it did not say. */
+/** Returns the server's clock when it answered, epoch ms; NaN if the answer has no date. */
 export const dateOf = (response: { readonly headers: Readonly<Record<string, string>> }): number =>
   Date.parse(response.headers["date"] ?? "");
 
@@ -60,13 +63,13 @@ const reasons: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** The name that a Status is about, if the answer is one. */
+/** Returns the name that a Status is about, if it has one. */
 const subjectOf = (status: Json): unknown => (isRecord(status["details"]) ? status["details"]["name"] : undefined);
 
 const notServed = (where: string): string =>
   `${where}: the server does not serve this resource (is its CRD installed?)`;
 
-/** The error that an answer other than 2xx stands for. */
+/** Returns the error of an answer other than 2xx. */
 export const errorOf = (where: string, response: HttpResponse): ApiError => {
   const parsed = parse(response);
   const status = isRecord(parsed) && parsed["kind"] === "Status" ? parsed : undefined;
@@ -84,14 +87,14 @@ export const errorOf = (where: string, response: HttpResponse): ApiError => {
   });
 };
 
-/** True when the answer says that the object of this name does not exist; any other 404 says nothing about it. */
+/** True if the answer says that the object of this name does not exist; any other 404 says nothing about it. */
 export const saysGone = (response: HttpResponse, name: string): boolean => {
   if (response.status !== 404) return false;
   const status = parse(response);
   return isRecord(status) && status["reason"] === "NotFound" && subjectOf(status) === name;
 };
 
-/** The JSON of an answer that is a success; throws `ApiError` for every other. */
+/** Returns the JSON of a successful answer; throws `ApiError` for any other. */
 export const bodyOf = (where: string, response: HttpResponse): Json => {
   if (response.status < 200 || response.status > 299) throw errorOf(where, response);
   const value = parse(response);
@@ -99,7 +102,7 @@ export const bodyOf = (where: string, response: HttpResponse): Json => {
   return value;
 };
 
-/** The object of an answer that is a success. */
+/** Returns the object of a successful answer; throws `ApiError` for any other. */
 export const storedOf = (where: string, response: HttpResponse): Stored => {
   const value = bodyOf(where, response);
   if (!isStored(value)) throw badAnswer(where, "an object with an identity");
@@ -110,13 +113,16 @@ export const storedOf = (where: string, response: HttpResponse): Stored => {
 export type Page = {
   readonly items: readonly Stored[];
   readonly resourceVersion: string;
-  /** What continues the list; undefined on its last page. */
+  /** The token that continues the list; undefined on its last page. */
   readonly next: string | undefined;
 };
 
 const isTyped = ({ apiVersion, kind }: Json): boolean => apiVersion !== undefined && kind !== undefined;
 
-/** The page of an answer that is a success. Servers leave `apiVersion` and `kind` out of the items: they are put back. */
+/**
+ * Returns the page of a successful answer. Servers leave `apiVersion` and `kind` out of the items; this function adds
+ * them.
+ */
 export const pageOf = (
   where: string,
   response: HttpResponse,

@@ -38,11 +38,11 @@ const holds = ({ key, operator, values = [] }: Expression, labels: Labels): bool
   return answers[operator];
 };
 
-/** What the selector selects; undefined when it is none. The empty selector selects everything. */
+/** Returns the test of a selector; undefined if the text is none. The empty selector selects everything. */
 export const selectorOf = (text: string): Selects | undefined => {
   const expressions = parsed(text);
   return expressions === undefined ? undefined : (labels) => expressions.every((one) => holds(one, labels));
 };
 
-/** The requirements of a selector; none of what is no selector. */
+/** Returns the requirements of a selector; none if the text is no selector. */
 export const expressionsOf = (text: string): readonly Expression[] => parsed(text) ?? [];

@@ -1,6 +1,7 @@
 /**
- * Pods that do not start, in a step's plan: what they wait for stands in the record, and is told once for each reason. The
- * events of a pod are listed only when it has been pending past its grace and its status leaves open why. Pure.
+ * Adds pods that do not start to a step's plan: the record says what they wait for, and an Event reports each reason
+ * once. The Events of a pod are listed only if it has been pending past its grace and its status leaves the reason
+ * open. Pure.
  */
 
 import { type Decision, list, type Reads } from "../core/decision.ts";
@@ -10,7 +11,7 @@ import type { WaitingOn } from "../core/waiting-on.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt, startGraceMs } from "./holdups.ts";
 import { pods } from "./resources.ts";
 
-/** Reasons that were told of pods that do not start, as a memory keeps them: each with the run and the role that it is of. */
+/** Reasons that were reported for pods that do not start, as a memory keeps them: each with its run and its role. */
 export type ToldHoldups = { readonly held?: readonly string[] | undefined };
 
 export type Startup = {
@@ -18,13 +19,13 @@ export type Startup = {
   readonly resource: Resource;
   /** The attempt or version that the pods are of. */
   readonly run: number;
-  /** What the pods are: `driver`, `executor`; a role is told once for each reason. */
+  /** The role of the pods, as `driver` or `executor`; each reason is reported once for a role. */
   readonly role: string;
-  /** The pod's UID, where runs are counted anew: it makes the event one of its own. */
+  /** The pod's UID, where runs are counted anew: it makes the Event's name unique. */
   readonly occasion?: string;
-  /** Read when it is known that the plan neither makes pods nor ends the record. */
+  /** Read only if the plan neither creates pods nor ends the record. */
   readonly pods: Reads<readonly Stored[]>;
-  /** What the record says that it waits for; `before` is what the plan says. */
+  /** Returns what the record waits for; `before` is the wait of the plan. */
   readonly waitsFor: (text: string, before: WaitingOn | undefined, holdup: Holdup) => WaitingOn;
 };
 
@@ -32,7 +33,9 @@ type Pending = { readonly pod: Stored; readonly dueAt: number };
 
 type Finding = { readonly holdup?: Holdup; readonly pollMs?: number };
 
-/** A pod that has been held up for long is looked at less often; from some time on, by each resync alone. */
+/**
+ * Returns how soon a step looks again at a pod that does not start: less often with time, and finally only by a resync.
+ */
 const pollMsAt = (lateMs: number): number | undefined => {
   if (lateMs < 120_000) return startGraceMs;
   return lateMs < 600_000 ? 60_000 : undefined;
@@ -46,7 +49,7 @@ const pendingAmong = (all: readonly Stored[]): readonly Pending[] =>
     return dueAt === undefined ? [] : [{ pod, dueAt }];
   });
 
-/** The first pod whose status says why, else the first; one is enough to tell of. */
+/** Looks at the first pod whose status gives a reason, else at the first; one pod is enough for a report. */
 function* findingOf({ now }: View<unknown>, all: readonly Stored[]): Reads<Finding> {
   const pending = pendingAmong(all);
   const late = pending.filter(({ dueAt }) => dueAt <= now);
@@ -58,7 +61,7 @@ function* findingOf({ now }: View<unknown>, all: readonly Stored[]): Reads<Findi
   return { holdup: holdupOf(chosen.pod, about), ...pollOf(polls) };
 }
 
-/** A pod that the step ends is told of by what ends it. */
+/** Leaves out the pods that the step deletes: the reason of their deletion is reported instead. */
 const staying = (
   { done = [] }: View<unknown>,
   { stages }: Plan<unknown>,
@@ -69,7 +72,7 @@ const staying = (
   return all.filter(({ metadata }) => !ended.has(metadata.uid));
 };
 
-/** So many reasons are remembered. */
+/** The most reasons that are remembered. */
 const mostTold = 8;
 
 const longest = 1_000;
@@ -84,10 +87,10 @@ const eventOf = ({ object, resource, role, occasion }: Startup, gist: string, ho
   message: `${role} pod ${holdup.pod} does not start: ${holdupText(holdup)}; ${holdup.help}`.slice(0, longest),
 });
 
-/** Two words of the kubelet for one thing, which it writes in turns. */
+/** Returns one reason for two that the kubelet writes in turns about the same problem. */
 const reasonOf = ({ reason }: Holdup): string => (reason === "ErrImagePull" ? "ImagePullBackOff" : reason);
 
-/** The plan with a look after so many ms, unless one comes sooner. */
+/** Returns the plan with a poll after this many ms, unless it has a sooner one. */
 const polled = <Memory>(plan: Plan<Memory>, pollMs: number | undefined): Plan<Memory> => {
   const wait = waitOf(plan);
   if (pollMs === undefined || (wait.pollMs ?? Number.POSITIVE_INFINITY) <= pollMs) return plan;
@@ -100,7 +103,10 @@ const waitingFor = ({ next }: Plan<unknown>, waitsFor: WaitingOn): Next =>
 const makesPods = ({ stages }: Plan<unknown>): boolean =>
   stages.flat().some((effect) => effect.do === "create" && effect.resource === pods);
 
-/** The plan with what its pods wait for; before it, what is new of that is told, so that a death in between loses nothing. */
+/**
+ * Adds to the plan what its pods wait for. A new reason is recorded before the plan, so that a death in between loses
+ * nothing.
+ */
 const telling = <Memory extends ToldHoldups>(
   view: View<Memory>,
   startup: Startup,
@@ -132,7 +138,7 @@ export function* withStartup<Memory extends ToldHoldups>(
   plan: Plan<Memory>,
 ): Decision<Memory> {
   if (plan.next.do === "continue" || plan.next.do === "forget") return plan;
-  // That a pod was made is no news to its maker: whether it starts is found out by the clock.
+  // A pod that the plan creates has no status yet: a poll finds out whether it starts.
   if (makesPods(plan)) return polled(plan, startGraceMs);
   const { holdup, pollMs } = yield* findingOf(view, staying(view, plan, yield* startup.pods));
   const looking = polled(plan, pollMs);

@@ -1,4 +1,4 @@
-/** What is kept of an object while it is watched: enough to tell whether a change matters and to whom. */
+/** Trims watched objects to the fields that tell whether a change matters, and for which key. */
 import type { Metadata, Stored } from "../core/object.ts";
 import { isRecord, isStored, type Json } from "./responses.ts";
 
@@ -54,7 +54,7 @@ const trimStatus = (status: Json): Json => {
   };
 };
 
-/** Metadata, and of the status its phase, its reason and how its containers are. */
+/** Keeps the metadata, and of the status phase, reason and the states of the containers. */
 export const trim = (object: Stored): Stored => {
   const { apiVersion, kind, metadata } = object;
   const status = trimStatus(recordAt(object, "status"));
@@ -66,16 +66,19 @@ export const trim = (object: Stored): Stored => {
   };
 };
 
-/** What is kept of an object whose first step need not read it, for it stands whole beside that. */
+/** Trims an object and keeps it whole beside that, so that its first step need not read it. */
 export const trimWith = (object: Stored): Stored => ({ ...trim(object), whole: object });
 
-/** The object that stands whole beside what is kept of it. */
+/** Returns the whole object that `trimWith` kept. */
 export const wholeOf = ({ whole }: Stored): Stored | undefined => (isStored(whole) ? whole : undefined);
 
 const trimCondition = (condition: unknown): Json =>
   isRecord(condition) ? only(condition, ["type", "status", "reason", "message"]) : {};
 
-/** What a decision on a pod needs as well: where it runs, since when, and what the platform says of it. */
+/**
+ * Keeps the fields of a pod that decisions need besides: node, scheduler, start, address, and the platform's conditions
+ * and message.
+ */
 export const trimPod = (pod: Stored): Stored => {
   const trimmed = trim(pod);
   const status = recordAt(pod, "status");

@@ -1,23 +1,29 @@
-/** How the controllers whose work Rekindle takes over are recognised: the leases they renew and the images they run. Pure. */
+/**
+ * Recognises the controllers whose work Rekindle takes over: by the leases they renew, the images they run and their
+ * status writes. Pure.
+ */
 import type { Obj, Stored } from "../core/object.ts";
 import { isReady, labelOf } from "./pods.ts";
 import { isRecord } from "./responses.ts";
 
 export type Upstream = {
-  /** As its users call it. */
+  /** Its usual name among users. */
   readonly name: string;
   readonly leases: readonly string[];
   /** The API groups whose objects it writes. */
   readonly groups: readonly string[];
   /** Matches the repository of its controller's image, without the registry. */
   readonly image: RegExp;
-  /** Labels that its chart and manifests put on its controller's pods; others may have them, too, where `image` tells more. */
+  /**
+   * Labels that its chart and manifests put on its controller's pods. Other pods may have them, too; `image` tells
+   * these apart.
+   */
   readonly labels: Readonly<Record<string, string>>;
   /** Images of its other parts, which decide nothing about its objects. */
   readonly beside?: readonly { readonly part: Part; readonly image: RegExp }[];
 };
 
-/** Its controllers, what serves its webhooks, and what places pods. */
+/** The controllers of an upstream, the server of its webhooks, and its scheduler. */
 export type Part = "controller" | "webhook" | "scheduler";
 
 export const upstreams: readonly Upstream[] = [
@@ -51,8 +57,8 @@ const at = (value: unknown, ...path: readonly string[]): unknown =>
   }, value);
 
 /**
- * True while somebody keeps a lease: it was renewed within its own duration, and some grace, before `now` by the
- * server's clock. A lease that nobody holds was given back.
+ * True while a lease is held: it was renewed within its own duration, and some grace, before `now` by the server's
+ * clock. A lease without a holder was released.
  */
 export const isRenewed = (lease: Obj, now: number): boolean => {
   const spec = lease["spec"];
@@ -72,7 +78,7 @@ export const runsImage = (pod: Obj, image: RegExp): boolean => {
   );
 };
 
-/** True when this field manager wrote anything of the object within so many ms. */
+/** True if this field manager wrote any field of the object within this many ms. */
 export const writtenBy = (object: Obj, manager: RegExp, now: number, withinMs: number): boolean => {
   const shares = at(object.metadata, "managedFields");
   if (!Array.isArray(shares)) return false;
@@ -82,14 +88,17 @@ export const writtenBy = (object: Obj, manager: RegExp, now: number, withinMs: n
   });
 };
 
-/** What a container is of an upstream, by its image. */
+/** Returns the part of an upstream that a container runs, by its image. */
 const partBy = ({ image, beside = [] }: Upstream, container: unknown): Part | undefined => {
   const repository = repositoryOf(String(at(container, "image") ?? ""));
   if (image.test(repository)) return at(container, "args", "0") === "webhook" ? "webhook" : "controller";
   return beside.find((one) => one.image.test(repository))?.part;
 };
 
-/** What a workload is of an upstream, and by which image; one that only serves its webhooks decides nothing. */
+/**
+ * Returns the part of an upstream that a workload runs, and by which image. A controller precedes other parts, which
+ * decide nothing.
+ */
 export const partOf = (
   upstream: Upstream,
   workload: Obj,
@@ -103,7 +112,7 @@ export const partOf = (
   return found.find(({ part }) => part === "controller") ?? found[0];
 };
 
-/** True of a pod, found by its labels, that is Ready and is not known to serve webhooks only. */
+/** True for a pod, found by its labels, that is Ready and is not known to run other parts only. */
 const isController = (upstream: Upstream, pod: Stored): boolean => {
   const containers = at(pod, "spec", "containers");
   const parts = (Array.isArray(containers) ? containers : []).flatMap((one) => partBy(upstream, one) ?? []);
@@ -115,13 +124,19 @@ const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "repli
 
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
-/** A controller at work writes now and then; one that was stopped has not for this long. */
+/** A status write within this time, ms, shows that a controller is at work. */
 export const freshMs = 60_000;
 
-/** Ourselves, people at a terminal, and Volcano's schedulers, which stay and write what queues have been given. */
+/**
+ * Field managers that are no competing controller: Rekindle, kubectl, and Volcano's schedulers, which stay and write
+ * the amounts allocated in queues.
+ */
 const harmless = /^(rekindle|kubectl|vc-(agent-)?scheduler)/;
 
-/** Who wrote this object's status a moment ago, and when; undefined when nobody did who could be a controller. */
+/**
+ * Returns the latest writer of the object's status within `freshMs`, and when it wrote; undefined if none can be a
+ * controller.
+ */
 export const writerOf = (
   object: Stored,
   now: number,
@@ -137,7 +152,10 @@ export const writerOf = (
   return writers.sort((a, b) => b.at - a.at)[0];
 };
 
-/** One line when another controller writes the status of these objects: the newest such write, and how many there are. */
+/**
+ * Returns one line if another controller writes the status of these objects: the newest such write, and the number of
+ * the others.
+ */
 export const writingSigns = (objects: readonly Stored[], now: number): readonly string[] => {
   const written = objects.flatMap((object) => {
     const writer = writerOf(object, now);
@@ -151,13 +169,13 @@ export const writingSigns = (objects: readonly Stored[], now: number): readonly 
   return [`${manager} wrote the status of ${object.kind} ${placeOf(object)} ${seconds} s ago${more}`];
 };
 
-/** One line per sign that another controller is at work; empty when there is none. */
+/** Returns one line per sign that another controller is at work; empty if there is none. */
 export const signsOf = (
   known: readonly Upstream[],
   seen: {
     readonly leases: readonly Stored[];
     readonly deployments: readonly Stored[];
-    /** Pods with the labels of an upstream's controller; absent: nobody looked. */
+    /** Pods with the labels of an upstream's controller; absent: they were not read. */
     readonly pods?: readonly Stored[];
     readonly now: number;
   },

@@ -1,5 +1,5 @@
 /**
- * Recognises the controllers whose work Rekindle takes over: by the leases they renew, the images they run and their
+ * Recognizes the controllers whose work Rekindle takes over: by the leases they renew, the images they run and their
  * status writes. Pure.
  */
 import type { Obj, Stored } from "../core/object.ts";

@@ -1,7 +1,4 @@
-/**
- * The reason why the platform took a pod: from the condition DisruptionTarget, else from the reason of the pod's
- * status.
- */
+/** The reason why the platform took a pod: from the condition DisruptionTarget, else from the status's reason. */
 import type { PodStatus } from "./pods.ts";
 
 export type Disruption = "preempted" | "evicted" | "node";

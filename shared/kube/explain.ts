@@ -3,9 +3,7 @@ import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/**
- * Options of `safeParse` for errors that `explain` describes: with them, an issue carries the value that it is about.
- */
+/** Options of `safeParse` for errors that `explain` describes: with them, an issue carries its value. */
 export const telling = { reportInput: true } as const;
 
 const pathOf = (path: readonly PropertyKey[], root: string): string =>

@@ -10,10 +10,7 @@ export const familyOf = (group: string): Family | undefined => {
   return group.endsWith(".volcano.sh") ? "volcano" : undefined;
 };
 
-/**
- * Makes the test whether a kind belongs to the chosen families; `family` is the API group to judge by if the resource's
- * group has no family.
- */
+/** Makes the test whether a kind is of these families; `family`: its API group, if that of the resource has none. */
 export const runs =
   (chosen: readonly Family[]) =>
   ({ resource, family }: { readonly resource: { readonly group: string }; readonly family?: string }): boolean => {

@@ -49,10 +49,7 @@ const toldIn = (event: Obj): readonly Told[] => {
   return [{ reason, message, isWarning: type === "Warning", at: instantOf(time) ?? 0 }];
 };
 
-/**
- * Returns the newest Event about a pod; of one instant, the warning. Undefined if the newest is Scheduled, which says
- * nothing about the time after.
- */
+/** Returns the newest Event about a pod; of one instant, the warning. Scheduled counts as none. */
 const newestOf = (about: readonly Obj[]): Told | undefined => {
   const [newest] = about
     .flatMap(toldIn)

@@ -1,7 +1,4 @@
-/**
- * The notice that a pod's node is about to go: an annotation of the pod, so that every step can read it, whichever
- * component wrote it.
- */
+/** The notice that a pod's node is about to go: an annotation of the pod, which every step reads for itself. */
 import type { Obj } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Pages of a list that fit into an answer: a page of the usual size may be too long to be read if its objects are
- * large.
- */
+/** Pages of a list that fit into an answer: with large objects, a page of the usual size may be too long. */
 import { ApiError } from "../core/errors.ts";
 
 /** Asks for a page of this many objects. */
@@ -12,10 +9,7 @@ const shrinking = 8;
 
 const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
 
-/**
- * Asks for pages of one list. After a page that was too long, the following ones are smaller, too, so that only one is
- * read in vain.
- */
+/** Asks for pages of one list. After one that was too long, all later ones are smaller, so one is read in vain. */
 export const openPaging = (largest: number): (<T>(ask: Ask<T>) => Promise<T>) => {
   let size = largest;
   const fitting = <T>(ask: Ask<T>): Promise<T> =>

@@ -11,8 +11,7 @@ const segment = (text: string): string => {
 };
 
 /**
- * Returns the path of a resource's objects: of one namespace, or of all (and of cluster-scoped ones) if it is "" or
- * undefined.
+ * Returns the path of a resource's objects: of one namespace, or of all and cluster-scoped ones for "" or undefined.
  */
 export const collectionPath = (resource: Resource, namespace?: string): string => {
   const root =

@@ -59,10 +59,7 @@ const groupPatch = ({ spec }: Pod, group: ResourceGroup): readonly PatchOperatio
 /** Kubernetes' own scheduler, which removes no gate. */
 const defaultScheduler = "default-scheduler";
 
-/**
- * Adds the gate. A pod that has a node already may have none; one that Kubernetes' own scheduler places would keep it
- * for ever.
- */
+/** Adds the gate, but not to a pod that has a node, nor to one that default-scheduler would never release. */
 const gatePatch = (pod: Pod, scheduler: string): readonly PatchOperation[] => {
   const { schedulingGates: gates, nodeName } = pod.spec;
   const asks = annotationOf(pod, queueGate) === "true";

@@ -101,10 +101,7 @@ export const waitingReason = (pod: PodStatus): string | undefined => {
 export const ownedBy = (object: Obj, uid: string): boolean =>
   object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 
-/**
- * For views that find pods by their labels: false for a pod without an owner, and for one that only another object of
- * this kind owns.
- */
+/** For views by label: false for a pod without an owner, and for one of another object of this kind. */
 export const mayBelongTo = ({ metadata: { ownerReferences = [] } }: Obj, kind: string, own: string): boolean =>
   ownerReferences.some((owner) => owner.kind !== kind || owner.uid === own);
 

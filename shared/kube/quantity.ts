@@ -1,6 +1,4 @@
-/**
- * Quantities as Kubernetes writes them, exact: `1`, `500m`, `1.5Gi`, `1e3`. Sums are written back in their own format.
- */
+/** Quantities as Kubernetes writes them, exact: `1`, `500m`, `1.5Gi`, `1e3`. Sums are written in their own format. */
 
 /** An amount in billionths (`nano`), and the format in which sums of it are written. */
 export type Quantity = { readonly nano: bigint; readonly format: "decimal" | "binary" | "exponent" };
@@ -67,9 +65,7 @@ const binaries: typeof decimals = [
 
 const units = { decimal: decimals, binary: binaries, exponent: exponents } as const;
 
-/**
- * Writes an amount as the shortest text in its own format; binary amounts that are not whole are written in decimal.
- */
+/** Writes an amount as the shortest text in its format; binary amounts that are not whole, in decimal. */
 export const quantityText = ({ nano, format }: Quantity): string => {
   if (nano === 0n) return "0";
   const fits = ([, size]: readonly [string, bigint]): boolean => nano % size === 0n;

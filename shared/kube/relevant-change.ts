@@ -3,10 +3,7 @@ import { same } from "../core/json.ts";
 import type { Obj } from "../core/object.ts";
 import { isEnding } from "./pods.ts";
 
-/**
- * True if spec, labels, annotations or deletion have changed. A status write does not count: it comes from Rekindle
- * itself.
- */
+/** True if spec, labels, annotations or deletion have changed. Status writes come from Rekindle itself. */
 export const changed = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined ||
   before.metadata.uid !== after.metadata.uid ||

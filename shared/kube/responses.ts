@@ -119,10 +119,7 @@ export type Page = {
 
 const isTyped = ({ apiVersion, kind }: Json): boolean => apiVersion !== undefined && kind !== undefined;
 
-/**
- * Returns the page of a successful answer. Servers leave `apiVersion` and `kind` out of the items; this function adds
- * them.
- */
+/** Returns the page of a successful answer, with `apiVersion` and `kind` in the items, where servers omit them. */
 export const pageOf = (
   where: string,
   response: HttpResponse,

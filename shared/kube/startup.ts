@@ -33,9 +33,7 @@ type Pending = { readonly pod: Stored; readonly dueAt: number };
 
 type Finding = { readonly holdup?: Holdup; readonly pollMs?: number };
 
-/**
- * Returns how soon a step looks again at a pod that does not start: less often with time, and finally only by a resync.
- */
+/** Returns how soon a step looks again at such a pod: less often with time, finally only by a resync. */
 const pollMsAt = (lateMs: number): number | undefined => {
   if (lateMs < 120_000) return startGraceMs;
   return lateMs < 600_000 ? 60_000 : undefined;
@@ -103,10 +101,7 @@ const waitingFor = ({ next }: Plan<unknown>, waitsFor: WaitingOn): Next =>
 const makesPods = ({ stages }: Plan<unknown>): boolean =>
   stages.flat().some((effect) => effect.do === "create" && effect.resource === pods);
 
-/**
- * Adds to the plan what its pods wait for. A new reason is recorded before the plan, so that a death in between loses
- * nothing.
- */
+/** Adds to the plan what its pods wait for. A new reason is recorded first, so that a death loses nothing. */
 const telling = <Memory extends ToldHoldups>(
   view: View<Memory>,
   startup: Startup,

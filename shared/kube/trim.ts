@@ -75,10 +75,7 @@ export const wholeOf = ({ whole }: Stored): Stored | undefined => (isStored(whol
 const trimCondition = (condition: unknown): Json =>
   isRecord(condition) ? only(condition, ["type", "status", "reason", "message"]) : {};
 
-/**
- * Keeps the fields of a pod that decisions need besides: node, scheduler, start, address, and the platform's conditions
- * and message.
- */
+/** Keeps what decisions on a pod need besides: node, scheduler, start, address, conditions and message. */
 export const trimPod = (pod: Stored): Stored => {
   const trimmed = trim(pod);
   const status = recordAt(pod, "status");

@@ -133,10 +133,7 @@ export const freshMs = 60_000;
  */
 const harmless = /^(rekindle|kubectl|vc-(agent-)?scheduler)/;
 
-/**
- * Returns the latest writer of the object's status within `freshMs`, and when it wrote; undefined if none can be a
- * controller.
- */
+/** Returns the latest writer of the object's status within `freshMs`, and when it wrote; undefined if there is none. */
 export const writerOf = (
   object: Stored,
   now: number,
@@ -152,10 +149,7 @@ export const writerOf = (
   return writers.sort((a, b) => b.at - a.at)[0];
 };
 
-/**
- * Returns one line if another controller writes the status of these objects: the newest such write, and the number of
- * the others.
- */
+/** Returns one line if another controller writes the status of these objects: the newest write and their number. */
 export const writingSigns = (objects: readonly Stored[], now: number): readonly string[] => {
   const written = objects.flatMap((object) => {
     const writer = writerOf(object, now);

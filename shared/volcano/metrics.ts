@@ -153,9 +153,7 @@ const endings: Readonly<Record<string, string>> = {
   Failed: "volcano_job_failed_phase_count",
 };
 
-/**
- * Returns the samples of one Job as it stands, with one that keeps its lasting metric. A Job without a phase has none.
- */
+/** Returns the samples of one Job as it stands, and one that keeps its lasting metric; none without a phase. */
 export const standingOfJob = (job: Stored): readonly MetricSample[] => {
   const { phase } = read(job["status"]).state;
   if (!isPhase(phase)) return [];

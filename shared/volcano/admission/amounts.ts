@@ -31,9 +31,7 @@ const counted = ({ nano }: Quantity, part: bigint): number => {
   return Number(nano / part + up);
 };
 
-/**
- * True for resources that nodes have. Object counts of quotas are none, and neither are other names without a domain.
- */
+/** True for resources that nodes have. Object counts of quotas and other names without a domain are none. */
 const isCounted = (name: string): boolean =>
   ["cpu", "memory", "pods", "ephemeral-storage"].includes(name) ||
   /^(hugepages-|attachable-volumes-)/.test(name) ||

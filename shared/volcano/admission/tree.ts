@@ -1,6 +1,4 @@
-/**
- * The tree that queues form by `spec.parent`: checks of a queue's amounts against its ancestors, siblings and children.
- */
+/** The tree that queues form by `spec.parent`: a queue's amounts against its ancestors, siblings and children. */
 import {
   type Amounts,
   lessPartly,

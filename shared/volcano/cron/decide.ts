@@ -58,10 +58,7 @@ const created = (object: Stored, { starting: given }: Memory, { all }: Made): re
 
 type Pruned = { readonly removals: readonly Effect[]; readonly again: number };
 
-/**
- * Deletes finished jobs beyond the limits, the oldest, as soon as they may be deleted; `again`: when the next of them
- * may be.
- */
+/** Deletes finished jobs beyond the limits, the oldest, when they may be deleted; `again`: when the next may be. */
 const pruned = ({ object, asked: { keep }, made, now, settings }: Scene): Pruned => {
   const beyond = (ended: readonly Stored[], limit: number | undefined): readonly Stored[] =>
     limit === undefined ? [] : ended.slice(Math.max(0, limit));

@@ -1,6 +1,4 @@
-/**
- * Finds the time of a schedule that is due: the most recent one that was not taken, and how many were missed before it.
- */
+/** Finds the due time of a schedule: the most recent one that was not taken, and how many were missed before it. */
 import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
 
 export type Recent = {

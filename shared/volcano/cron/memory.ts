@@ -34,9 +34,7 @@ export type Status = z.infer<typeof cronStatusSchema>;
 export const statusOf = (object: Stored): Status =>
   cronStatusSchema.safeParse(withoutNulls(object["status"] ?? {})).data ?? {};
 
-/**
- * Makes the memory of a CronJob without a record from its status, so that no time that upstream took is taken again.
- */
+/** Makes the memory of a CronJob without a record from its status, so that no time is taken again. */
 export const seeded = (object: Stored, timing: string, now: number): Memory => {
   const { lastScheduleTime, lastSuccessfulTime } = statusOf(object);
   const [taken, succeeded] = [instantOf(lastScheduleTime), instantOf(lastSuccessfulTime)];

@@ -40,10 +40,7 @@ const historyOf = (given: NonNullable<Status["jobStatusList"]>[number]): History
     return at === undefined ? [] : [{ state, at }];
   });
 
-/**
- * Makes the memory of a flow without a record from its status, so that a flow of upstream's controller goes on as it
- * was.
- */
+/** Makes the memory of a flow without a record from its status, so that upstream's flows go on as they were. */
 export const seeded = (object: Stored): Memory => {
   const { completedJobs = [], jobStatusList = [] } = statusOf(object);
   return {

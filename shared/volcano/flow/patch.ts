@@ -1,7 +1,4 @@
-/**
- * Merges a flow's patch into its template: items by name where they have one, objects by field; anything else is
- * replaced.
- */
+/** Merges a flow's patch into its template: named items by name, objects by field; anything else is replaced. */
 import { isRecord, type Json } from "../../kube/responses.ts";
 
 /** Values that the API server fills into every patch by itself; they are not the user's. */
@@ -62,9 +59,7 @@ const withPlugins = (base: unknown, patch: unknown): unknown => {
   return { ...base, ...Object.fromEntries(joined) };
 };
 
-/**
- * Returns the spec of a job: the template's with the patch over it, as in upstream's design of parameter overriding.
- */
+/** Returns the spec of a job: the template's with the patch over it, as upstream's design of parameter overriding. */
 export const patched = (template: Json, patch: Json | undefined): Json => {
   if (patch === undefined) return template;
   const said = Object.fromEntries(Object.entries(patch).filter(([name, value]) => filledIn[name] !== value));

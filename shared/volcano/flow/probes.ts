@@ -85,10 +85,7 @@ function* answerOf(question: Question): Reads<Asked> {
 /** The API server's messages about a connection that failed or was not allowed; any other message is an answer. */
 const unconnected = /dial tcp|no route to host|i\/o timeout|is forbidden: User|"reason":"(NotFound|BadRequest)"/;
 
-/**
- * True if the pod took the connection. A pod that takes it and sends nothing before the timeout counts as one that does
- * not.
- */
+/** True if the pod took the connection. One that sends nothing before the timeout counts as unconnected. */
 const isConnected = (hearing: ProbeResult): boolean => {
   if (hearing.heard) return true;
   if (hearing.why === "timeout" || unconnected.test(hearing.message)) return false;

@@ -1,6 +1,4 @@
-/**
- * Recovery of a JobFlow: the names of its jobs derive from its templates, so none is created twice whatever is lost.
- */
+/** Recovery of a JobFlow: its jobs' names derive from its templates, so none is created twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { ownedBy } from "../../kube/pods.ts";

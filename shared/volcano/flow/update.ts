@@ -1,6 +1,4 @@
-/**
- * The status update that a plan for a JobFlow causes: its phase, or InvalidSpec. Its jobs have updates of their own.
- */
+/** The status update that a plan for a JobFlow causes: its phase, or InvalidSpec. Its jobs have their own. */
 import type { Stored } from "../../core/object.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";

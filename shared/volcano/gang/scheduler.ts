@@ -1,6 +1,4 @@
-/**
- * Finds the component that admits groups of pods: Volcano's scheduler while any sign shows that it runs, else Rekindle.
- */
+/** Finds the component that admits groups: Volcano's scheduler while any sign shows that it runs, else Rekindle. */
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { View } from "../../core/plan.ts";
@@ -19,10 +17,7 @@ export type GangMode = (typeof gangModes)[number];
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 
-/**
- * The scheduler's lease has the scheduler's name; a scheduler with several names uses the component's. In any
- * namespace.
- */
+/** The scheduler's lease, in any namespace, has its name; with several names, it has the component's. */
 const names = ["volcano", "vc-scheduler"] as const;
 
 const leaseQuery = (name: string): Looking => ({

@@ -1,6 +1,4 @@
-/**
- * Actions that a job asks for by annotation and that no policy event leads to: suspension, a deadline, early success.
- */
+/** Actions that a job asks for by annotation, without any policy event: suspension, a deadline, early success. */
 import { spanText } from "../../core/annotation.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { Target } from "./annotations.ts";
@@ -28,10 +26,7 @@ const suspension: Wished = ({ wishes: { suspend } }, memory) => {
     : undefined;
 };
 
-/**
- * Returns the instant at which the job has worked for too long, epoch ms; undefined if it does not work or has no
- * deadline.
- */
+/** Returns the instant at which the job has worked for too long, epoch ms; undefined if there is none. */
 export const deadlineOf = ({
   wishes: { deadlineMs },
   memory,

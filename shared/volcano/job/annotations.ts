@@ -1,6 +1,4 @@
-/**
- * The annotations by which a job asks for more than upstream offers: each policy once, with its default and its range.
- */
+/** The annotations by which a job asks for more than upstream offers: each with its default and its range. */
 import { type Choice, type Grammar, type Span, spanUnits } from "../../core/annotation.ts";
 import { type Action, policyActions } from "../schema/words.ts";
 

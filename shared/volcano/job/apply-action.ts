@@ -77,9 +77,7 @@ const aimed = (scene: JobContext, memory: Memory, move: Move, target: Target): M
   };
 };
 
-/**
- * Begins the next version: its pods are new, and the group is retired. As upstream, the last retry keeps finished pods.
- */
+/** Begins the next version: its pods are new, the group is retired. As upstream, the last retry keeps finished pods. */
 const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memory => {
   const { kept: _, unknown: __, ...rest } = memory;
   const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;

@@ -1,7 +1,4 @@
-/**
- * Waits between restarts, where a job asks for them: each doubles the one before up to a maximum; a good run resets
- * them.
- */
+/** Waits between restarts, where a job asks for them: doubled up to a maximum, and reset by a good run. */
 
 import type { AnnotationPolicies } from "./annotation-policies.ts";
 import type { Memory } from "./memory.ts";

@@ -1,6 +1,4 @@
-/**
- * The context of one Job step: the object, its memory, its pods and its group, with helpers for every part of the step.
- */
+/** The context of one Job step: the object, its memory, its pods and its group; and helpers on them. */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, View } from "../../core/plan.ts";

@@ -112,10 +112,7 @@ const EMPTY: Stored = { apiVersion: "", kind: "", metadata: { name: "", uid: "",
 const namedAlike = ({ key, group }: JobContext): Pick<Memory, "legacy"> =>
   group?.metadata.name === key.name ? { legacy: true } : {};
 
-/**
- * Reads the pod that the action rests on once more, because the first read may be stale; true if the pod is as
- * expected.
- */
+/** Reads the pod that the action rests on once more, as the first read may be stale; true if it is as expected. */
 function* isConfirmed(scene: JobContext, { witness, because }: SelectedAction): Reads<boolean> {
   if (witness === undefined) return true;
   // A failed pod stays failed: a cached read suffices if it is no older than the key's earlier reads.

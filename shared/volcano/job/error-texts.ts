@@ -48,10 +48,7 @@ export const refusalWord = ([first]: readonly Refusal[]): Word => {
   return said(wording ?? ofPlugins, first?.message ?? "");
 };
 
-/**
- * Returns reason and message of lasting trouble, by the operation that fails; undefined if the server's own message is
- * used.
- */
+/** Returns reason and message of lasting trouble, by the failed operation; undefined: the server's message is used. */
 export const troubleWord = ({ doing, message }: Trouble): Word | undefined => {
   const wording = doing === undefined ? undefined : wordingOf(doing);
   return wording === undefined ? undefined : said(wording, message);

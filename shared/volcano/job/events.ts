@@ -33,9 +33,7 @@ export const told = (about: Stored, occasion: string, word: Word, type: "Normal"
 /** A delayed action. `dueAt` in epoch ms. */
 export type Later = { readonly action: Action; readonly delayMs: number; readonly dueAt: number };
 
-/**
- * Returns the Event of the last action while the status does not show it; `covered`: the status has another message.
- */
+/** Returns the Event of the last action until the status shows it; `covered`: the status has another message. */
 const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Untold[] => {
   const { why, phase, version, retryCount, since } = memory;
   if (why === undefined) return [];
@@ -49,9 +47,7 @@ const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Un
 export const actionTold = (scene: JobContext, covered: boolean): readonly Effect[] =>
   actionIn(scene, covered).map((one) => eventOf(scene.object, one));
 
-/**
- * Returns the state's reason and message when nothing hinders the job: its cause, and ignored annotations and flags.
- */
+/** Returns the state's reason and message when nothing hinders it: its cause, and ignored annotations and flags. */
 export const stateWord = ({ memory: { why }, problems }: JobContext): Word | undefined => {
   const words = [...(why === undefined ? [] : [why]), ...problems];
   const [first] = words;
@@ -64,10 +60,7 @@ export const problemsTold = ({ object, problems }: JobContext): readonly Effect[
     .filter(({ message }) => !stateShown(object).message.includes(message))
     .map((problem) => told(object, problem.message, problem));
 
-/**
- * Events for actions that wait from this step on. Those of one instant share one Event, as upstream's recorder
- * aggregates them.
- */
+/** Events for actions that wait from this step on; one for each action and instant, as upstream's recorder has it. */
 const latersIn = (laters: readonly Later[]): readonly Untold[] => {
   const distinct = new Map(laters.map((later) => [`later ${later.action} ${later.dueAt}`, later]));
   return [...distinct].map(([occasion, { action, delayMs }]) => {
@@ -96,9 +89,7 @@ const conditionsIn = (group: Stored): readonly z.infer<typeof condition>[] => {
   return Array.isArray(conditions) ? conditions.flatMap((one) => condition.safeParse(one).data ?? []) : [];
 };
 
-/**
- * Returns the newest condition of the group that is true, unless it is Scheduled: it says why the group does not start.
- */
+/** Returns the newest true condition of the group, unless it is Scheduled: why the group does not start. */
 const hindranceIn = ({ group, memory }: JobContext) => {
   if (group === undefined || group.metadata.uid === memory.retired) return undefined;
   const [newest] = conditionsIn(group)
@@ -137,10 +128,7 @@ export const owed = (before: JobContext, after: JobContext, laters: readonly Lat
     (one) => untold(after.view, [eventOf(after.object, one)]).length > 0,
   );
 
-/**
- * Saves all owed Events, then records them before any other effect: after a death in between, the next step records
- * them.
- */
+/** Saves all owed Events, and records them before any other effect: after a death, the next step does. */
 export const toldFirst = (
   { object, memory }: JobContext,
   debt: readonly Untold[],

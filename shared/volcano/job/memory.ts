@@ -58,10 +58,7 @@ const memory = z.object({
   failed: sets,
   /** Pods that succeeded, including those that were deleted since. */
   done: sets.default({}),
-  /**
-   * Pods whose deletion began before they succeeded: a terminal phase that the kubelet writes afterwards does not
-   * count.
-   */
+  /** Pods whose deletion began before they succeeded: a terminal phase written afterwards does not count. */
   leaving: sets.default({}),
   /** Excess pods that a step deletes, and when the latest of these deletions was planned, epoch ms. */
   dismissed: z.object({ at: instant, pods: sets }).optional(),
@@ -137,9 +134,7 @@ const conditionsIn = ({ conditions = [] }: Shown, now: number): Memory["conditio
     isPhase(status) ? [{ phase: status, at: instantOf(lastTransitionTime) ?? now }] : [],
   );
 
-/**
- * Makes the memory of a job without a record from its status, so that a job of upstream's controller goes on as it was.
- */
+/** Makes the memory of a job without a record from its status, so that upstream's jobs go on as they were. */
 export const seeded = (job: Stored, now: number): Memory => {
   const told = shownIn(job);
   const entered = shownPhase(job);

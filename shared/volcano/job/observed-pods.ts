@@ -1,7 +1,4 @@
-/**
- * Takes a step's observation into the memory: the pods that exist, and the events that are over because their objects
- * are gone.
- */
+/** Takes a step's observation into the memory: the existing pods, and the events whose objects are gone. */
 
 import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled } from "../command/order.ts";
@@ -42,9 +39,7 @@ const leavingIn = (scene: JobContext): Memory["leaving"] => {
   return byTaskOf(members.filter((member) => member.ending && !hasSucceeded(member, memory) && mayCount(member)));
 };
 
-/**
- * The longest time between a planned deletion and its effect: the fence, the request timeout, and a second of rounding.
- */
+/** The longest time from a planned deletion to its effect: the fence, the request timeout, a second of rounding. */
 const latestMs = 16_000;
 
 /**

@@ -4,10 +4,7 @@ export type Ordinals = ReadonlySet<number>;
 
 const shape = /^\d+(-\d+)?(,\d+(-\d+)?)*$/;
 
-/**
- * The most ordinals in a record: five times as many as a job may have pods. Rekindle writes no more, and a longer list
- * takes seconds.
- */
+/** The most ordinals in a record, five times the most pods of a job: a longer list is foreign and takes seconds. */
 const most = 100_000;
 
 type Range = readonly [first: number, last: number];

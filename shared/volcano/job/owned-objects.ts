@@ -1,7 +1,4 @@
-/**
- * The objects of a job beside its pods: its group, the objects of its plugins, its claims. Created, repaired, and
- * deleted with the job.
- */
+/** The objects of a job beside its pods: its group, its plugins' objects, its claims. They end with the job. */
 import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
@@ -49,10 +46,7 @@ const creation = (scene: JobContext, { resource, object, fresh }: Kept): Effect 
   ...(fresh === undefined ? {} : { fresh }),
 });
 
-/**
- * Returns the data that the object lacks or has differently. A Secret is not patched: its keys stay as they were
- * created.
- */
+/** Returns the data that the object lacks or has differently. A Secret keeps its keys as they were created. */
 const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
   if (wanted.kind === secrets.kind) return undefined;
   const data = isRecord(there["data"]) ? there["data"] : {};
@@ -85,9 +79,7 @@ function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly
   return wanted.map((one, index) => ({ one, there: objects[index] }));
 }
 
-/**
- * Creates and repairs the shared objects. Once complete, they are not read again until the job or its version changes.
- */
+/** Creates and repairs the shared objects; once complete, they are next read when the job or its version changes. */
 function* upheld(scene: JobContext): Reads<OwnedObjectsPlan> {
   const wanted = keptOf(scene);
   const named = namedOf(scene);

@@ -69,10 +69,7 @@ const isContested = ({ view, object, memory }: JobContext): boolean =>
 
 type Stages = readonly (readonly Effect[])[];
 
-/**
- * True if the status is the record: a step without a record derives the same memory from it, and finds or creates the
- * same group.
- */
+/** True if the status is the record: a step without a record derives the same memory, and the same group, from it. */
 const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): boolean => {
   const { kept: _, ...remembered } = memory;
   const { status, stages, next } = plan;

@@ -77,10 +77,7 @@ const failures = (scene: JobContext, task: Task, members: readonly Member[]): re
     );
 };
 
-/**
- * Seen ordinals that have no pod. The memory drops a done ordinal from `seen` when its pod is gone, so it is no
- * eviction.
- */
+/** Seen ordinals without a pod. `seen` drops a done ordinal when its pod is gone, so it is no eviction. */
 const evictions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const there = new Set(members.map(({ index }) => index));
   const missing = [...ofTask(scene.memory.seen, nameOf(task))].filter((index) => !there.has(index));

@@ -1,6 +1,4 @@
-/**
- * Values of the priority classes that a job's pods name: the group's needs count tasks of the highest priority first.
- */
+/** Values of the priority classes that a job's pods name: its group's needs count the highest first. */
 import { all, get, type Reads } from "../../core/decision.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Priorities } from "../podgroup/group.ts";

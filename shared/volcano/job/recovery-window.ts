@@ -1,6 +1,4 @@
-/**
- * The recovery window of a job: a seen pod that is missing may come back within it; afterwards it counts as evicted.
- */
+/** The recovery window of a job: a seen pod that is missing may come back within it; later it counts as evicted. */
 import type { Plan } from "../../core/plan.ts";
 import { waitingOrders } from "../command/order.ts";
 import { podName } from "../pods/names.ts";
@@ -22,10 +20,7 @@ const missingIn = (scene: JobContext): readonly string[] =>
       .map((index) => podName(ownerOf(scene).name, name, index));
   });
 
-/**
- * Returns the plan while the window is open for a missing pod; undefined if nothing is waited for. A command ends the
- * wait.
- */
+/** Returns the plan while the window is open for a missing pod; otherwise undefined. A command ends the wait. */
 export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | undefined => {
   const { returning, now } = scene.view;
   if (returning === undefined || now >= returning.until || !isKept(scene)) return undefined;

@@ -12,9 +12,7 @@ import { isFinished } from "./machine.ts";
 import { entered, type Memory, salvageMemory, seeded } from "./memory.ts";
 import { type Member, membersOf } from "./pods.ts";
 
-/**
- * Pods and groups. The step that shows the job's end deletes the objects that pods share; claims hold data, and stay.
- */
+/** Pods and groups. The step that shows the job's end deletes the pods' shared objects; claims hold data, and stay. */
 const ownedObjects = (key: Key, uid: string): OwnedObjects => ({
   queries: [podsOf(key), ...groupsOf(key, uid)],
   owners: [uid],

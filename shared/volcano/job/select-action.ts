@@ -64,9 +64,7 @@ const excluding = (sets: Memory["seen"], gone: ReadonlyMap<string, readonly numb
 const tasksIn = (happenings: readonly PolicyEvent[], event: EventName): readonly string[] =>
   happenings.filter((one) => one.event === event).map(({ task }) => task);
 
-/**
- * Marks handled events in the memory, so that each is an event once. A Pending pod is not marked: it stays an event.
- */
+/** Marks handled events in the memory, so that each is an event once, except a Pending pod, which stays one. */
 const noted = (memory: Memory, { happenings, arms }: Heard, { group }: JobContext): Memory => {
   const lost = group !== undefined && happenings.some(({ event }) => event === "Unknown");
   return {
@@ -135,10 +133,7 @@ const choiceOf = (memory: Memory, happening: PolicyEvent, action: Action): Selec
   };
 };
 
-/**
- * Takes the oldest command, before everything else and in every phase. A command that changes nothing sets no
- * `because`.
- */
+/** Takes the oldest command, first of all and in every phase. One that changes nothing sets no `because`. */
 const orderedOf = ({ orders, memory: { commands } }: JobContext, memory: Memory): SelectedAction | undefined => {
   const [order] = waitingOrders(orders, commands);
   if (order === undefined) return undefined;
@@ -159,9 +154,7 @@ export const isToEnd = ({ orders, memory }: JobContext): boolean => {
 const isFresh = ({ view }: JobContext, { task, index = -1 }: PolicyEvent): boolean =>
   !ofTask(view.memory?.seen ?? {}, task).has(index);
 
-/**
- * Handles events until one leads to an action; `told`: the status shows the current phase, so an action may be taken.
- */
+/** Handles events until one leads to an action; `told`: the status shows the phase, so an action may be taken. */
 const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedAction => {
   const happenings: PolicyEvent[] = [];
   const arms: Arm[] = [];

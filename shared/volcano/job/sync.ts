@@ -1,7 +1,4 @@
-/**
- * Effects that make the pods match the spec: missing pods are created in the order of their tasks, superfluous pods
- * deleted.
- */
+/** Effects that make the pods match the spec: missing pods are created in the order of tasks, others deleted. */
 import { type Effect, wholeOf } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { onPod } from "../plugins/all.ts";
@@ -49,9 +46,7 @@ const makesWay = ({ spec, memory }: JobContext, member: Member): boolean =>
   (member.pod.metadata.finalizers ?? []).length === 0 &&
   memory.retryCount < (spec.maxRetry ?? 0);
 
-/**
- * Ordinals that have no pod and are not done. A seen ordinal is not among them: its eviction must be an event first.
- */
+/** Ordinals that have no pod and are not done, except seen ones: their eviction must be an event first. */
 const missingOf = (scene: JobContext, task: Task): readonly number[] => {
   const name = nameOf(task);
   const stays = (member: Member): boolean => member.task === name && !makesWay(scene, member);

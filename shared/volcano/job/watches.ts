@@ -1,7 +1,4 @@
-/**
- * The watches of a Job: which changes send its key, and which fields a watch keeps. It imports none of the job's
- * decisions.
- */
+/** The watches of a Job: the changes that send its key, and the fields that are kept. It imports no decisions. */
 import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";

@@ -1,6 +1,4 @@
-/**
- * All plugins by name, and the combined result of those that a job names, in one order whatever order it names them in.
- */
+/** All plugins by name, and the combined result of those that a job names, always in the same order. */
 import type { Draft } from "../pods/draft.ts";
 import type { JobSpec } from "../schema/spec.ts";
 import { env } from "./env.ts";

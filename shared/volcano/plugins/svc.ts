@@ -91,10 +91,7 @@ const named = (draft: Draft, { owner }: Scope): Draft => {
   return { ...draft, spec: { ...draft.spec, ...missing } };
 };
 
-/**
- * Returns two variables for each task. They are built once for all pods of the job, which may have thousands of tasks
- * and pods.
- */
+/** Returns two variables per task, built once for all pods of a job: it may have thousands of tasks and pods. */
 const hostVariables = oncePer(({ owner, tasks }: Scope): readonly Json[] =>
   tasks
     .flatMap((task) => [variable(task, "HOSTS"), variable(task, "NUM")])

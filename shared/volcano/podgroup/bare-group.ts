@@ -1,6 +1,5 @@
 /**
- * The group of pods that belong to no job: bare pods, and those of ReplicaSets and others. As upstream's podgroup
- * controller.
+ * The group of pods without a job: bare pods, and those of ReplicaSets and others. As upstream's podgroup controller.
  */
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";

@@ -1,6 +1,4 @@
-/**
- * The resources that a job's group needs to start: the usage of its least pods, those of the highest priority first.
- */
+/** The resources that a job's group needs to start: usage of its least pods, those of the highest priority first. */
 import { quantityText } from "../../kube/quantity.ts";
 import { leastOf, replicasOf, type Task } from "../schema/spec.ts";
 import { type Amounts, merged, multiplied, usageOf } from "./usage.ts";
@@ -20,10 +18,7 @@ const taken = (limits: readonly number[], total: number): readonly number[] => {
   });
 };
 
-/**
- * Returns how many pods of each task count: the minimum of each, filled up from the rest; or fewer if the job asks for
- * fewer.
- */
+/** Returns how many pods of each task count: the minimum of each, filled up from the rest; fewer if `least` is less. */
 const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
   const minima = tasks.map(({ task }) => leastOf(task));
   const together = minima.reduce((sum, one) => sum + one, 0);

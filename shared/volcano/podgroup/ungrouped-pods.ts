@@ -1,6 +1,4 @@
-/**
- * Pods of Volcano's scheduler that are in no group: a step creates the group and annotates the pod with its name. Pure.
- */
+/** Pods of Volcano's scheduler without a group: a step creates the group and writes its name into the pod. Pure. */
 import { type Decision, getIfAllowed } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";

@@ -1,6 +1,4 @@
-/**
- * Names of a job's pods and of its other objects. They derive from the job, so that creating one twice creates it once.
- */
+/** Names of a job's pods and other objects. They derive from the job, so that creating one twice creates it once. */
 import { digest } from "../../core/key.ts";
 import type { OwnerReference } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
@@ -20,9 +18,7 @@ const lot = (...parts: readonly string[]): string => digest(...parts).slice(0, 1
 /** Returns the name of a pod's volume for a claim. */
 export const volumeName = ({ name, uid }: Owner, claim: string): string => `${name}-${lot(uid, "volume", claim)}`;
 
-/**
- * Returns the name of the claim for a job's volume that describes a claim without naming it; `at`: index of the volume.
- */
+/** Returns the name of the claim for the job's volume at this index, which describes a claim without naming it. */
 export const claimName = ({ name, uid }: Owner, at: number): string => `${name}-pvc-${lot(uid, "claim", `${at}`)}`;
 
 /** True for a name that upstream's controller or Rekindle has generated. */

@@ -1,7 +1,4 @@
-/**
- * Namespaces from which commands for queues are accepted: a queue has no namespace, and a Command for it may be created
- * in any.
- */
+/** Namespaces from which commands for queues are accepted: a queue has none, and a Command may be created in any. */
 import type { Order } from "../command/order.ts";
 
 /** The name of the setting. */

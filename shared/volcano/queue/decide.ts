@@ -1,7 +1,4 @@
-/**
- * The decision of one step of a queue: its state, its place in the tree, and under the root's key an admission round.
- * Pure.
- */
+/** The decision of one step of a queue: its state, its place in the tree, and for root an admission round. Pure. */
 
 import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
@@ -73,10 +70,7 @@ const founding = ({ object, all }: QueueContext): readonly Effect[] => [
   ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
 ];
 
-/**
- * Children close and open with their parent: an annotation tells each child, and the child's own step changes its
- * state.
- */
+/** Children close and open with their parent: an annotation tells each child, and the child's own step does it. */
 const telling = ({ object, all }: QueueContext, { state }: Act): readonly Effect[] =>
   childrenOf(object, all).flatMap((child) => {
     const mark = child.metadata.annotations?.[closedByParent];
@@ -134,10 +128,7 @@ const rememberedOf = ({ admits, searchedAt, silent }: AdmissionRound["found"]): 
   ...(silent === undefined ? {} : { silent: true }),
 });
 
-/**
- * Events about the component that admits groups: when it is first found, when it changes, and when a scheduler admits
- * nothing.
- */
+/** Events about the component that admits groups: first found, changed, or a scheduler that admits nothing. */
 const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefined): readonly Effect[] => {
   if (turn === undefined) return [];
   const { admits, saying, silent } = turn.found;

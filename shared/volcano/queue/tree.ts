@@ -6,9 +6,7 @@ import { type State, stateOf } from "./machine.ts";
 export const rootName = "root";
 export const defaultName = "default";
 
-/**
- * The annotation that upstream sets on a queue that was closed with its parent; the queue opens with the parent again.
- */
+/** Upstream's annotation of a queue that was closed with its parent; the queue opens with the parent again. */
 export const closedByParent = "volcano.sh/closed-by-parent";
 
 const recordAt = (object: Obj, field: string): Json => {

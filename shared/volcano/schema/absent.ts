@@ -1,10 +1,7 @@
 /** Reads null as absent, as Kubernetes does, before anything is parsed. */
 import { isRecord } from "../../kube/responses.ts";
 
-/**
- * Returns the value without null fields, at any depth, or the value itself if it has none. Items of lists keep their
- * places.
- */
+/** Returns the value without null fields at any depth: itself if it has none. Items of lists keep their places. */
 export const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     const items = value.map(withoutNulls);

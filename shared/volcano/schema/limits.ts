@@ -1,7 +1,4 @@
-/**
- * Limits on length, number and size of the fields of Volcano's kinds: at least ten times those of upstream's largest
- * example.
- */
+/** Limits on length, number and size of fields of Volcano's kinds: at least ten times upstream's largest example. */
 import { below, type Limit, limitsOf } from "../../kube/limits.ts";
 
 const names = { characters: 253, why: "no object has a longer name" };

@@ -3,9 +3,7 @@
 /** The fields of a queue that jobs and groups depend on. */
 export type QueueView = { readonly name: string; readonly state: string; readonly children: number };
 
-/**
- * The queue that every cluster has: without Volcano's scheduler, the step of the first job creates it and waits for it.
- */
+/** The queue that every cluster has: without Volcano's scheduler, the first job's step creates it and waits for it. */
 const usual = "default";
 
 /** Returns what is wrong with the queue; `queue` undefined: none has this name. */

@@ -45,7 +45,7 @@ const running: Looking = {
   field: "spec.restartPolicy=Always,spec.schedulerName!=volcano,status.phase=Running",
 };
 
-/** How long the result of a search that found no scheduler holds, ms: a scheduler at work shows by its writes. */
+/** The time, ms, for which a search without a result holds: a scheduler at work shows by its writes. */
 const searchMs = 300_000;
 
 const image = /(^|\/)vc-scheduler(-[a-z0-9]+)?$/;

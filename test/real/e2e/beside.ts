@@ -1,4 +1,4 @@
-/** Another controller on a real cluster that holds no lease and shows by its Ready pod. */
+/** Another controller on a real cluster that holds no lease and is detectable only by its Ready pod. */
 import type { Api } from "../cluster/api.ts";
 import { must } from "./scene.ts";
 
@@ -7,8 +7,8 @@ const theirs = "theirs";
 const podsOfTheirs = "/api/v1/namespaces/default/pods?labelSelector=app.kubernetes.io%2Fcomponent%3Dcontroller";
 
 /**
- * The labels of kubeflow's chart on an image from a mirror: nothing but its Ready pod tells what it is. Gives what ends it,
- * and returns when its pod is gone.
+ * Starts a Deployment with the labels of kubeflow's chart and an image from a mirror, so that only its Ready pod
+ * identifies it. Returns the function that deletes it and resolves when its pod is gone.
  */
 export const operatorBegins = async (api: Api): Promise<() => Promise<void>> => {
   const labels = { "app.kubernetes.io/name": "spark-operator", "app.kubernetes.io/component": "controller" };
@@ -31,7 +31,7 @@ export const operatorBegins = async (api: Api): Promise<() => Promise<void>> => 
   };
 };
 
-/** Until functions have kept a sign of it in their shared record. */
+/** Resolves when functions have stored a sign of the other controller in their shared record. */
 export const isSeen = async (api: Api, sign: RegExp): Promise<void> => {
   await api.until("/apis/rekindle.dev/v1alpha1/checkpoints", ({ body }) => sign.test(JSON.stringify(body)), 60_000);
 };

@@ -1,4 +1,6 @@
-/** The cases of the end-to-end lane: upstream's examples as they are, and an application whose host is killed all the time. */
+/**
+ * The cases of the end-to-end lane: upstream's examples unmodified, and an application whose host is killed repeatedly.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { killing } from "./killing.ts";
@@ -7,7 +9,7 @@ import { awaitState, driverLog, observe, stateOf } from "./witness.ts";
 
 const own = join(import.meta.dirname, "manifests");
 
-/** An example of upstream, applied as it is, runs to COMPLETED and says what it computed. */
+/** Waits until upstream's example is COMPLETED, and checks its driver's log and its status. */
 const example = async (scene: Scene, name: string): Promise<string> => {
   const { cluster } = scene;
   const witness = observe(cluster.api, name);
@@ -26,7 +28,7 @@ const example = async (scene: Scene, name: string): Promise<string> => {
 
 const names = ["spark-pi", "spark-pi-python", "spark-pi-configmap"];
 
-/** All three at once, as a team would. */
+/** Applies all three examples at once, as a team would. */
 export const upstreamExamples = (dir: string): Case => ({
   name: `upstream's ${names.join(", ")}, unmodified`,
   run: (scene) =>
@@ -38,7 +40,7 @@ export const upstreamExamples = (dir: string): Case => ({
     }),
 });
 
-/** SIGKILL at random moments from before the application exists until it has completed. */
+/** Kills the host by SIGKILL at random moments, from before the application exists until it has completed. */
 export const killedHost = (least: number): Case => ({
   name: `host killed by SIGKILL at ≥ ${least} random moments`,
   run: async (scene) => {
@@ -63,7 +65,7 @@ export const killedHost = (least: number): Case => ({
   },
 });
 
-/** A failing application is tried again as its policy says, though its host is killed all the while. */
+/** Checks that a failing application is retried by its policy while its host is killed repeatedly. */
 export const killedRetries: Case = {
   name: "OnFailure: two attempts under a host that is killed, then FAILED",
   run: async (scene) => {
@@ -87,7 +89,7 @@ export const killedRetries: Case = {
   },
 };
 
-/** Deleted mid-run, with nobody there to see it: nothing that was ours is left. */
+/** Deletes an application in mid-run while no host runs; no object that Rekindle owned remains. */
 export const deletedUnseen: Case = {
   name: "deleted mid-run while no host lived: nothing is left",
   run: async (scene) => {

@@ -1,4 +1,4 @@
-/** The families of end-to-end cases: what each is about, what it needs, and its cases. A new one is a row here. */
+/** The families of end-to-end cases: the topic, the prerequisites and the cases of each. A new family is a row here. */
 import { join } from "node:path";
 import type { ClusterOptions } from "../cluster/cluster.ts";
 import { admissionCases } from "./admission/cases.ts";
@@ -17,25 +17,25 @@ import { volcanoCases } from "./volcano/cases.ts";
 import { containers } from "./volcano/containers.ts";
 import type { Gang } from "./volcano/stage.ts";
 
-/** Whose CRDs are installed. */
+/** The origin of the installed CRDs. */
 export type Which = "ours" | "upstream";
 
-/** `recorded` and `volcano` are folders of upstreams' recorded files, undefined when they are not beside the project. */
+/** `recorded` and `volcano` are folders of upstreams' recorded files; undefined if they are not beside the project. */
 type Given = { readonly recorded: string | undefined; readonly volcano: string | undefined; readonly kills: number };
 
 export type Family = {
   readonly about: string;
-  /** Parts of `npm run setup` beyond control plane and Spark. */
+  /** Parts of `npm run setup` beyond the control plane and Spark. */
   readonly needs: readonly string[];
-  /** Every case runs once with each of these. */
+  /** Every case runs once with each of these CRDs. */
   readonly crds: readonly Which[];
-  /** What the cluster is to be beyond one node. */
+  /** Options of the cluster beyond one node. */
   readonly cluster?: Partial<Omit<ClusterOptions, "dir">>;
-  /** The cases, and how many are left out because recorded data is missing. */
+  /** The cases, and how many are skipped because recorded data is missing. */
   readonly cases: (given: Given) => {
     readonly cases: readonly Case[];
     readonly skipped: number;
-    /** They run beside each other, and this is around all of them. */
+    /** Wraps all cases, which then run in parallel. */
     readonly around?: <T>(scene: Scene, work: () => Promise<T>) => Promise<T>;
   };
 };

@@ -1,4 +1,7 @@
-/** Rekindle as its users install it: the manifests it prints, its service account, its built bundle as a process of its own. */
+/**
+ * Installs Rekindle as its users do: the printed manifests, the service account, the built bundle as a separate
+ * process.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +12,10 @@ import type { ControlPlane } from "../cluster/controlplane.ts";
 const root = join(import.meta.dirname, "..", "..", "..");
 export const cli = join(root, "dist", "cli.mjs");
 
-/** What a service manager would give it, and nothing of the lane's own. */
+/** The variables that a service manager would set; none of the lane's own. */
 const environment = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
 
-/** Standard output of the built command line; throws with what it said when it fails. */
+/** Returns the standard output of the built command line; throws its standard error on failure. */
 export const rekindle = (args: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [cli, ...args], { env: environment });
@@ -30,14 +33,14 @@ export const rekindle = (args: readonly string[]): Promise<string> =>
     );
   });
 
-/** Bundles as they are published. */
+/** Builds the bundles as they are published. */
 export const build = (): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["infra/build.ts"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
     child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the build ended with ${code}`))));
   });
 
-/** Lanes have jobs with keys and executors of ours. */
+/** Enables every feature, because lanes run jobs with keys and executors created by Rekindle. */
 const all = ["--features", features.join(",")] as const;
 
 const applied = async (plane: ControlPlane, text: string): Promise<void> => {
@@ -46,8 +49,9 @@ const applied = async (plane: ControlPlane, text: string): Promise<void> => {
 };
 
 /**
- * `rekindle manifests | kubectl apply`, without the Deployment (there are no container images here). `upstreamCrds` is a
- * folder of CRDs to install instead of ours of these groups. Gives the kubeconfig of the shipped service account.
+ * Runs `rekindle manifests | kubectl apply`, without the Deployment (this cluster runs no container images).
+ * `upstreamCrds` is a folder of CRDs to install instead of Rekindle's CRDs of `groups`. Returns the kubeconfig of the
+ * shipped service account.
  */
 export const install = async (
   plane: ControlPlane,
@@ -66,18 +70,18 @@ export const install = async (
   return await plane.kubeconfigOf("rekindle", "rekindle");
 };
 
-/** Accounts and roles of functions as they are shipped, by `rekindle manifests --functions`. Gives their kubeconfigs by name. */
+/** Applies the accounts and roles of `rekindle manifests --functions`. Returns their kubeconfigs by function name. */
 export const installFunctions = async (plane: ControlPlane): Promise<Readonly<Record<string, string>>> => {
   await applied(plane, await rekindle(["manifests", "--functions", ...all]));
   const configs = functionNames.map(async (name) => [name, await plane.kubeconfigOf("rekindle", `rekindle-${name}`)]);
   return Object.fromEntries(await Promise.all(configs));
 };
 
-/** The rights and the Service that admission takes beside a host. */
+/** Applies the rights and the Service that admission needs beside a host. */
 export const installAdmission = async (plane: ControlPlane): Promise<void> =>
   applied(plane, await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default", ...all]));
 
-/** Flags of a host whose admission the API server calls by its address. */
+/** Flags of a host whose admission webhook the API server calls by URL. */
 export const admissionByUrl: readonly string[] = [
   "--admission",
   "--admission-quota",
@@ -87,9 +91,9 @@ export const admissionByUrl: readonly string[] = [
 
 export type HostProcess = {
   readonly pid: number;
-  /** SIGKILL, and resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with its exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number>;
   readonly exited: () => boolean;
 };
@@ -99,7 +103,7 @@ const gone = (child: ChildProcess): Promise<number> =>
     ? Promise.resolve(child.exitCode ?? 1)
     : new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
 
-/** One host as a separate process; its log is appended to `log`. `node`: flags of the runtime itself. */
+/** Starts one host as a separate process and appends its log to `log`. `node`: flags of the Node.js runtime. */
 export const startHost = (
   kubeconfig: string,
   log: string,

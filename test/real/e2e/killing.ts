@@ -1,18 +1,18 @@
-/** A host that is killed again and again, and the work that goes on meanwhile. */
+/** Kills a host repeatedly while other work goes on. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startHost } from "./installed.ts";
 import type { Scene } from "./scene.ts";
 
 /**
- * Kills the host at random moments, and starts another at once, until told to stop. Lives are short and long, up to `mostMs`:
- * some end before the first watch is open, some in the middle of a step.
+ * Kills the host at random moments and starts another at once, until `stop`. A host runs for up to `mostMs`: some are
+ * killed before the first watch is open, some in the middle of a step.
  */
 export const killing = (scene: Scene, args: readonly string[] = [], mostMs = 5_000) => {
   let kills = 0;
   let stopped = false;
   let host = startHost(scene.kubeconfig, scene.hostLog, args);
   let turns: Promise<unknown> = Promise.resolve();
-  /** One at a time: a kill, or a time without a host. */
+  /** Runs one piece of work at a time: a kill, or a time without a host. */
   const turn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = turns.then(work);
     turns = next.catch(() => {});
@@ -40,9 +40,9 @@ export const killing = (scene: Scene, args: readonly string[] = [], mostMs = 5_0
   broken.catch(() => {});
   return {
     kills: () => kills,
-    /** The same, unless the host ended of itself: then that is what there is to say. */
+    /** Resolves as `work` does; rejects if the host exits without being killed. */
     during: <T>(work: Promise<T>): Promise<T> => Promise.race([work, broken]),
-    /** Kills it, and starts another when the work is done. */
+    /** Kills the host, and starts another when the work is done. */
     without: <T>(work: () => Promise<T>): Promise<T> => turn(() => without(work)),
     stop: async () => {
       stopped = true;

@@ -1,4 +1,4 @@
-/** What a lane leaves behind of rights: what each account of ours was granted, and which of it the API server saw used. */
+/** Records the rights that a lane used: the grants of each shipped account, and those that the API server saw used. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
@@ -17,12 +17,12 @@ import { cacheDir } from "../setup/part.ts";
 /** Rights by account, each as `verb resource.group`. */
 const byAccount = z.record(z.string(), z.array(z.string()).readonly());
 
-/** What one lane saw. */
+/** The rights that one lane granted, used, and was refused. */
 export const evidence = z.object({ lane: z.string(), granted: byAccount, used: byAccount, refused: byAccount });
 
 export type Evidence = z.infer<typeof evidence>;
 
-/** Where lanes leave it, a file each. */
+/** The folder of the recorded rights, one file per lane. */
 export const evidenceDir = (): string => join(cacheDir(), "rights");
 
 export const rightText = (verb: string, resource: string, group: string): string =>
@@ -38,7 +38,7 @@ const rightsIn = (rules: readonly Rule[]): readonly string[] => [
 
 const ofHost = rightsIn([...hostRules, ...lookoutRules, ...nodeRules]);
 
-/** What is shipped, by account; what admission takes beside a host stands apart. */
+/** The shipped rights by account; those that admission needs beside a host are listed separately. */
 export const shipped: Readonly<Record<string, readonly string[]>> = {
   rekindle: ofHost,
   "rekindle with admission": rightsIn([...registrationRules, ...certificateRules]).filter(
@@ -47,7 +47,7 @@ export const shipped: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(functionRules).map(([name, rules]) => [`rekindle-${name}`, rightsIn(rules)])),
 };
 
-/** Asked for where they may be refused: what they bring is an extra, granted by a flag of `rekindle manifests`. */
+/** Rights whose refusal is expected: they serve optional features, granted by a flag of `rekindle manifests`. */
 export const optional: readonly string[] = ["list nodes", "patch nodes", "watch nodes", "list namespaces"];
 
 const sorted = (rights: Iterable<string>): string[] => [...new Set(rights)].toSorted();
@@ -62,16 +62,19 @@ const gathered = (requests: readonly Request[]): Evidence["used"] => {
   );
 };
 
-/** Only what a binding of ours allowed: what every login may, such as discovery, is nobody's right. */
+/**
+ * True if a binding of Rekindle allowed the request; the rights of every authenticated user, such as discovery, do not
+ * count.
+ */
 const isOurs = ({ allowed, reason }: Request): boolean => allowed && /Binding "rekindle-/.test(reason);
 
 export type Lane = {
   readonly lane: string;
-  /** The filter of `--case`: a run of some cases uses fewer rights than the lane, and leaves nothing behind. */
+  /** The filter of `--case`: a run of some cases uses fewer rights than the lane, so it records none. */
   readonly only?: string | undefined;
 };
 
-/** Keeps it for `npm run infra:check -- --part rights`. */
+/** Writes the evidence of the lane for `npm run infra:check -- --part rights`. */
 export const leaveRights = async (
   { lane, only }: Lane,
   audit: Pick<Audit, "read">,

@@ -45,7 +45,7 @@ const upstreamCrds = (): string | undefined =>
 type Result = {
   readonly name: string;
   readonly ok: boolean;
-  /** It could not be tried. */
+  /** Set if the case could not be run here. */
   readonly missing?: true;
   readonly seconds: number;
   readonly lines: readonly string[];
@@ -70,7 +70,7 @@ const attempt = async (one: Case, scene: Scene, label: string): Promise<Result> 
 
 type Chosen = Omit<ReturnType<Family["cases"]>, "skipped">;
 
-/** One after the other, or beside each other with something around them. */
+/** Runs the cases one after the other, or in parallel inside `around`. */
 const played = async ({ cases, around }: Chosen, scene: Scene, which: Which): Promise<readonly Result[]> => {
   const tried = (one: Case): Promise<Result> => attempt(one, scene, `${one.name} (${which} CRDs)`);
   if (around !== undefined) return await around(scene, () => Promise.all(cases.map(tried)));
@@ -79,7 +79,7 @@ const played = async ({ cases, around }: Chosen, scene: Scene, which: Which): Pr
   return results;
 };
 
-/** Every case on a cluster of its own with the CRDs of `which`. */
+/** Runs the cases on a new cluster with the CRDs of `which`. */
 const round = async (
   family: Family,
   which: Which,
@@ -113,7 +113,7 @@ type Wanted = {
   readonly crds: string | undefined;
 };
 
-/** All cases of a family, once with each of its CRDs. */
+/** Runs all cases of a family, once with each of its CRDs. */
 const hostLane = async (family: Family, { seed, kills, only, crds }: Wanted): Promise<Outcome> => {
   const recorded = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
   const volcano = dataDir === undefined ? undefined : join(dataDir, "volcano");
@@ -139,7 +139,7 @@ const cloudOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   skipped: 0,
 });
 
-/** Each on a cluster of its own; `--family spark` or `volcano` is only one of them. */
+/** Runs each migration on its own cluster; `--family spark` or `volcano` selects one. */
 const migrateOutcome = async (family: Family): Promise<Outcome> => {
   if (dataDir === undefined) {
     console.log("skipped: recorded data is not beside the project, so upstream's CRDs and roles");

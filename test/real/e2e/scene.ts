@@ -1,37 +1,37 @@
-/** What every end-to-end case works with: the cluster, the real kubectl, a host while it is needed. */
+/** The context of every end-to-end case: the cluster, the real kubectl, a host while it is needed. */
 import type { Cluster } from "../cluster/cluster.ts";
 import { type HostProcess, startHost } from "./installed.ts";
 import type { observe } from "./witness.ts";
 
-/** What a case works with. `say` is progress for people. */
+/** The context of a case. `say` prints progress for people. */
 export type Scene = {
   readonly cluster: Cluster;
   readonly kubeconfig: string;
   readonly hostLog: string;
   readonly say: (line: string) => void;
-  /** Moments of the kills: a seed is printed, and the same seed gives the same moments. */
+  /** Draws the moments of the kills. The seed is printed, and the same seed gives the same moments. */
   readonly random: () => number;
 };
 
-/** Throws what is wrong; gives lines worth knowing, or what is missing for it to be tried at all. */
+/** A case. `run` throws the failure; it returns lines for the report, or the reason why the case cannot be run here. */
 export type Case = {
   readonly name: string;
   readonly run: (scene: Scene) => Promise<readonly string[] | { readonly missing: string }>;
 };
 
-/** Standard output of the real kubectl as admin; throws with what it said when it fails. */
+/** Returns the standard output of the real kubectl as admin; throws its standard error on failure. */
 export const kubectl = async (cluster: Cluster, args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await cluster.kubectl(args);
   if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr.trim()}`);
   return stdout;
 };
 
-/** Throws the message unless it holds. */
+/** Throws the message unless the condition holds. */
 export const must = (holds: boolean, message: string): void => {
   if (!holds) throw new Error(message);
 };
 
-/** One driver per attempt: no submission id ever had two bodies, and no two drivers were alive at once. */
+/** Asserts one driver per attempt: no submission id had two pods, and no two drivers were alive at once. */
 export const onlyOneDriver = (witness: ReturnType<typeof observe>, attempts: number): void => {
   const bodies = [...witness.drivers()].map(([id, uids]) => `${id}: ${uids.size}`);
   must(
@@ -42,7 +42,7 @@ export const onlyOneDriver = (witness: ReturnType<typeof observe>, attempts: num
   must(witness.mostAlive() <= 1, `${witness.mostAlive()} drivers were alive at once`);
 };
 
-/** Works while a host lives, which is told to stop at the end. */
+/** Runs `work` while a host is running, and stops the host at the end. */
 export const running = async <T>(
   scene: Scene,
   work: (host: HostProcess) => Promise<T>,
@@ -57,5 +57,5 @@ export const running = async <T>(
   }
 };
 
-/** What SparkPi says at its end. */
+/** The result line of SparkPi. */
 export const pi = /Pi is roughly 3\.\d+/;

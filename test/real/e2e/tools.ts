@@ -1,6 +1,6 @@
 /**
- * The tools around on a real cluster, each under a user's account with its own rights, beside a host under the shipped
- * one: Kueue's patches, Airflow's and Argo's calls, the real `kubectl wait`, and our own built command line.
+ * External tools on a real cluster, each under a user's account with its own rights, beside a host under the shipped
+ * account: Kueue's patches, the calls of Airflow and Argo, the real `kubectl wait`, and Rekindle's built command line.
  */
 
 import { writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { awaitState, observe, read, stateOf } from "./witness.ts";
 const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 const pods = "/api/v1/namespaces/default/pods";
 
-/** What the admin of a team gives its tools: nothing of it is Rekindle's. */
+/** The rights that the admin of a team grants its tools; none of them belongs to Rekindle. */
 const rights = `
 apiVersion: v1
 kind: ServiceAccount
@@ -50,7 +50,7 @@ subjects: [{ kind: ServiceAccount, name: tool, namespace: default }]
 
 type Tool = { readonly api: Api; readonly kubeconfig: string };
 
-/** The account of the tools; asked for again it is the same. */
+/** Creates the account of the tools; idempotent. */
 const toolOn = async ({ cluster }: Scene): Promise<Tool> => {
   const { code, stderr } = await cluster.kubectl(["apply", "-f", "-"], { input: rights });
   must(code === 0, `the tools' rights: ${stderr}`);
@@ -68,7 +68,7 @@ const created = async ({ api }: Tool, body: ReturnType<typeof bodyOf>, query = "
 
 const merge = "application/merge-patch+json";
 
-/** Created suspended, started by one strict patch of node selectors and suspend=false. */
+/** Creates an application suspended, and starts it by one strict patch of node selectors and suspend=false. */
 const kueue: Case = {
   name: "Kueue: created suspended; node selectors and suspend=false in one patch are one run",
   run: (scene) =>
@@ -110,14 +110,16 @@ const kueue: Case = {
     }),
 };
 
-/** The real kubectl waits, under the user's account; the wait begins before the application has any status. */
+/** Runs the real `kubectl wait` under the user's account; the wait begins before the application has any status. */
 const waitOn = async ({ cluster }: Scene, { kubeconfig }: Tool, args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await cluster.kubectl(["wait", ...args, "--timeout=180s"], { kubeconfig });
   must(code === 0, `kubectl wait ${args.join(" ")}: ${stderr}`);
   return stdout.trim();
 };
 
-/** The operator's calls, in their order: create, state, the driver by name, its log, its mark, deletion. */
+/**
+ * Makes the calls of Airflow's operator in its order: create, state, the driver by name, its log, its label, deletion.
+ */
 const airflow: Case = {
   name: "Airflow: creates, finds the driver by the task's labels, reads its log, deletes; kubectl wait sees both ends",
   run: (scene) =>
@@ -175,7 +177,7 @@ const submission = (at: readonly string[], properties: string): readonly string[
   ...["local:///opt/spark/examples/jars/spark-examples.jar", "1000"],
 ];
 
-/** The real driver's REST API through our port, the API server's pod proxy, and the pod's own. */
+/** Reads the driver's REST API through a local port, the API server's pod proxy, and the pod's own port. */
 const forwarded = async (built: Built, at: readonly string[]): Promise<void> => {
   const page = built.start(["forward", ...at, "typed", "--port", "0"]);
   let answer = "";
@@ -205,7 +207,7 @@ const afterwards = async (built: Built, at: readonly string[]): Promise<string> 
   return status.split("\n")[0] ?? "";
 };
 
-/** Ours, built: what a user types from submission to deletion. */
+/** Runs Rekindle's built command line: the commands that a user types from submission to deletion. */
 const ours: Case = {
   name: "rekindle submit --watch, forward, log, event, status, delete --wait, built, under a user's account",
   run: (scene) =>
@@ -246,5 +248,5 @@ const ours: Case = {
     }),
 };
 
-/** All of them. */
+/** All cases of the family. */
 export const tools: readonly Case[] = [kueue, airflow, ours];

@@ -1,4 +1,4 @@
-/** Watches the API from outside, as nobody's accomplice: every driver pod that ever was, and every state that was shown. */
+/** Watches the API independently of Rekindle: every driver pod that existed and every state that was shown. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../cluster/api.ts";
@@ -41,7 +41,7 @@ export const read = async (api: Api, name: string): Promise<Application> => {
 
 export const stateOf = (app: Application): string => app.status?.applicationState?.state ?? "";
 
-/** Resolves with the application once it is in one of the states; throws with what it was when the time is over. */
+/** Resolves with the application once it is in one of the states; throws its status at the timeout. */
 export const awaitState = async (
   api: Api,
   name: string,
@@ -63,13 +63,13 @@ export const awaitState = async (
 export type Witness = {
   /** UIDs of all driver pods seen so far, by submission id. */
   drivers(): ReadonlyMap<string, ReadonlySet<string>>;
-  /** The most driver pods that were not at their end at one look. */
+  /** The highest number of unfinished driver pods in one reading. */
   mostAlive(): number;
   states(): readonly string[];
   stop(): Promise<void>;
 };
 
-/** Looks every 100 ms: a pod's life is longer than that. */
+/** Polls every 100 ms; a pod exists for longer than that. */
 export const observe = (api: Api, name: string): Witness => {
   const drivers = new Map<string, Set<string>>();
   const states: string[] = [];
@@ -105,7 +105,7 @@ export const observe = (api: Api, name: string): Witness => {
   };
 };
 
-/** The driver's log, through the API server. */
+/** Returns the driver's log, read through the API server. */
 export const driverLog = async (api: Api, podName: string): Promise<string> => {
   const reply = await api.call(
     "GET",

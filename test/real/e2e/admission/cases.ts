@@ -1,4 +1,7 @@
-/** Admission on a real API server: registered by URL and by Service, away and back, its rules without it, and its end. */
+/**
+ * Admission on a real API server: registered by URL and by Service, unreachable and back, its policies without the
+ * webhook, and its removal.
+ */
 import * as z from "zod";
 import { admissionByUrl, type HostProcess, installAdmission, rekindle, startHost } from "../installed.ts";
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
@@ -9,7 +12,7 @@ import { defaulted, limitedExecutor, overQuota } from "./webhooks.ts";
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
 
-/** Works while a host serves admission. */
+/** Runs `work` while a host serves admission. */
 const admitting = async <T>(
   scene: Scene,
   args: readonly string[],
@@ -73,7 +76,10 @@ const gone: Case = {
   },
 };
 
-/** The API server resolves a Service without a proxy when it is told to: its endpoint is the bridge, where a host listens. */
+/**
+ * With aggregator routing the API server resolves a Service without a proxy: its endpoint is the bridge, where a host
+ * listens.
+ */
 const byService: Case = {
   name: "by a Service: the certificate covers its name, and a Secret that is gone is made anew and trusted",
   run: async (scene) => {
@@ -153,7 +159,7 @@ const volcano: Case = {
   },
 };
 
-/** `folder` holds upstream's policies, where they lie beside the project. */
+/** `folder` holds upstream's policies; undefined if they are not beside the project. */
 const volcanoPolicies = (folder: string | undefined): Case => ({
   name: "Volcano's kinds are refused by the policies alone, and whatever upstream's refuse",
   run: async (scene) => {

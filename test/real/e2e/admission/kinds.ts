@@ -1,4 +1,4 @@
-/** Objects of Volcano's kinds, wrong and right, and what is said of them. */
+/** Invalid and valid objects of Volcano's kinds, and the expected answers of admission. */
 
 const container = { name: "main", image: "busybox" };
 const template = { spec: { restartPolicy: "Never", containers: [container] } };
@@ -16,7 +16,7 @@ export type Row = {
   readonly path: string;
   readonly body: object;
   readonly says: RegExp;
-  /** Only a webhook finds it. */
+  /** Set if only a webhook finds the defect. */
   readonly webhookOnly?: true;
 };
 
@@ -191,7 +191,7 @@ export const refused: readonly Row[] = [
   { ...cron("no schedule at all", { schedule: "whenever" }, /not a valid cron expression/), webhookOnly: true },
 ];
 
-/** What is right, of every kind. */
+/** Valid objects of every kind. */
 export const taken: readonly Row[] = [
   job(
     "a job",

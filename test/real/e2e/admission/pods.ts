@@ -1,4 +1,4 @@
-/** Pods that are not Rekindle's own, by dry run: what admission writes into them on a real API server. */
+/** The fields that admission writes into foreign pods on a real API server, by dry run. */
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { must, type Scene } from "../scene.ts";
@@ -16,7 +16,7 @@ const groups = [
   { resourceGroup: "system", object: { key: "namespace", value: ["kube-public"] }, schedulerName: "default-scheduler" },
 ];
 
-/** Flags of a host that writes into pods. */
+/** Flags of a host that mutates pods. */
 export const podFlags: readonly string[] = [
   "--admission-queue-gate",
   `--admission-resource-groups=${JSON.stringify(groups)}`,
@@ -47,7 +47,7 @@ const made = async ({ cluster }: Scene, annotations: Texts, namespace = "default
 const is = (what: string, found: unknown, wanted: unknown): void =>
   must(isDeepStrictEqual(found, wanted), `${what} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
 
-/** All of it in one pod, each of it in others, and nothing in a pod that is nobody's. */
+/** Checks all mutations in one pod, each of them in other pods, and none in an unrelated pod. */
 export const writtenIntoPods = async (scene: Scene): Promise<string> => {
   const asks = { [gate.name]: "true" };
   await until("pods are sent to admission", async () => (await made(scene, asks)).schedulingGates !== undefined);

@@ -1,4 +1,7 @@
-/** What admission is asked on a real API server, by dry run, and what it must say, whoever says it. */
+/**
+ * Requests to admission on a real API server, by dry run, and the answers that the webhook and the policies must both
+ * give.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Reply } from "../../cluster/api.ts";
@@ -29,7 +32,7 @@ export const dryRun = (scene: Scene, body: object): Promise<Reply> =>
 export const messageOf = (reply: Reply): string =>
   z.looseObject({ message: z.string() }).safeParse(reply.body).data?.message ?? "";
 
-/** What is refused, and the words that must be in the refusal. */
+/** Invalid applications, and the words that the refusal must contain. */
 const refused: readonly (readonly [string, object, RegExp])[] = [
   ["a name", application("with.dots"), /metadata\.name/],
   [
@@ -66,7 +69,10 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   ],
 ];
 
-/** Refused by whom it should be, in words that name the field; what is right is taken. */
+/**
+ * Checks that each invalid application is refused by the expected component, with the name of the field, and that a
+ * valid one is admitted.
+ */
 export const refuses = async (scene: Scene, by: RegExp): Promise<string> => {
   for (const [what, body, says] of refused) {
     const reply = await dryRun(scene, body);
@@ -78,7 +84,7 @@ export const refuses = async (scene: Scene, by: RegExp): Promise<string> => {
   return `${refused.length} refused by name of the field, what is right is taken`;
 };
 
-/** Until the API server has taken the registration in: its informers are a moment behind. */
+/** Waits until the condition holds, up to 20 s: the API server's informers see a registration a moment later. */
 export const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
   const end = performance.now() + 20_000;
   while (!(await holds())) {

@@ -1,4 +1,6 @@
-/** Volcano's kinds on a real API server, by dry run: refused by a webhook, by our policies, and by upstream's. */
+/**
+ * Volcano's kinds on a real API server, by dry run: refused by a webhook, by Rekindle's policies, and by upstream's.
+ */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { kubectl, must, type Scene } from "../scene.ts";
@@ -10,7 +12,7 @@ const asked = async (scene: Scene, { path, body }: Row): Promise<{ readonly ok: 
   return { ok: reply.status === 201, said: `${reply.status} ${messageOf(reply)}` };
 };
 
-/** Kinds that this cluster does not have are not asked about. */
+/** Leaves out rows of kinds that this cluster does not serve. */
 const served = async (scene: Scene, rows: readonly Row[]): Promise<readonly Row[]> => {
   const found = new Map<string, boolean>();
   for (const { path } of rows)
@@ -21,7 +23,7 @@ const served = async (scene: Scene, rows: readonly Row[]): Promise<readonly Row[
 const deletion = async (scene: Scene): Promise<string> =>
   messageOf(await scene.cluster.api.call("DELETE", `${queues}/default?dryRun=All`));
 
-/** Queues that are open, as their controller leaves them. */
+/** Creates Open queues, as their controller leaves them. */
 export const openQueues = async (scene: Scene): Promise<void> => {
   const { api } = scene.cluster;
   for (const name of ["default", "root"]) {
@@ -31,7 +33,10 @@ export const openQueues = async (scene: Scene): Promise<void> => {
   }
 };
 
-/** Refused by whom it should be, in words that name what is wrong; what is right is taken. */
+/**
+ * Checks that each invalid object is refused by the expected component, with the name of the defect, and that valid
+ * ones are admitted.
+ */
 export const volcanoRefuses = async (scene: Scene, by: RegExp, webhook: boolean): Promise<string> => {
   const rows = (await served(scene, refused)).filter(({ webhookOnly }) => webhook || webhookOnly !== true);
   for (const row of rows) {
@@ -51,7 +56,7 @@ export const isVolcanoAsked = async (scene: Scene): Promise<boolean> => {
   return first !== undefined && !(await asked(scene, first)).ok;
 };
 
-/** Each kind has a policy of its own, and the API server puts them in force one after the other. */
+/** Each kind has its own policy, and the API server puts them in force one after the other. */
 export const areKindsAsked = async (scene: Scene): Promise<boolean> => {
   const rows = (await served(scene, refused)).filter(({ webhookOnly }) => webhookOnly !== true);
   const firsts = rows.filter(({ path }, at) => rows.findIndex((row) => row.path === path) === at);
@@ -59,14 +64,14 @@ export const areKindsAsked = async (scene: Scene): Promise<boolean> => {
   return true;
 };
 
-/** Which rows are refused as things are. */
+/** Returns the rows that are refused by the current policies. */
 const refusedNow = async (scene: Scene): Promise<ReadonlySet<string>> => {
   const found = new Set<string>();
   for (const row of await served(scene, [...refused, ...taken])) if (!(await asked(scene, row)).ok) found.add(row.what);
   return found;
 };
 
-/** Upstream's own policies on the same rows: ours refuse whatever theirs refuse, and more. */
+/** Applies upstream's policies to the same rows: Rekindle's policies refuse all that upstream's refuse, and more. */
 export const outdoes = async (scene: Scene, folder: string): Promise<string> => {
   const { cluster } = scene;
   const ours = await refusedNow(scene);

@@ -1,4 +1,4 @@
-/** What only a webhook can do: defaults, an executor's memory limit, quotas. */
+/** The abilities that need a webhook: defaults, an executor's memory limit, quotas. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { kubectl, must, type Scene } from "../scene.ts";
@@ -35,7 +35,7 @@ const podShape = z.looseObject({
   spec: z.looseObject({ containers: z.array(z.looseObject({ name: z.string() })) }),
 });
 
-/** The executors' template as the driver would find it. */
+/** Returns the executors' pod template as the driver finds it. */
 const templateOf = async (scene: Scene, name: string): Promise<z.infer<typeof podShape>> => {
   const path = `/api/v1/namespaces/default/configmaps?labelSelector=${encodeURIComponent(`sparkoperator.k8s.io/app-name=${name}`)}`;
   const found = async () =>
@@ -52,7 +52,7 @@ const limits = z.looseObject({
   }),
 });
 
-/** As the driver's allocator creates an executor: Spark computes requests and limits over whatever the template says. */
+/** Posts an executor as the driver's allocator does: Spark computes requests and limits over those of the template. */
 export const limitedExecutor = async (scene: Scene): Promise<string> => {
   const { api } = scene.cluster;
   await api.call("POST", applications, application("limited", { executor: { instances: 1, memoryLimit: "3g" } }));
@@ -92,7 +92,7 @@ export const overQuota = async (scene: Scene): Promise<string> => {
   await until("the quota is counted", async () =>
     (await kubectl(scene.cluster, ["get", "quota", "small", "-o", "jsonpath={.status.hard}"])).includes("requests.cpu"),
   );
-  // Quotas are asked for once a second: one that is younger need not count yet.
+  // Quotas are read once a second, so a new one may not count yet.
   await sleep(1_200);
   const reply = await dryRun(scene, application("many", { executor: { instances: 5 } }));
   await kubectl(scene.cluster, ["delete", "quota", "small"]);

@@ -1,4 +1,4 @@
-/** What must hold of a deployment by the template, in the order in which it happens to it. */
+/** The cases of a deployment by the template, in the order in which they run. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
@@ -26,7 +26,7 @@ import {
   podsWith,
 } from "./works.ts";
 
-/** Throws what is wrong; gives lines worth knowing. */
+/** A case. `run` throws the failure, and returns lines for the report. */
 export type Case = { readonly name: string; readonly run: (stage: Stage) => Promise<readonly string[]> };
 
 const patienceMs = 120_000;
@@ -93,7 +93,7 @@ const finishes: Case = {
   },
 };
 
-/** A function that was killed over a request is asked again, as who calls it does. */
+/** Sends the request again if the function was killed during it, as its callers do. */
 const answered = async (url: string, request: RequestInit): Promise<Response> => {
   for (let tries = 0; ; tries += 1) {
     const answer = await fetch(url, request);
@@ -101,14 +101,14 @@ const answered = async (url: string, request: RequestInit): Promise<Response> =>
   }
 };
 
-/** Headers of a request that whoever knows the secret sends now. */
+/** Returns the headers that sign a request at the current time. */
 const proof = (method: string, path: string): Readonly<Record<string, string>> => {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const mac = signature(triggerSecret, { timestamp, method, path, body: "" });
   return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
 };
 
-/** As the API server asks of an application that is to be created. */
+/** Returns the AdmissionReview that the API server sends for the creation of an application. */
 const reviewOf = (object: object): string => {
   const [group, version] = ["sparkoperator.k8s.io", "v1beta2"];
   const request = {
@@ -177,7 +177,7 @@ const reads: Case = {
 
 const update = z.object({ subject: z.string(), data: z.looseObject({ state: z.string() }) });
 
-/** Jobs tell of nothing. */
+/** Checks the application's update only; jobs send no updates. */
 const listens: Case = {
   name: "the listener was told of the application's end",
   run: async ({ queue, sqs }) => {
@@ -191,7 +191,7 @@ const listens: Case = {
         new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 2 }),
       );
       for (const { Body = "", ReceiptHandle } of Messages) {
-        // Copies of old ones come again and again: what is read makes room.
+        // Old copies arrive repeatedly, so each message is deleted after it is read.
         await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
         const { subject, data } = update.parse(JSON.parse(Body));
         told.add(`${subject} ${data.state}`);
@@ -204,7 +204,7 @@ const listens: Case = {
 const tallied = (values: readonly string[]): string =>
   [...Map.groupBy(values, (value) => value)].map(([value, all]) => `${value} ${all.length}`).join(", ");
 
-/** It must have been a storm; nobody was refused a right, and no message was given up. */
+/** Checks that the storm had enough kills, that no right was missing, and that no message was given up. */
 export const stormy = (least: number): Case => ({
   name: `the storm: ≥ ${least} environments killed, messages twice and late; no right was missing, no letter is dead`,
   run: async (stage) => {
@@ -231,6 +231,6 @@ export const stormy = (least: number): Case => ({
 
 export const beforeLoss: readonly Case[] = [begins, intoKubernetes, intoTable, finishes, doors, reads, listens];
 
-/** Names of pods of a job. */
+/** Returns the names of a job's pods. */
 export const podsOfJob = ({ home }: Stage, name: string): Promise<readonly string[]> =>
   podsWith(home().cluster.api, `volcano.sh/job-name=${name}`);

@@ -1,4 +1,7 @@
-/** `npm run e2e -- --cloud`: infra/aws/template.yaml deployed into an account of emulators, on real clusters, in a storm. */
+/**
+ * `npm run e2e -- --cloud`: infra/aws/template.yaml deployed into an account of emulators, on real clusters, in a
+ * storm.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +14,7 @@ import { type Stage, setStage } from "./stage.ts";
 
 const echoMs = 500;
 
-/** Old messages come again and again, also to applications that are done. */
+/** Sends old messages repeatedly, also to applications that have ended. */
 const echoing = async ({ meddler, storm }: Stage): Promise<void> => {
   while (storm.blows) {
     meddler.echo();
@@ -19,7 +22,7 @@ const echoing = async ({ meddler, storm }: Stage): Promise<void> => {
   }
 };
 
-/** One after the other, each on what the one before has left; after a failure nothing further would mean anything. */
+/** Runs the cases in order, each on the state that the one before has left; stops after the first failure. */
 export const cloudLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-cloud-"));
   console.log(`logs, kept if something fails: ${join(dir, "logs")}`);

@@ -1,4 +1,7 @@
-/** Records from one store into another while runs go on: begun, killed in the middle, typed again, with a stop of a moment. */
+/**
+ * Moves the records from one store to another while applications run: the move is killed in the middle and repeated,
+ * with a short stop of the functions.
+ */
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { region } from "../../cloud/account.ts";
@@ -11,7 +14,7 @@ export type Store = "dynamodb" | "kubernetes";
 
 const counted = z.object({ items: z.array(z.unknown()) });
 
-/** How many records a store holds. */
+/** Returns the number of records in a store. */
 export const recordsIn = async ({ dynamodb, home }: Stage, store: Store): Promise<number> => {
   if (store === "kubernetes") {
     const answer = await home().cluster.api.call("GET", "/apis/rekindle.dev/v1alpha1/checkpoints");
@@ -25,10 +28,10 @@ export const recordsIn = async ({ dynamodb, home }: Stage, store: Store): Promis
 
 const placeOf = (store: Store): string => (store === "kubernetes" ? store : `dynamodb://rekindle-${alias}`);
 
-/** Of so many readings of the table the last is not answered. */
+/** The number of the reading of the table at which the command is killed. */
 const killedReading = 4;
 
-/** The four steps of infra/docs/operating/records.md, the first of which dies. */
+/** Runs the four steps of infra/docs/operating/records.md; the first one is killed and repeated. */
 export const moved = async (stage: Stage, from: Store, to: Store): Promise<readonly string[]> => {
   const operator = { guard: stage.guard, env: {} };
   const { adminKubeconfig } = stage.home().cluster;

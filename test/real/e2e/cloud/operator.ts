@@ -1,4 +1,4 @@
-/** Whoever operates the deployment: the built command line, with the account's settings and a role of its own. */
+/** The operator of the deployment: the built command line, with the account's settings and its own role. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { region } from "../../cloud/account.ts";
 import type { Guard } from "../../cloud/guard.ts";
@@ -35,14 +35,14 @@ const started = ({ guard, env }: Operator, args: readonly string[]): { child: Ch
   return { child, done };
 };
 
-/** What it said; throws when it did not end well. */
+/** Returns the output of the command; throws when it fails. */
 export const typed = async (operator: Operator, args: readonly string[]): Promise<string> => {
   const { code, out } = await started(operator, args).done;
   must(code === 0, `rekindle ${args.join(" ")} ended with ${code}: ${out}`);
   return out;
 };
 
-/** The same, killed at its `nth` reading of the table. */
+/** Runs the command, and kills it at its `nth` reading of the table. */
 export const killedAt = async (operator: Operator, args: readonly string[], nth: number): Promise<void> => {
   const { guard } = operator;
   const { child, done } = started(operator, args);

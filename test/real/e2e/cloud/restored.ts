@@ -1,4 +1,7 @@
-/** The cluster is lost, and another one takes its place: what had ended stays so, what had not is begun again. */
+/**
+ * The cluster is lost, and another one takes its place: applications that had ended stay so, the others begin their
+ * next attempt.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { driverFaults } from "../lambda/judgements.ts";
@@ -21,7 +24,7 @@ const kept = z.object({
 
 type Kept = ReadonlyMap<string, readonly object[]>;
 
-/** What a backup keeps of objects: neither UID nor status, which a restore does not bring back. */
+/** The parts of objects that a backup keeps: neither UID nor status, which a restore does not bring back. */
 const backup = async ({ home }: Stage): Promise<Kept> => {
   const saved = new Map<string, readonly object[]>();
   for (const path of [applicationsPath, jobsPath]) {
@@ -41,7 +44,7 @@ const restore = async ({ home }: Stage, saved: Kept): Promise<void> => {
   for (const [path, objects] of saved) for (const object of objects) await created(home().cluster.api, path, object);
 };
 
-/** For so long functions find no cluster behind its record. */
+/** The time for which functions find no cluster behind its record. */
 const awayMs = 5_000;
 
 export const survives: Case = {

@@ -1,4 +1,7 @@
-/** The stage of this lane: an account with queue and table, a cluster that may be lost, and the stack of the template between them. */
+/**
+ * The stage of this lane: an account with queue and table, a cluster that may be lost, and the stack of the template
+ * between them.
+ */
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SQSClient } from "@aws-sdk/client-sqs";
@@ -32,7 +35,7 @@ const recordArn = arnOf("secretsmanager", "secret:rekindle/e2e-AbCdEf");
 const readerArn = arnOf("secretsmanager", "secret:rekindle/reader-AbCdEf");
 const triggerArn = arnOf("secretsmanager", "secret:rekindle/trigger-AbCdEf");
 const listeners = "listeners.fifo";
-/** Ten seconds of AWS's clocks are one here: a visibility timeout of 90 s lasts 9 s. */
+/** Ten seconds of AWS's clocks last one second here: a visibility timeout of 90 s lasts 9 s. */
 const scale = 10;
 const windowSeconds = 5;
 
@@ -51,17 +54,20 @@ export type Stage = {
   readonly home: () => Home;
   readonly deployed: () => Deployed;
   readonly stack: () => Stack;
-  /** `npm run deploy` with these parameters changed. */
+  /** Runs `npm run deploy` with these parameters changed. */
   readonly update: (parameters: Readonly<Record<string, string>>) => Promise<void>;
-  /** The cluster is gone with all that it knew. */
+  /** Deletes the cluster with all its data. */
   readonly lose: () => Promise<void>;
-  /** Another cluster, which knows nothing of the first; its record takes the place of the first one's. */
+  /** Starts another cluster without any state of the first; its record replaces the first one's. */
   readonly settle: () => Promise<Home>;
   readonly listener: string;
   readonly stop: () => Promise<void>;
 };
 
-/** A forwarder is often killed, in its middle or at its end: the next window goes on from what this one has stored. */
+/**
+ * Often kills a forwarder in the middle or at the end of its window; the next window continues from the cursor that
+ * this one has stored.
+ */
 const forwarderFate = (random: Random): Fate => {
   const drawn = random();
   if (drawn < 0.25) return { do: "kill", when: "middle", afterMs: Math.round(random() * windowSeconds * 1_000) };
@@ -73,7 +79,10 @@ const stormOf = (random: Random): Fates => {
   return (name, typicalMs) => (name === "forward" ? forwarderFate(random) : others(name, typicalMs));
 };
 
-/** A cluster as its users install Rekindle in it, and the records by which functions find it: one for what only reads. */
+/**
+ * Starts a cluster and installs Rekindle as its users do. Stores the records by which functions find it: one for
+ * functions that write, one for those that only read.
+ */
 const newHome = async (dir: string, guard: Guard): Promise<Home> => {
   await mkdir(dir, { recursive: true });
   const cluster = await startCluster({ nodes: 1, dir });
@@ -103,7 +112,7 @@ const parametersFor = (more: Readonly<Record<string, string>>, listener: string)
   ...more,
 });
 
-/** Queue, table, secrets and the door to them. */
+/** Opens queue, table, secrets, and the proxies in front of them. */
 const openAccount = async (dir: string, random: Random, storm: Stage["storm"]) => {
   const [broker, database] = await Promise.all([startElasticMq({ dir }), startDynamoLocal(dir)]);
   const queue = openClient(broker.endpoint);

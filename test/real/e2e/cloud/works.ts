@@ -1,4 +1,7 @@
-/** What runs in this lane: a Spark application and a Volcano Job that end before the cluster is lost, and the same that do not. */
+/**
+ * The workloads of this lane: a Spark application and a Volcano Job that end before the cluster is lost, and two that
+ * do not.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
@@ -13,10 +16,10 @@ export const both = [early, late] as const;
 export const applicationsPath = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 export const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 
-/** Two cores carry all of this: a JVM that compiles less starts sooner. */
+/** Two cores run all of this; a JVM that compiles less starts sooner. */
 const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
-/** Goes on until its gate is open; `gates` is a folder of this machine. */
+/** Returns an application that runs until its gate is open; `gates` is a folder of this machine. */
 export const applicationOf = (name: string, gates: string): object =>
   sparkPi(name, {
     mainClass: "dev.rekindle.Rounds",
@@ -30,7 +33,7 @@ export const applicationOf = (name: string, gates: string): object =>
     executor: { instances: 1, cores: 1, memory: "512m", javaOptions },
   });
 
-/** Two pods that must run together, each until the gate is open. */
+/** Returns a job of two pods that must run together, each until the gate is open. */
 export const jobOf = (name: string, gates: string): object => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
   kind: "Job",
@@ -82,7 +85,7 @@ export const jobStatus = async (api: Api, name: string): Promise<Job> =>
 
 const podShape = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
 
-/** Names of the pods with these labels. */
+/** Returns the names of the pods with these labels. */
 export const podsWith = async (api: Api, labels: string): Promise<readonly string[]> => {
   const path = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent(labels)}`;
   return podShape.parse((await api.call("GET", path)).body).items.map(({ metadata }) => metadata.name);

@@ -1,4 +1,4 @@
-/** The applications of this lane: small ones that end well, one that fails, one that is deleted while it runs. */
+/** The applications of this lane: small ones that complete, one that fails, one that is deleted while it runs. */
 
 import { sparkPi } from "../../../support/pi.ts";
 
@@ -18,7 +18,7 @@ export const completing: readonly Wanted[] = ["ant", "bee", "cat", "dog"].map((n
   restartPolicy: never,
 }));
 
-/** Its number of slices is none: it fails at once, every time. */
+/** Its number of slices is not a number, so every attempt fails at once. */
 export const failing: Wanted = {
   name: "pi-fails",
   slices: "not-a-number",
@@ -26,7 +26,7 @@ export const failing: Wanted = {
   restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 1 },
 };
 
-/** Comes while another controller is at work. */
+/** Created while another controller is at work. */
 export const beside: Wanted = { name: "pi-beside", slices: "2", executors: 1, restartPolicy: never };
 
 export const deleted: Wanted = { name: "pi-deleted", slices: "20000", executors: 1, restartPolicy: never };

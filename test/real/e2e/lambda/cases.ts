@@ -1,4 +1,4 @@
-/** What must hold of applications that functions run in a storm, and of the quiet after it. */
+/** The cases of applications that functions run in a storm, and of the quiet after it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupOf } from "../../../../shared/core/key.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
@@ -10,7 +10,7 @@ import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgeme
 import { resyncEveryMs, type Stage } from "./stage.ts";
 import { collection } from "./witness.ts";
 
-/** Throws what is wrong; gives lines worth knowing. */
+/** A case. `run` throws the failure, and returns lines for the report. */
 export type Case = { readonly name: string; readonly run: (stage: Stage) => Promise<readonly string[]> };
 
 const patienceMs = 360_000;
@@ -35,7 +35,7 @@ const counted = ({ status }: Application, attempts: number): void => {
   must(submissionAttempts === attempts, `submissionAttempts is ${submissionAttempts}, expected ${attempts}`);
 };
 
-/** The witness looks a moment later than whoever asked. */
+/** Waits a moment, because the witness polls later than the caller. */
 const story = async ({ witness }: Stage, name: string): Promise<string> => {
   await sleep(1_000);
   return witness.of(name).states.join(" → ");
@@ -101,17 +101,20 @@ const isDeleted: Case = {
   },
 };
 
-/** They run side by side. */
+/** Cases that run side by side. */
 export const lives: readonly Case[] = [...completing.map(completes), fails, isDeleted];
 
 const everywhereCold = async ({ cloud }: Stage): Promise<void> => {
   await Promise.all(Object.values(cloud.functions).map((one) => one.cool()));
 };
 
-/** A message may be late by six seconds, and is then taken within two. */
+/** A message may be delayed by six seconds, and is then received within two. */
 const takenMs = 8_000;
 
-/** Resyncs look for others and send what is unfinished; whatever starts cold goes by what they saw. */
+/**
+ * Invokes resyncs, which look for other controllers and send unfinished keys, until the application has begun.
+ * Functions that start cold rely on the findings of a resync.
+ */
 const resyncUntilBegun = async (stage: Stage, { name }: Wanted): Promise<void> => {
   const { cluster, cloud } = stage;
   const until = performance.now() + patienceMs;
@@ -125,7 +128,7 @@ const resyncUntilBegun = async (stage: Stage, { name }: Wanted): Promise<void> =
 
 const secondsSince = (since: number): number => Math.round((performance.now() - since) / 1_000);
 
-/** In the storm, while the lane waits for its kills. */
+/** Runs in the storm, while the lane waits for its kills. */
 export const standsAside: Case = {
   name: "beside an operator without a lease cold functions write nothing; when it has gone, they begin",
   run: async (stage) => {
@@ -171,7 +174,7 @@ const tallied = (values: readonly string[]): string => {
   return [...counts].map(([value, all]) => `${value} ${all.length}`).join(", ");
 };
 
-/** The storm itself: it must have been one. */
+/** Checks that the storm had enough kills and stalls, and duplicated and delayed messages. */
 export const stormy = (least: number): Case => ({
   name: `the storm: ≥ ${least} environments killed, others frozen, messages twice and late`,
   run: async ({ cloud }) => {
@@ -202,7 +205,7 @@ export const missesNothing: Case = {
 
 const keyOf = (name: string) => ({ cluster: "default", kind: "SparkApplication", namespace: "default", name });
 
-/** One message for every application, the deleted one too. */
+/** Sends one message for every application, including the deleted one. */
 const deliverAll = ({ cloud }: Stage, occasion: string): Promise<void> =>
   sendAll(
     cloud.queue,
@@ -216,7 +219,7 @@ const deliverAll = ({ cloud }: Stage, occasion: string): Promise<void> =>
 
 const restMs = resyncEveryMs + 5_000;
 
-/** Until no message is under way, and a whole resync has come by without a write. */
+/** Resolves when no message is under way and a whole resync has passed without a write. */
 const settled = async ({ cloud, audit }: Stage): Promise<void> => {
   const until = performance.now() + 180_000;
   for (;;) {

@@ -1,4 +1,4 @@
-/** The two functions that are asked over HTTP, behind URLs of their own: signed triggers, and admission. */
+/** The two functions with HTTP endpoints, each behind its own URL: signed triggers, and admission. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { signature } from "../../../../shared/core/signature.ts";

@@ -1,4 +1,4 @@
-/** The judgements of `npm run e2e -- --lambda`: each fails for what it is there to find. */
+/** The judgements of `npm run e2e -- --lambda`: each detects its own fault. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgements.ts";

@@ -1,9 +1,9 @@
-/** What is wrong with what was seen: pure, so that every judgement of this lane can be seen to fail. */
+/** Lists the faults in the observations of this lane; pure, so that a test can make each judgement fail. */
 import type { Ended, Kill } from "../../lambda/ledger.ts";
 import type { Sent } from "./stage.ts";
 import type { Account, Change } from "./witness.ts";
 
-/** No submission id ever had two bodies, no two drivers were alive at once, and there were as many as attempts. */
+/** Lists violations of: one driver pod per submission id, one driver alive at once, one submission id per attempt. */
 export const driverFaults = ({ drivers, mostAlive }: Omit<Account, "states">, attempts: number): readonly string[] => {
   const bodies = [...drivers].filter(([, uids]) => uids.size !== 1).map(([id, uids]) => `${id}: ${uids.size} drivers`);
   return [
@@ -22,7 +22,7 @@ export type Storm = {
   readonly dead: number;
 };
 
-/** It must have been a storm, and nothing may have been lost in it. */
+/** Lists the ways in which the storm was too weak, and the messages that it lost. */
 export const stormFaults = ({ kills, stalls, twice, late, dead }: Storm, least: number): readonly string[] => [
   ...(kills.length >= least ? [] : [`${kills.length} kills, ${least} are needed`]),
   ...(stalls.length > 0 ? [] : ["nothing was stopped in the middle"]),
@@ -31,9 +31,9 @@ export const stormFaults = ({ kills, stalls, twice, late, dead }: Storm, least: 
   ...(dead === 0 ? [] : [`${dead} messages ended in the dead-letter queue`]),
 ];
 
-/** Reasons that only the forwarder gives; what a resync finds counts for nothing here. */
+/** Reasons that only the forwarder gives; a key that a resync sends does not count. */
 const news = /^(Pod|SparkApplication) \S+ (new|changed|gone)$|^vanished$/;
-/** Every application and its driver comes and goes, or comes and ends. */
+/** Every application and its driver appears, and ends or is deleted. */
 const fewestChanges = 20;
 
 type Forwarded = {
@@ -42,7 +42,7 @@ type Forwarded = {
   readonly windows: readonly { readonly ended: Ended; readonly initMs?: number }[];
 };
 
-/** Level-triggered: after every change somebody must have sent its key, in this window or a later one. */
+/** Level-triggered: after every change the forwarder must have sent its key, in this window or a later one. */
 export const forwardFaults = ({ changes, sent, windows }: Forwarded): readonly string[] => {
   const forwarded = sent.filter(({ reason }) => news.test(reason));
   const missed = changes.filter(
@@ -55,7 +55,7 @@ export const forwardFaults = ({ changes, sent, windows }: Forwarded): readonly s
   ];
 };
 
-/** After the end nobody writes, and nobody fails. */
+/** Lists writes and failed invocations after the end. */
 export const quietFaults = (writes: readonly object[], ended: readonly Ended[]): readonly string[] => [
   ...(writes.length === 0 ? [] : [`${writes.length} writes: ${JSON.stringify(writes.slice(0, 10))}`]),
   ...[...new Set(ended)].filter((end) => end !== "answered").map((end) => `an invocation ${end}`),

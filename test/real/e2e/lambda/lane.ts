@@ -1,4 +1,7 @@
-/** `npm run e2e -- --lambda`: real Spark on a real cluster, run by the built bundles as functions behind a real queue, in a storm. */
+/**
+ * `npm run e2e -- --lambda`: real Spark on a real cluster, run by the built bundles as functions behind a real queue,
+ * in a storm.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +13,7 @@ import { type Stage, setStage } from "./stage.ts";
 
 const echoMs = 500;
 
-/** While the storm blows, old messages come again and again, also to applications that are done. */
+/** Sends old messages repeatedly during the storm, also to applications that have ended. */
 const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
   while (storm.blows) {
     cloud.meddler.echo();
@@ -20,17 +23,17 @@ const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
 
 const longestMs = 240_000;
 
-/** Goes on after the last application has ended until there were as many kills as asked for. */
+/** Continues after the last application has ended until the requested number of kills. */
 const blowUntil = async ({ cloud }: Stage, kills: number): Promise<void> => {
   const until = performance.now() + longestMs;
   while (cloud.ledger.kills.length < kills && performance.now() < until) await sleep(500);
-  // What changed last may wait for the window after a killed one.
+  // The newest changes may wait for the window after a killed one.
   await sleep(20_000);
 };
 
 export type LaneOptions = { readonly seed: number; readonly kills: number; readonly only: string | undefined };
 
-/** Everything in one cluster, in the order in which it is told. */
+/** Runs everything in one cluster, in the order of the report. */
 export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-lambda-"));
   console.log(`logs, kept if something fails: ${join(dir, "logs")}`);

@@ -1,4 +1,4 @@
-/** The stage of this lane: a real cluster that keeps an account, a real queue, and Rekindle as functions in a storm. */
+/** The stage of this lane: a real cluster with an audit log, a real queue, and Rekindle as functions in a storm. */
 import { join } from "node:path";
 import * as z from "zod";
 import { type Audit, openAudit } from "../../cluster/audit.ts";
@@ -14,7 +14,7 @@ import { install, installFunctions } from "../installed.ts";
 import { leaveRights } from "../rights.ts";
 import { collection, observeAll, type Witness } from "./witness.ts";
 
-/** A message that a function sent, and when (epoch ms). */
+/** A message that a function sent, and the time (epoch ms). */
 export type Sent = { readonly name: string; readonly reason: string; readonly at: number };
 
 export type Stage = {
@@ -25,7 +25,7 @@ export type Stage = {
   readonly forwarding: Schedule;
   readonly sent: readonly Sent[];
   readonly random: Random;
-  /** The storm: kills, stalls, messages twice and late. It begins at once. */
+  /** The storm: kills, stalls, duplicated and delayed messages. It begins at once. */
   readonly storm: { blows: boolean };
   stop(): Promise<void>;
 };
@@ -33,12 +33,12 @@ export type Stage = {
 const mischief: Mischief = { twice: 0.15, late: 0.15, lateMs: 6_000 };
 const windowSeconds = 4;
 const forwardEveryMs = 6_000;
-/** Minutes in a cloud. What was killed too often in a row is let go of until then. */
+/** Minutes in a cloud. A key that is given up after too many kills in a row waits for the next resync. */
 export const resyncEveryMs = 30_000;
 
 /**
- * A forwarder never lives for a second window: it is killed in its middle, at its end, or before its next. So every window
- * but the first goes on from what the one before has stored.
+ * Kills a forwarder in the middle of its window, at its end, or before its next one, so that none serves a second
+ * window. Every window but the first therefore continues from the cursor that the one before has stored.
  */
 const forwarderFate = (random: Random, windowMs: number): Fate => {
   const drawn = random();

@@ -1,4 +1,4 @@
-/** Looks at all applications from outside, as nobody's accomplice: every driver there ever was, every state, every change. */
+/** Watches all applications independently of Rekindle: every driver that existed, every state, every change. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
@@ -25,13 +25,13 @@ const applications = z.object({
   ),
 });
 
-/** Something that happened to an application or its driver, some time after `since` (epoch ms). */
+/** A change of an application or its driver, some time after `since` (epoch ms). */
 export type Change = { readonly name: string; readonly what: string; readonly since: number };
 
 export type Account = {
   /** UIDs of all driver pods seen so far, by submission id. */
   readonly drivers: Map<string, Set<string>>;
-  /** The most driver pods that were not at their end at one look. */
+  /** The highest number of unfinished driver pods in one reading. */
   mostAlive: number;
   readonly states: string[];
 };
@@ -48,7 +48,7 @@ type Look = ReadonlyMap<string, string>;
 
 const everyMs = 150;
 
-/** What is, as words per object: whoever's word changed has changed. */
+/** Compares the descriptions of all objects; an object whose description differs has changed. */
 const compared = (before: Look, after: Look, since: number): Change[] => {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all].flatMap((id) => {

@@ -1,4 +1,4 @@
-/** Acts of a story, one after the other: each tried and told; one that fails ends the story. */
+/** Runs the acts of a story in order and reports each; the story ends at the first act that fails. */
 
 export type Result = {
   readonly name: string;

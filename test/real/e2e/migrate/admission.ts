@@ -1,6 +1,7 @@
 /**
- * A stand-in for Volcano's webhook server, as far as a migration meets it: it lives while its Deployment has pods, answers only
- * once its configurations are there, and lets everything through. Beside it who asks all the time whether pods can be made.
+ * A stand-in for Volcano's webhook server as a migration meets it: it runs while its Deployment has pods, answers only
+ * once its configurations exist, and admits everything. Beside it, a prober that checks continuously whether pods can
+ * be created.
  */
 import { createServer, type Server } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,21 +9,21 @@ import * as z from "zod";
 import { makePair } from "../../../../shared/adapters/certificates/pair.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 
-/** The bridge of the cluster's network: what listens there the API server reaches. */
+/** The bridge of the cluster's network, which the API server can reach. */
 export const address = { ip: "10.244.0.1", port: 19_555 } as const;
 
 export type Place = {
   readonly home: string;
   readonly deployment: string;
   readonly service: string;
-  /** Paths of the configurations that it waits for. */
+  /** API paths of the configurations that it waits for. */
   readonly waitsFor: readonly string[];
 };
 
 export type Admission = {
-  /** What the API server is to trust, base64. */
+  /** The CA that the API server must trust, base64. */
   readonly caBundle: string;
-  /** How often it was asked. */
+  /** Returns the number of requests so far. */
   asked(): number;
   stop(): Promise<void>;
 };
@@ -41,7 +42,7 @@ const answerTo = (text: string): string => {
 
 const pollMs = 250;
 
-/** Comes and goes with its Deployment until it is stopped. */
+/** Starts and stops with its Deployment until `stop`. */
 export const startAdmission = async (cluster: Cluster, place: Place): Promise<Admission> => {
   const { home, deployment, service, waitsFor } = place;
   const { cert, key, ca } = await makePair([`${service}.${home}.svc`], Date.now());
@@ -97,7 +98,7 @@ export const startAdmission = async (cluster: Cluster, place: Place): Promise<Ad
 };
 
 export type Prober = {
-  /** Asked so far, and what was refused, each with the time of day. */
+  /** Returns the number of requests so far, and the refusals, each with its time of day. */
   readonly told: () => { readonly asked: number; readonly refused: readonly string[] };
   stop(): Promise<void>;
 };
@@ -109,7 +110,7 @@ const pod = {
   spec: { containers: [{ name: "c", image: "busybox" }] },
 };
 
-/** Asks five times a second whether a pod could be made, and makes none. */
+/** Tries five times a second, by dry run, whether a pod can be created. */
 export const startProber = (cluster: Cluster): Prober => {
   let asked = 0;
   let stopped = false;

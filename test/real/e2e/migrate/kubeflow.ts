@@ -1,4 +1,7 @@
-/** Kubeflow's operator on a real cluster: its CRDs, its RBAC, its Deployments and webhook configurations; a stand-in that leads under its account. */
+/**
+ * Kubeflow's operator on a real cluster: its CRDs, RBAC, Deployments and webhook configurations, and a stand-in that
+ * leads under its account.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cluster } from "../../cluster/cluster.ts";
@@ -10,7 +13,7 @@ const account = "spark-operator-controller";
 const lock = "spark-operator-controller-lock";
 
 const image = "ghcr.io/kubeflow/spark-operator/controller:2.5.2";
-/** Its processes are stand-ins: what is tried is what others do about them. */
+/** Its processes are stand-ins: the lane tests how other components react to them. */
 const stays = ["/bin/sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.2; done", "spark-operator"];
 
 const workload = (part: string, args: readonly string[]) => ({
@@ -69,7 +72,7 @@ const configurations = [
   ]),
 ];
 
-/** Upstream's roles as they are recorded, in its namespace. */
+/** Applies upstream's recorded roles, in its namespace. */
 const roles = async (cluster: Cluster, folder: string): Promise<void> => {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml") && file !== "kustomization.yaml");
   for (const file of files) {
@@ -79,11 +82,11 @@ const roles = async (cluster: Cluster, folder: string): Promise<void> => {
 };
 
 export type Kubeflow = Leader & {
-  /** What refuses everything, since no webhook server answers here. */
+  /** Registers webhooks that refuse everything, since no webhook server answers here. */
   registerWebhooks(): Promise<void>;
 };
 
-/** Upstream as it is installed, without its webhook configurations; it leads from now on. */
+/** Installs upstream without its webhook configurations; it leads afterwards. */
 export const installKubeflow = async (cluster: Cluster, recorded: string): Promise<Kubeflow> => {
   await applyAll(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: home } }]);
   const metadata = { name: account, namespace: home };

@@ -1,4 +1,7 @@
-/** `npm run e2e -- --migrate`: kubeflow's operator left, what it ran adopted, and given back; on a real cluster with real Spark. */
+/**
+ * `npm run e2e -- --migrate`: a migration from kubeflow's operator to Rekindle and back, with the running applications
+ * adopted; on a real cluster with real Spark.
+ */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +16,7 @@ import { noWritesSince, provesReturn } from "./proofs.ts";
 import { applications, create, leaveAtRest, leaveRunning, type Stage, setStage } from "./stage.ts";
 import { pictureOf, stored } from "./upstream.ts";
 
-/** What the acts hand on to each other. */
+/** The state that the acts hand on to each other. */
 type Story = {
   readonly stage: Stage;
   readonly host: HostProcess;
@@ -21,7 +24,7 @@ type Story = {
   readonly driver: string;
   readonly atRest: readonly string[];
   readonly witness: ReturnType<typeof observe>;
-  /** Upstream's configuration before anything was done. */
+  /** Upstream's configuration before the first act. */
   readonly before: string;
 };
 
@@ -33,7 +36,7 @@ const migrate = ({ kubeconfigs }: Stage, ...args: readonly string[]): Promise<st
 const versionsOf = ({ cluster }: Stage, names: readonly string[]): Promise<readonly string[]> =>
   Promise.all(names.map(async (one) => (await stored(cluster.api, `${applications}/${one}`)).metadata.resourceVersion));
 
-/** What the account would have to show is shown by what it reads, too: an empty account proves nothing. */
+/** The audit log must also show the host's reads: an empty log proves nothing. */
 const report = async ({ stage, before, atRest }: Story): Promise<readonly string[]> => {
   const versions = await versionsOf(stage, atRest);
   const said = await migrate(stage);
@@ -98,7 +101,7 @@ const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readon
   must(String(states) === "left-done COMPLETED,left-suspended SUSPENDED,left-failing FAILING", String(states));
   const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], 200_000);
   must(stateOf(after) === "COMPLETED", `a new application ended ${stateOf(after)}`);
-  // The account does not name what is created: so all creations of drivers are counted.
+  // The audit log has no names of created objects, so all creations of drivers are counted.
   const made = (await stage.audit.read()).filter(
     ({ verb, resource, code }) => verb === "create" && resource === "pods" && code === 201,
   );
@@ -144,7 +147,10 @@ const acts: readonly Act<Story>[] = [
   ["--undo: everything as it was, and upstream leads", undo],
 ];
 
-/** One story on one cluster; an act that fails ends it. `recorded` is the folder of upstream's recorded files. */
+/**
+ * Runs one story on one cluster; it ends at the first act that fails. `recorded` is the folder of upstream's recorded
+ * files.
+ */
 export const migrateLane = async (recorded: string): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-migrate-"));
   const log = join(dir, "host.log");
@@ -155,7 +161,7 @@ export const migrateLane = async (recorded: string): Promise<readonly Result[]> 
     const driver = await leaveRunning(stage, name, 4_500);
     const atRest = await leaveAtRest(stage);
     await stage.kubeflow.registerWebhooks();
-    // The cluster has no controller of Volcano's, so a host of all families would make the queues root and default.
+    // The cluster has no Volcano controller, so a host of all families would create the queues root and default.
     const host = startHost(stage.kubeconfigs.host, log, ["--families", "spark"]);
     const story = { stage, host, log, driver, atRest, witness, before: await pictureOf(stage.cluster, home) };
     const results = await played(acts, story);

@@ -1,4 +1,7 @@
-/** Jobs as Volcano's controllers leave them in their phases: real pods under their names, and statuses by their account. */
+/**
+ * Jobs as Volcano's controllers leave them in their phases: real pods under upstream's names, and statuses written by
+ * upstream's account.
+ */
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { completed, leftOf } from "../../../support/left-job.ts";
 import type { Api } from "../../cluster/api.ts";
@@ -9,7 +12,7 @@ import { applyAll, stored } from "./upstream.ts";
 export const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 const podsPath = "/api/v1/namespaces/default/pods";
 
-/** A job of workers that find each other, each a shell that does this. */
+/** Returns a job of workers that find each other; each runs the shell script. */
 export const jobOf = (name: string, script: string, replicas: number, graceSeconds = 5): Obj =>
   completed({
     apiVersion: "batch.volcano.sh/v1alpha1",
@@ -40,7 +43,7 @@ export type LeftRow = {
   readonly phase: string;
   readonly script: string;
   readonly replicas: number;
-  /** Whether its pods were made, and what has become of them. */
+  /** The phase of its pods; absent if they were not created. */
   readonly pods?: "Running" | "Succeeded";
   readonly group: boolean;
   readonly standing: Standing;
@@ -49,10 +52,10 @@ export type LeftRow = {
 
 const first: Standing = { version: 0, retryCount: 0 };
 
-/** Slow to leave when it is told to. */
+/** A script that takes 90 s to end after SIGTERM. */
 const keptForUpdates = "trap 'sleep 90' TERM; while :; do sleep 0.2; done";
 
-/** What there is when the migration comes. */
+/** The jobs at the start of the migration. */
 export const rows: readonly LeftRow[] = [
   {
     ...{ name: "left-running", phase: "Running", script: "sleep 100", replicas: 2, pods: "Running", group: true },
@@ -100,7 +103,7 @@ export const statusOf = (phase: string, counts: object): object => {
 
 const phaseOf = (pod: Stored): unknown => Object(pod["status"])["phase"];
 
-/** One job with what belongs to it. */
+/** Creates one job with its objects. */
 const leaveOne = async (cluster: Cluster, api: Api, row: LeftRow): Promise<void> => {
   const { name, phase, script, replicas, pods, standing, graceSeconds } = row;
   await applyAll(cluster, [jobOf(name, script, replicas, graceSeconds)]);
@@ -115,7 +118,7 @@ const leaveOne = async (cluster: Cluster, api: Api, row: LeftRow): Promise<void>
     };
     await until(`pods of ${name} are ${pods}`, are, 90_000);
   }
-  // When nothing of a job lives any more, upstream has taken away what its pods shared.
+  // Upstream deletes the objects that a job's pods share once none of its pods is alive.
   if (!row.group) for (const { kind, metadata } of left.shared) await cluster.kubectl(["delete", kind, metadata.name]);
   const counts = pods === undefined ? {} : { [pods.toLowerCase()]: replicas };
   await tell(api, name, statusOf(phase, { ...standing, legacy: undefined, ...counts }));
@@ -125,7 +128,7 @@ export const leaveAll = async (cluster: Cluster, api: Api): Promise<void> => {
   for (const row of rows) await leaveOne(cluster, api, row);
 };
 
-/** Upstream begins to restart it, and is stopped before its pods are gone. */
+/** Begins a restart as upstream does, and stops before the pods are gone. */
 export const beginRestart = async (cluster: Cluster, api: Api, name: string): Promise<void> => {
   const uid = (await stored(cluster.api, `${jobsPath}/${name}`)).metadata.uid;
   for (const index of [0, 1]) {

@@ -1,4 +1,7 @@
-/** What both families' stories prove in the same way: an account without writes, and a return that leaves all as it was. */
+/**
+ * Proofs that both families' stories share: an audit log without writes, and a rollback that leaves everything as
+ * before.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Audit, isWrite, tableOf } from "../../cluster/audit.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
@@ -6,7 +9,7 @@ import { kubectl, must } from "../scene.ts";
 import { until } from "./stage.ts";
 import { pictureOf } from "./upstream.ts";
 
-/** Fails where the host wrote at or after `from`, in ms since the epoch. */
+/** Throws if the host wrote at or after `from`, in ms since the epoch. */
 export const noWritesSince = async (audit: Audit, from: number): Promise<void> => {
   const late = (await audit.read()).filter((request) => isWrite(request) && request.at >= from);
   must(
@@ -22,14 +25,17 @@ export type Return = {
   readonly audit: Audit;
   /** Upstream's namespace. */
   readonly home: string;
-  /** Its configuration before anything was done. */
+  /** Upstream's configuration before the first act. */
   readonly before: string;
   leads(): boolean;
-  /** Versions of the objects that the way back does not touch. */
+  /** Returns the versions of the objects that a rollback does not touch. */
   versions(): Promise<string>;
 };
 
-/** Upstream's configuration as before, upstream leads, its objects untouched since `versions`, no record and no write of ours. */
+/**
+ * Checks upstream's configuration, that upstream leads, that its objects are untouched since `versions`, and that no
+ * record and no write of Rekindle follows.
+ */
 export const provesReturn = async (back: Return, versions: string): Promise<void> => {
   const { cluster, home, before } = back;
   must((await pictureOf(cluster, home)) === before, `not as it was: ${await pictureOf(cluster, home)}`);

@@ -1,4 +1,7 @@
-/** The stage of this lane: a real cluster that keeps an account of ours, upstream on it, and what it left in its states. */
+/**
+ * The stage of this lane: a real cluster with an audit log of Rekindle's accounts, upstream on it, and the applications
+ * that upstream left.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -17,7 +20,7 @@ export type Stage = {
   readonly dir: string;
   readonly cluster: Cluster;
   readonly audit: Audit;
-  /** Of the host, the shipped account; of who migrates, the rights that are documented and no others. */
+  /** `host` is the shipped account; `migrator` has only the documented rights of a migration. */
   readonly kubeconfigs: { readonly host: string; readonly migrator: string };
   readonly kubeflow: Kubeflow;
   stop(): Promise<void>;
@@ -78,7 +81,7 @@ const made = async ({ cluster }: Stage, path: string, object: unknown): Promise<
   if (reply.status !== 201) throw new Error(`${path}: ${JSON.stringify(reply.body)}`);
 };
 
-/** Upstream writes a status under its own account, whole. */
+/** Replaces the status under upstream's account. */
 const tell = async ({ kubeflow }: Stage, name: string, status: object): Promise<void> => {
   const path = `${applications}/${name}`;
   const { status: code, body } = await kubeflow.api.call("PUT", `${path}/status`, {
@@ -91,7 +94,7 @@ const tell = async ({ kubeflow }: Stage, name: string, status: object): Promise<
 const plurals: Readonly<Record<string, string>> = { Service: "services", ConfigMap: "configmaps" };
 const core = "/api/v1/namespaces/default";
 
-/** A real driver as upstream would have submitted it, followed until its executor runs; its status says RUNNING. */
+/** Creates a real driver as upstream submits it, and waits until its executor runs; its status says RUNNING. */
 export const leaveRunning = async (stage: Stage, name: string, slices: number): Promise<string> => {
   const application = await create(stage, name, slices);
   const id = "11111111-2222-4333-8444-555555555555";
@@ -119,7 +122,7 @@ export const leaveRunning = async (stage: Stage, name: string, slices: number): 
   return driver.metadata.uid;
 };
 
-/** Applications of which only the status is left, in states that rest. */
+/** Creates applications of which only the status is left, in states at rest. */
 export const leaveAtRest = async (stage: Stage): Promise<readonly string[]> => {
   const submitted = {
     submissionID: "22222222-2222-4333-8444-555555555555",
@@ -145,7 +148,7 @@ export const leaveAtRest = async (stage: Stage): Promise<readonly string[]> => {
   return rows.map(([name]) => name);
 };
 
-/** Resolves when it is so; throws with what it is about. */
+/** Resolves when the condition holds; throws `what` at the timeout. */
 export const until = async (what: string, isSo: () => Promise<boolean>, timeoutMs: number): Promise<void> => {
   const end = performance.now() + timeoutMs;
   while (!(await isSo())) {

@@ -1,4 +1,7 @@
-/** What the stand-ins of upstream's controllers share: Deployments that stay, a leader under its own account, and a picture of what may change. */
+/**
+ * Shared parts of the stand-ins of upstream's controllers: Deployments that stay, a leader under upstream's account,
+ * and a picture of the configuration that a migration may change.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -27,12 +30,12 @@ const counted = z.looseObject({ status: z.looseObject({ replicas: z.number().def
 export type Leading = {
   readonly home: string;
   readonly account: string;
-  /** Name of its lease, and of the Deployment without whose pods it does not lead. */
+  /** Name of its lease, and of the Deployment whose pods it needs to lead. */
   readonly lock: string;
   readonly controller: string;
 };
 
-/** One beat of a leader, under upstream's own account: renews what is its own or free. */
+/** Renews the lease once under upstream's account, if it holds the lease or the lease is free. */
 const beat = async (admin: Api, own: Api, { home, lock, controller }: Leading): Promise<boolean> => {
   const deployment = await admin.call("GET", `/apis/apps/v1/namespaces/${home}/deployments/${controller}`);
   const leasePath = `/apis/coordination.k8s.io/v1/namespaces/${home}/leases`;
@@ -52,14 +55,14 @@ const beat = async (admin: Api, own: Api, { home, lock, controller }: Leading): 
 };
 
 export type Leader = {
-  /** As its own account. */
+  /** A client under its own account. */
   readonly api: Api;
-  /** Whether its last beat led. */
+  /** True if its last renewal succeeded. */
   leads(): boolean;
   stop(): Promise<void>;
 };
 
-/** Leads from now on. */
+/** Starts to lead; renews once a second. */
 export const lead = async (cluster: Cluster, leading: Leading): Promise<Leader> => {
   const api = await openApi(await cluster.kubeconfigOf(leading.home, leading.account));
   let stopped = false;
@@ -86,7 +89,7 @@ export const lead = async (cluster: Cluster, leading: Leading): Promise<Leader> 
 const named = z.object({ metadata: z.looseObject({ name: z.string() }) });
 const listed = z.object({ items: z.array(z.looseObject({ metadata: named.shape.metadata, webhooks: z.unknown() })) });
 
-/** Its webhook configurations and replicas, without what the server counts. */
+/** Returns upstream's webhook configurations and replicas, without the fields that the API server counts. */
 export const pictureOf = async ({ api }: Cluster, home: string): Promise<string> => {
   const hooksOf = async (plural: string): Promise<unknown> => {
     const { body } = await api.call("GET", `/apis/admissionregistration.k8s.io/v1/${plural}`);

@@ -1,4 +1,7 @@
-/** `npm run e2e -- --migrate`, Volcano's part: its controllers left, their jobs adopted in every phase, and given back; no pod refused. */
+/**
+ * `npm run e2e -- --migrate`, the Volcano part: a migration from Volcano's controllers to Rekindle and back, with jobs
+ * in every phase adopted and no pod refused.
+ */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +29,7 @@ type Story = {
   readonly log: string;
   readonly kubeconfig: string;
   readonly prober: Prober;
-  /** Upstream's configuration before anything was done, and the pods that it had made, by their names. */
+  /** Upstream's configuration before the first act, and the UIDs of the pods that upstream created, by pod name. */
   readonly before: string;
   readonly pods: ReadonlyMap<string, string>;
 };
@@ -37,7 +40,7 @@ const names = rows.map(({ name }) => name);
 const migrate = ({ kubeconfig }: Story, ...args: readonly string[]): Promise<string> =>
   rekindle(["migrate", "--kubeconfig", kubeconfig, ...args]);
 
-/** Killed after so long, if it has not ended before. */
+/** Runs `rekindle migrate`, and kills it after `afterMs` if it has not ended. */
 const killed = ({ kubeconfig }: Story, afterMs: number, ...args: readonly string[]): Promise<void> =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, [cli, "migrate", "--kubeconfig", kubeconfig, ...args], { stdio: "ignore" });
@@ -132,7 +135,7 @@ const apply = async (story: Story): Promise<readonly string[]> => {
   ];
 };
 
-/** name → the phase that it comes to, and its version and retries there. */
+/** name → its final phase, and its version and retries there. */
 const ends: Readonly<Record<string, readonly [phase: string, counters: string]>> = {
   "left-running": ["Completed", "2/1"],
   "left-legacy": ["Completed", "0/0"],
@@ -161,13 +164,14 @@ const adopts = async (story: Story): Promise<readonly string[]> => {
   const about = (await story.audit.read()).filter((request) => isWrite(request) && request.resource === "pods");
   const deleted = about.filter(({ verb }) => verb.startsWith("delete"));
   must(deleted.length === 0, `deleted: ${deleted.map(({ name }) => name).join(", ")}`);
-  // Two of what upstream had begun to restart, one of what it had not come to, and the new one.
+  // Two pods of the job that upstream had begun to restart, one pod that upstream had not created, and the new job's
+  // pod.
   const made = about.filter(({ verb, code }) => verb === "create" && code === 201).length;
   must(made === 4, `${made} pods were made, not 4`);
   return [...found, `${kept.length} pods of upstream's kept, 0 pods deleted`, unrefused(story)];
 };
 
-/** What is in force refuses when its server is away: the proof that it is. */
+/** Proves that the webhooks are in force: they refuse while their server is away. */
 const isInForce = async ({ cluster }: Story): Promise<void> => {
   const pod = JSON.stringify({
     apiVersion: "v1",
@@ -219,7 +223,7 @@ const opened = async (
   const cluster = await startCluster({ nodes: 1, dir, extra: flags, standIns });
   try {
     await install(cluster, crdsIn(recorded), groups);
-    // What has just been installed is listed a moment later.
+    // A new CRD is served a moment later.
     for (const path of [
       jobsPath,
       ...["queues", "podgroups"].map((kind) => `/apis/scheduling.volcano.sh/v1beta1/${kind}`),
@@ -233,7 +237,10 @@ const opened = async (
   }
 };
 
-/** One story on one cluster; an act that fails ends it. `recorded` is the folder of upstream's recorded files. */
+/**
+ * Runs one story on one cluster; it ends at the first act that fails. `recorded` is the folder of upstream's recorded
+ * files.
+ */
 export const volcanoMigrateLane = async (recorded: string): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-migrate-volcano-"));
   const log = join(dir, "host.log");

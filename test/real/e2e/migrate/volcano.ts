@@ -1,4 +1,7 @@
-/** Volcano on a real cluster: its CRDs, its Deployments, its nine webhook configurations, a stand-in that leads and one that schedules. */
+/**
+ * Volcano on a real cluster: its CRDs, Deployments and nine webhook configurations, a stand-in that leads and one that
+ * schedules.
+ */
 import { join } from "node:path";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { StandInRow } from "../../cluster/node/standins.ts";
@@ -53,7 +56,7 @@ const row = (path: string, group: string, version: string, ...operations: readon
 const batch = "batch.volcano.sh";
 const scheduling = "scheduling.volcano.sh";
 
-/** As upstream's chart registers them. */
+/** The rows of upstream's chart. */
 const rows: readonly Hook[] = [
   row("pods/mutate", "", "v1", "CREATE"),
   row("queues/mutate", scheduling, "v1beta1", "CREATE"),
@@ -97,7 +100,7 @@ const configuration = ({ path, group, version, operations }: Hook, caBundle: str
   };
 };
 
-/** Reached without a proxy: the API server is told to look for endpoints itself. */
+/** Reached without a proxy: the API server is configured to resolve endpoints itself. */
 const served = [
   {
     apiVersion: "v1",
@@ -117,7 +120,7 @@ const served = [
 
 const rbac = "rbac.authorization.k8s.io";
 
-/** What of its rights the stand-in uses. */
+/** The rights of upstream that the stand-in uses. */
 const rights = [
   { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: account, namespace: home } },
   {
@@ -142,11 +145,11 @@ const rights = [
 
 export type Volcano = Leader & {
   readonly admission: Admission;
-  /** What refuses everything when its server is away. */
+  /** Registers the webhooks, which refuse everything while their server is away. */
   registerWebhooks(): Promise<void>;
 };
 
-/** Upstream as it is installed, without its webhook configurations; it leads and schedules from now on. */
+/** Installs upstream without its webhook configurations; it leads and schedules afterwards. */
 export const installVolcano = async (cluster: Cluster): Promise<Volcano> => {
   await applyAll(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: home } }]);
   await applyAll(cluster, [...rights, ...served, ...workloads]);
@@ -176,5 +179,5 @@ export const installVolcano = async (cluster: Cluster): Promise<Volcano> => {
   };
 };
 
-/** Of the recorded files, those that define its kinds. */
+/** Returns the folder of the recorded files that define its kinds. */
 export const crdsIn = (recorded: string): string => join(recorded, "crds");

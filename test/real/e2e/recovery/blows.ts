@@ -1,4 +1,4 @@
-/** What befalls executors, one blow at a time, and how long their number takes to be what was asked for again. */
+/** The faults that executors suffer, one at a time, and the time until the requested number runs again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { exhaustMemory, killContainer, type Victim } from "../../cluster/faults.ts";
@@ -9,7 +9,7 @@ import type { Cause } from "./judgements.ts";
 
 export type Blow = {
   readonly name: string;
-  /** What the ledger is to say of it. */
+  /** The cause that the ledger must record. */
   readonly loss: Cause;
   readonly strike: (scene: Scene, victim: Executor) => Promise<void> | void;
 };
@@ -45,7 +45,9 @@ export const blows: readonly Blow[] = [
 
 const reported = z.array(z.object({ id: z.string(), isActive: z.boolean() }));
 
-/** Ids of the executors that the driver counts as its own, by its REST API; none while it does not answer. */
+/**
+ * Returns the ids of the executors that the driver has registered, from its REST API; none while it does not answer.
+ */
 const registered = async ({ cluster }: Scene, mode: Mode): Promise<readonly string[]> => {
   const driver = `${podsPath}/${nameOf(mode)}-driver`;
   const { body } = await cluster.api.call("GET", driver);
@@ -58,7 +60,7 @@ const registered = async ({ cluster }: Scene, mode: Mode): Promise<readonly stri
   return (answer.data ?? []).filter((one) => one.isActive && one.id !== "driver").map((one) => one.id);
 };
 
-/** Executors that run where somebody still answers for them. */
+/** Returns the executors that run on these nodes. */
 const upOn = (book: Book, mode: Mode, nodes: readonly string[]): readonly Executor[] =>
   book.now(nameOf(mode)).filter((one) => isUp(one) && nodes.includes(one.spec.nodeName ?? ""));
 
@@ -71,7 +73,10 @@ const isBack = async (scene: Scene, book: Book, mode: Mode, nodes: readonly stri
   return ids.every((id) => known.includes(id)) && known.length === wanted;
 };
 
-/** Seconds until so many executors run, on these nodes, as the driver counts, no more and no fewer. */
+/**
+ * Returns the seconds until exactly the requested number of executors runs on these nodes and is registered at the
+ * driver.
+ */
 export const untilBack = async (
   scene: Scene,
   book: Book,
@@ -98,18 +103,21 @@ export const untilBack = async (
 export type Fight = {
   readonly scene: Scene;
   readonly book: Book;
-  /** What was done, by pod. */
+  /** The faults that were injected, by pod. */
   readonly done: Map<string, Cause>;
 };
 
-/** One executor is struck, not on the node that is frozen later if that can be helped, and the count comes back. */
+/**
+ * Injects the fault into one executor, if possible not on the node that is frozen later, and waits for the count to
+ * recover.
+ */
 export const struck = async ({ scene, book, done }: Fight, mode: Mode, { name, loss, strike }: Blow): Promise<void> => {
   const up = upOn(book, mode, bothNodes);
   const victim = up.find(({ spec }) => spec.nodeName === driversNode) ?? up[0];
   if (victim === undefined) throw new Error(`${nameOf(mode)} has no executor to strike`);
   done.set(victim.metadata.name, loss);
   await strike(scene, victim);
-  // What was struck may show as running for a moment more.
+  // The pod may be shown as running for a moment more.
   while (book.now(nameOf(mode)).some((one) => one.metadata.uid === victim.metadata.uid && isUp(one))) await sleep(100);
   const seconds = await untilBack(scene, book, mode);
   scene.say(`${mode}: ${victim.metadata.name} ${name}; ${wanted} again after ${seconds.toFixed(1)} s`);
@@ -125,10 +133,10 @@ const isReady =
   (reply: { readonly body: unknown }): boolean =>
     readyOf(reply.body)?.status === status;
 
-/** Replacements for what the frozen node had are to be made so soon after its silence was visible. */
+/** The longest time from the visible silence of the frozen node until its executors are replaced. */
 const mostMs = 15_000;
 
-/** Seconds from the silence of the node, as the API dates it, to the last replacement. */
+/** Returns the seconds from the silence of the node, as the API dates it, to the last replacement. */
 const replacedAfter = (book: Book, mode: Mode, silentAt: number, lost: number): number => {
   const made = [...book.of(nameOf(mode)).values()]
     .map(({ metadata }) => Date.parse(metadata.creationTimestamp))
@@ -137,7 +145,7 @@ const replacedAfter = (book: Book, mode: Mode, silentAt: number, lost: number): 
   return ((made[lost - 1] ?? Number.POSITIVE_INFINITY) - silentAt) / 1_000;
 };
 
-/** The machine stands still with all its executors until every application has its number elsewhere; then it goes on. */
+/** Freezes the node with all its executors until every application has its number elsewhere, and resumes it. */
 export const frozen = async ({ scene, book, done }: Fight, on: readonly Mode[]): Promise<void> => {
   const { cluster, say } = scene;
   const node = cluster.nodes.find(({ name }) => name === frozenNode);

@@ -1,4 +1,4 @@
-/** What became of every executor of every application, seen from outside at every look, to hold the ledger against. */
+/** Records every executor of every application, independently of Rekindle, to check the ledger against it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
@@ -29,25 +29,25 @@ const path = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent
 export const idOf = ({ metadata }: Executor): string => metadata.labels["spark-exec-id"] ?? "";
 const appOf = ({ metadata }: Executor): string => metadata.labels["sparkoperator.k8s.io/app-name"] ?? "";
 
-/** It runs, as far as the API says, and nobody has asked it to end. */
+/** True if the API shows the executor as running and its deletion has not been requested. */
 export const isUp = ({ metadata, status }: Executor): boolean =>
   status.phase === "Running" &&
   metadata.deletionTimestamp === undefined &&
   status.containerStatuses.every(({ state }) => "running" in state);
 
 export type Book = {
-  /** The newest look at every executor that an application ever had, by UID. */
+  /** The newest version of every executor that an application ever had, by UID. */
   of(app: string): ReadonlyMap<string, Executor>;
-  /** Its executors at the newest look. */
+  /** The executors of the application at the newest reading. */
   now(app: string): readonly Executor[];
-  /** Ids that more than one pod ever bore. */
+  /** Ids that more than one pod has had. */
   doubled(app: string): readonly string[];
   stop(): Promise<void>;
 };
 
 const blank = (): { all: Map<string, Executor>; now: readonly Executor[] } => ({ all: new Map(), now: [] });
 
-/** Looks every 150 ms until it is stopped; a failed look is made again. */
+/** Polls every 150 ms until `stop`; a failed reading is repeated. */
 export const openBook = (api: Api): Book => {
   const pages = new Map<string, ReturnType<typeof blank>>();
   const pageOf = (app: string) => {

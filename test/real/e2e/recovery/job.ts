@@ -1,4 +1,4 @@
-/** The job whose executors are hurt: it goes on until its gate is opened, and its last line can be checked. */
+/** The job whose executors are lost: it runs until its gate is opened, and its last line can be checked. */
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sparkPi } from "../../../support/pi.ts";
@@ -9,7 +9,7 @@ export type Mode = (typeof modes)[number];
 export const nameOf = (mode: Mode): string => `rounds-${mode}`;
 export const wanted = 3;
 
-/** The job takes at least so long, whatever its gate says. */
+/** The shortest duration of the job, even with an open gate. */
 export const leastSeconds = 120;
 const slices = 12;
 
@@ -30,12 +30,13 @@ const spread = (name: string): object => ({
   },
 });
 
-/** Two cores carry all of this: a JVM that compiles less starts sooner. */
+/** Two cores run all of this; a JVM that compiles less starts sooner. */
 const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 /**
- * A peer that stands still is given up sooner than after two minutes, and a lost executor's work is made again. How many
- * losses Spark forgives is left to what Rekindle sets: more are lost here than Spark's own twice as many as are wanted.
+ * Spark gives a silent peer up sooner than after two minutes, and repeats a lost executor's work. The number of
+ * tolerated losses is left to Rekindle's settings: more executors are lost here than Spark's default allows (twice the
+ * wanted number).
  */
 const patience = {
   "spark.network.timeout": "60s",
@@ -46,7 +47,7 @@ const patience = {
   "spark.task.maxFailures": "50",
 };
 
-/** The application; `gates` is a folder of this machine that its driver sees. */
+/** Returns the application; `gates` is a folder of this machine that its driver mounts. */
 export const application = (mode: Mode, gates: string, annotations: Readonly<Record<string, string>>) => {
   const name = nameOf(mode);
   const body = sparkPi(name, {
@@ -66,7 +67,7 @@ export const application = (mode: Mode, gates: string, annotations: Readonly<Rec
   return { ...body, metadata: { ...body.metadata, annotations: { ...owner, ...annotations } } };
 };
 
-/** A folder for gates that drivers, which are another user, may look into. */
+/** Creates a folder for gates that drivers can read under their own user. */
 export const gatesIn = async (dir: string): Promise<string> => {
   const gates = join(dir, "gates");
   await mkdir(gates, { recursive: true });
@@ -74,16 +75,16 @@ export const gatesIn = async (dir: string): Promise<string> => {
   return gates;
 };
 
-/** Lets the job end after the round that it is in. */
+/** Lets the job end after its current round. */
 export const openGate = (gates: string, mode: Mode): Promise<void> => writeFile(join(gates, nameOf(mode)), "");
 
-/** What so many rounds add up to, counted without Spark. */
+/** Returns the sum of this many rounds, computed without Spark. */
 const answerOf = (rounds: number): number => {
   const numbers = slices * 1_000;
   return (rounds * numbers * (numbers - 1)) / 2 + (numbers * rounds * (rounds - 1)) / 2;
 };
 
-/** The job's last line, when it is there and right; throws otherwise. */
+/** Returns the job's last line; throws if it is missing or wrong. */
 export const checkedAnswer = (log: string): string => {
   const found = /(\d+) rounds add up to (\d+)/.exec(log);
   if (found === null) throw new Error(`the driver's log has no answer; it ends ${log.slice(-500)}`);

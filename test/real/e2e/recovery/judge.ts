@@ -1,4 +1,7 @@
-/** Reads what Rekindle says it lost, as its users do, and has it held against what was done and seen. */
+/**
+ * Reads the losses that Rekindle reports, as its users do, and compares them with the injected faults and the
+ * observations.
+ */
 import * as z from "zod";
 import { rekindle } from "../installed.ts";
 import { must, type Scene } from "../scene.ts";
@@ -13,7 +16,7 @@ const told = z.looseObject({
   }),
 });
 
-/** What `rekindle status` says, as a process under the administrator's kubeconfig. */
+/** Returns the answer of `rekindle status`, run as a process under the administrator's kubeconfig. */
 const statusOf = async ({ cluster }: Scene, mode: Mode) => {
   const args = ["status", nameOf(mode), "-n", "default", "-o", "json", "--kubeconfig", cluster.adminKubeconfig];
   return told.parse(JSON.parse(await rekindle(args))).executors;
@@ -38,7 +41,10 @@ const eventsOf = async ({ cluster }: Scene, mode: Mode): Promise<Account["events
     .map(({ message, count }) => ({ message, count: count ?? 1 }));
 };
 
-/** Its account is complete, has nothing twice, and says of each loss what was done. Gives it in a line. */
+/**
+ * Checks that the recorded losses are complete, without duplicates, and have the injected causes. Returns a line for
+ * the report.
+ */
 export const judged = async (scene: Scene, book: Book, mode: Mode, done: Account["done"]): Promise<string> => {
   const { losses, lost } = await statusOf(scene, mode);
   const seen = [...book.of(nameOf(mode)).values()].map((one) => ({ pod: one.metadata.name, id: Number(idOf(one)) }));

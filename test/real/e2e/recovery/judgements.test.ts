@@ -1,4 +1,4 @@
-/** The lane's own eyes: each kind of wrong account is seen, and a right one has nothing wrong. */
+/** Tests the judgements of the lane: each kind of wrong account is detected, and a right one has no faults. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Account, wrongsOf } from "./judgements.ts";

@@ -1,18 +1,18 @@
-/** What is wrong with an account of losses, held against what was done and what was seen. Pure: words in, words out. */
+/** Compares an account of losses with the injected faults and the observations. Pure. */
 
-/** The reason for a loss, and the exit status if it is known. */
+/** The reason for a loss, and the exit code if it is known. */
 export type Cause = { readonly reason: string; readonly exitCode?: number | undefined };
 
 export type Loss = Cause & { readonly id: number };
 
 export type Account = {
-  /** What Rekindle says that it lost. */
+  /** The losses that Rekindle reports. */
   readonly losses: readonly Loss[];
-  /** Events of losses, as the API has them. */
+  /** Events of losses, as stored in the API. */
   readonly events: readonly { readonly message: string; readonly count: number }[];
-  /** Every executor that was ever seen, with its id: a pod each. */
+  /** Every executor that was seen, with its id; one entry per pod. */
   readonly seen: readonly { readonly pod: string; readonly id: number }[];
-  /** What was done, by pod. */
+  /** The injected faults, by pod. */
   readonly done: ReadonlyMap<string, Cause>;
 };
 
@@ -47,7 +47,7 @@ const toldWrong = ({ losses, events }: Account): readonly string[] => {
   ];
 };
 
-/** Nothing, when every loss was recorded once, told once, and for the reason that it had. */
+/** Returns no wrongs if every loss was recorded once, reported once as an Event, and has the right reason. */
 export const wrongsOf = (account: Account): readonly string[] => [
   ...repeated(account.seen.map(({ id }) => id)).map((id) => `two pods had the id ${id}`),
   ...repeated(account.losses.map(({ id }) => id)).map((id) => `the loss of ${id} is recorded twice`),

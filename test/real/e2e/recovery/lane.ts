@@ -1,4 +1,7 @@
-/** Executors are lost in every way, their host with them, and each application comes to its right end with its number kept. */
+/**
+ * Executors are lost in every way while their host is killed; each application completes with its number of executors
+ * restored.
+ */
 import { dirname } from "node:path";
 import { killing } from "../killing.ts";
 import { type Case, must, type Scene } from "../scene.ts";
@@ -23,7 +26,7 @@ import { openSpoiler, type Spoiler } from "./spoiler.ts";
 
 const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
-/** Every mode at once: they share the machine, the host and its deaths, nothing else. */
+/** Runs `work` for every mode in parallel; the modes share only the machine, the host and its kills. */
 const each = <T>(work: (mode: Mode) => Promise<T>): Promise<readonly T[]> => Promise.all(modes.map(work));
 
 const applied = async ({ cluster }: Scene, mode: Mode, gates: string): Promise<void> => {
@@ -31,10 +34,10 @@ const applied = async ({ cluster }: Scene, mode: Mode, gates: string): Promise<v
   must(status === 201, `${nameOf(mode)} is not created: ${JSON.stringify(body)}`);
 };
 
-/** So that what never starts is found within the test. */
+/** Short enough to find an executor that never starts within the test. */
 const annotations = { "rekindle.dev/executor-pending-timeout": "10s" };
 
-/** All that is done to executors, twice over, and the node last. */
+/** Injects every fault twice, and freezes the node last. */
 const tormented = async (fight: Fight, gates: string): Promise<void> => {
   const { scene, book } = fight;
   await each(async (mode) => {
@@ -50,7 +53,7 @@ const tormented = async (fight: Fight, gates: string): Promise<void> => {
   });
 };
 
-/** What was done to an application's executors; those that were spoiled at the door never start. */
+/** Returns the faults of an application's executors; those that the webhook spoiled never start. */
 const doneTo = ({ book, done }: Fight, { spoiled }: Spoiler, mode: Mode): ReadonlyMap<string, Cause> => {
   const names = new Set([...book.of(nameOf(mode)).values()].map(({ metadata }) => metadata.name));
   const never = [...spoiled.keys()].map((name): [string, Cause] => [name, { reason: "neverStarted" }]);

@@ -1,4 +1,4 @@
-/** A webhook of this process that spoils every third executor of each application at the door of the real API server. */
+/** A webhook of this process that makes every third executor of each application unable to start. */
 import { createServer } from "node:https";
 import * as z from "zod";
 import { makePair } from "../../../../shared/adapters/certificates/pair.ts";
@@ -18,13 +18,13 @@ const review = z.object({
 
 type Pod = z.infer<typeof review>["request"]["object"];
 
-/** What may be wrong with an executor that never starts. */
+/** The flaws of an executor that never starts. */
 export const flaws = ["unschedulable", "volume", "image"] as const;
 export type Flaw = (typeof flaws)[number];
 
 type Operation = { readonly op: "add"; readonly path: string; readonly value: unknown };
 
-/** Fields of the pod that keep it from ever starting; an image that cannot be had is the nodes' affair. */
+/** Patches of the pod that keep it from starting; the nodes themselves refuse the image. */
 const patches: Readonly<Record<Flaw, (pod: Pod) => readonly Operation[]>> = {
   unschedulable: () => [{ op: "add", path: "/spec/nodeSelector", value: { "rekindle.dev/nowhere": "true" } }],
   volume: ({ spec }) => [
@@ -34,7 +34,7 @@ const patches: Readonly<Record<Flaw, (pod: Pod) => readonly Operation[]>> = {
 };
 
 export type Spoiler = {
-  /** What was spoiled, by pod name, in the order of their creation. */
+  /** Flaws by pod name, in the order of creation. */
   readonly spoiled: ReadonlyMap<string, Flaw>;
   stop(): Promise<void>;
 };
@@ -64,11 +64,11 @@ const register = async ({ api }: Cluster, port: number, ca: string): Promise<voi
   if (status !== 201) throw new Error(`the spoiler is not registered: ${JSON.stringify(body)}`);
 };
 
-/** Of every application's executors the third, the sixth and so on get a flaw, one after the other. */
+/** Gives a flaw to the third, sixth, ninth … executor of every application, in turn. */
 export const openSpoiler = async (cluster: Cluster): Promise<Spoiler> => {
   const spoiled = new Map<string, Flaw>();
   const counts = new Map<string, number>();
-  /** The same pod asked about again, after a failed create, keeps its place. */
+  /** A pod that is reviewed again after a failed create keeps its place. */
   const places = new Map<string, number>();
   const placeOf = ({ metadata }: Pod): number => {
     const app = metadata.labels["sparkoperator.k8s.io/app-name"] ?? "";

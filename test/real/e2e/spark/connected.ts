@@ -1,4 +1,4 @@
-/** A SparkConnect server answers a real query of PySpark's Connect client, and is made anew when its pod is lost. */
+/** A SparkConnect server answers a real query of PySpark's Connect client, and is recreated when its pod is lost. */
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,7 +34,7 @@ const awaitReady = async ({ cluster }: Scene, than: string | undefined): Promise
   }
 };
 
-/** Python as a user runs it, against the server's own address: services have no addresses here. */
+/** The query of a user in Python, against the server's pod IP: services have no addresses here. */
 const query = `
 import sys
 from pyspark.sql.connect.session import SparkSession

@@ -1,4 +1,4 @@
-/** Upstream's examples as they are, beside each other, each held to what upstream documents of it. */
+/** Upstream's examples, unmodified and in parallel, each checked against upstream's documentation. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, kubectl, must, pi, running, type Scene } from "../scene.ts";
@@ -6,12 +6,12 @@ import { driverLog, stateOf } from "../witness.ts";
 import { awaitEnd, isOver, type Ledger, openLedger, type Page, type Pod } from "./ledger.ts";
 import { scheduledTwice } from "./scheduled.ts";
 
-/** What stands in one example file: the application's name, and what is special about it beside its good end. */
+/** One example file: the application's name, and its checks beside the successful end. */
 type Example = {
   readonly file: string;
   readonly name: string;
   readonly special?: (scene: Scene, page: Page) => Promise<string> | string;
-  /** What can be seen only while it runs; may wait for that. */
+  /** A check that is possible only while the application runs; may wait. */
   readonly meanwhile?: (scene: Scene, page: Page) => Promise<string>;
 };
 
@@ -21,7 +21,7 @@ const podOf = (page: Page, role: "driver" | "executor"): Pod => {
   return found;
 };
 
-/** The container that Spark runs in. */
+/** Returns the container that Spark runs in. */
 const containerOf = (page: Page, role: "driver" | "executor"): Pod["spec"]["containers"][number] => {
   const { metadata, spec } = podOf(page, role);
   const found = spec.containers.find(({ name }) => name === `spark-kubernetes-${role}`);
@@ -29,7 +29,7 @@ const containerOf = (page: Page, role: "driver" | "executor"): Pod["spec"]["cont
   return found;
 };
 
-/** The cores of driver and executor are exactly what the file asks for. */
+/** Checks that the CPU of driver and executor is exactly that of the file. */
 const customResources = (_: Scene, page: Page): string => {
   const cpu = (["driver", "executor"] as const).map((role) => {
     const { requests, limits } = containerOf(page, role).resources;
@@ -40,7 +40,7 @@ const customResources = (_: Scene, page: Page): string => {
   return said;
 };
 
-/** Starts with two executors, never more than five. */
+/** Checks that it starts with two executors and never has more than five. */
 const initialExecutors = (_: Scene, page: Page): string => {
   const most = page.mostExecutors;
   must(most >= 2 && most <= 5, `at most ${most} executors at once, expected 2 to 5`);
@@ -60,10 +60,10 @@ const memoryVolume = (_: Scene, page: Page): string => {
   return "emptyDir in memory at /datadir of both";
 };
 
-/** Memory and overhead as the spec names them, written as the API server writes amounts. */
+/** Memory and overhead of the spec, formatted as the API server formats quantities. */
 const memories = { driver: "1Gi", executor: "1536Mi" } as const;
 
-/** What a template may set arrives; cores and memory are the spec's, not the template's. */
+/** Checks the fields that a template may set; cores and memory come from the spec, not from the template. */
 const templates = (_: Scene, page: Page): string => {
   for (const role of ["driver", "executor"] as const) {
     const { metadata } = podOf(page, role);
@@ -80,13 +80,13 @@ const templates = (_: Scene, page: Page): string => {
   return "labels, annotations and environment of both templates";
 };
 
-/** While it runs, the driver answers Prometheus where its annotations say. */
+/** Checks that the driver answers Prometheus at the port and path of its annotations while it runs. */
 const servlet = async ({ cluster }: Scene, page: Page): Promise<string> => {
   while (!page.states.includes("RUNNING")) await sleep(200);
   const { metadata } = podOf(page, "driver");
   const { "prometheus.io/port": port, "prometheus.io/path": path } = metadata.annotations;
   const proxy = `/api/v1/namespaces/default/pods/${metadata.name}:${port}/proxy${path}`;
-  // A driver that has no time to answer one request answers the next.
+  // A busy driver may fail one request and answer the next.
   const told = async (): Promise<string> =>
     await cluster.api.call("GET", proxy).then(({ body }) => String(body), String);
   let said = await told();
@@ -119,7 +119,7 @@ const judged = async (scene: Scene, ledger: Ledger, { name, special, meanwhile }
   return [`${name}: ${page.states.join(" → ")}`, ...more, `"${said}"`].join("; ");
 };
 
-/** Deleted by its time to live of 30 s, with all that was its own, and not before. */
+/** Checks that the application is deleted with its objects after its time to live of 30 s, and not before. */
 const deletedInTime = async ({ cluster }: Scene, page: Page): Promise<string> => {
   const ended = Date.parse(page.last?.status?.terminationTime ?? "");
   while (!page.gone && Date.now() < ended + 150_000) await sleep(200);
@@ -152,7 +152,7 @@ const together: readonly Example[] = [
   { file: "spark-pi-dynamic-allocation", name: "spark-pi-dynamic-allocation", special: initialExecutors },
 ];
 
-/** These bear the names of others, which have to be gone first. */
+/** These have the names of other examples, which must be deleted first. */
 const afterwards: readonly Example[] = [
   { file: "spark-pi-emptydir", name: "spark-pi", special: memoryVolume },
   { file: "spark-pi-prometheus-servlet", name: "spark-pi-python", meanwhile: servlet },

@@ -1,4 +1,7 @@
-/** Suspended in the middle and resumed: another attempt of the same application, and nothing of the first left meanwhile. */
+/**
+ * An application that is suspended in mid-run and resumed: a second attempt, and no object of the first remains in
+ * between.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "../scene.ts";

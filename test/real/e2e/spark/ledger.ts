@@ -1,4 +1,4 @@
-/** One look at all Spark pods and applications at a time, from outside, kept by application: a book to check claims against. */
+/** Polls all Spark pods and applications, independently of Rekindle, and records them by application. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
@@ -36,13 +36,13 @@ const pods = z.object({ items: z.array(pod) });
 const named = application.and(z.object({ metadata: z.object({ name: z.string() }) }));
 const applications = z.object({ items: z.array(named) });
 
-/** All that was seen of one application, also when it is gone. */
+/** The record of one application; kept after its deletion. */
 export type Page = {
   readonly states: string[];
   last: Application | undefined;
   /** UIDs of driver pods by submission id. */
   readonly drivers: Map<string, Set<string>>;
-  /** The newest look at each pod, by UID. */
+  /** The newest version of each pod, by UID. */
   readonly pods: Map<string, Pod>;
   mostDrivers: number;
   mostExecutors: number;
@@ -73,10 +73,10 @@ const enter = (page: Page, found: readonly Pod[]): void => {
   page.mostExecutors = Math.max(page.mostExecutors, executors.filter((one) => !hasEnded(one)).length);
 };
 
-/** It shows one of the two states that a run ends in. */
+/** True if the application shows one of the two final states of a run. */
 export const isOver = (page: Page): boolean => ["COMPLETED", "FAILED"].includes(page.states.at(-1) ?? "");
 
-/** Resolves when it is over, or when so much time is; what the page shows then is for the caller to judge. */
+/** Resolves when the application is over, or at the timeout; the caller checks the page. */
 export const awaitEnd = async (page: Page, timeoutMs: number): Promise<void> => {
   const until = performance.now() + timeoutMs;
   while (!isOver(page) && performance.now() < until) await sleep(200);
@@ -86,14 +86,14 @@ const podsPath = `/api/v1/namespaces/default/pods?labelSelector=${encodeURICompo
 const applicationsPath = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
 export type Ledger = {
-  /** The page of an application; an empty one when nothing was seen of it yet. */
+  /** Returns the page of an application; an empty one if it has not been seen yet. */
   of(name: string): Page;
-  /** The same, unless the book can no longer be kept: then that is what there is to say. */
+  /** Resolves as `work` does; rejects if the ledger can no longer read the cluster. */
   during<T>(work: Promise<T>): Promise<T>;
   stop(): Promise<void>;
 };
 
-/** Looks every 200 ms until it is stopped. */
+/** Polls every 200 ms until `stop`. */
 export const openLedger = (api: Api): Ledger => {
   const pages = new Map<string, Page>();
   const of = (name: string): Page => {
@@ -103,7 +103,7 @@ export const openLedger = (api: Api): Ledger => {
   };
   const look = async (): Promise<void> => {
     const answers = [await api.call("GET", podsPath), await api.call("GET", applicationsPath)];
-    // A kind whose definition is a moment old is not served yet.
+    // A new CRD is served a moment later.
     if (answers.some(({ status }) => status === 404)) return;
     const found = pods.parse(answers[0]?.body).items;
     const apps = applications.parse(answers[1]?.body).items;
@@ -119,7 +119,7 @@ export const openLedger = (api: Api): Ledger => {
     }
   };
   let stopped = false;
-  // A server under load may fail to answer; one that does not answer twenty times is not under load.
+  // A server under load may fail to answer; one that fails twenty times in a row is broken.
   const lookAgain = async (failures: number): Promise<number> => {
     try {
       await look();
@@ -136,7 +136,7 @@ export const openLedger = (api: Api): Ledger => {
       await sleep(200);
     }
   })();
-  // Never resolves; rejects when the book can no longer be kept.
+  // Never resolves; rejects when the ledger can no longer read the cluster.
   const broken = loop.then(() => new Promise<never>(() => {}));
   broken.catch(() => {});
   return {

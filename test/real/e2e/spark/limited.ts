@@ -1,4 +1,4 @@
-/** What only admission can write, on the executors that a real driver's allocator makes. */
+/** The fields that only admission can write, on the executors that a real driver's allocator creates. */
 
 import { sparkPi } from "../../../support/pi.ts";
 import { isAsked, until } from "../admission/rules.ts";

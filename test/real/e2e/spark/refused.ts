@@ -1,11 +1,11 @@
-/** Bad applications end as upstream's would: the state, the attempts, a message that names what to change. */
+/** Bad applications end as under upstream: the state, the attempts, a message that names the field to change. */
 import { sparkPi } from "../../../support/pi.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 import { awaitEnd, openLedger, type Page } from "./ledger.ts";
 
 type Bad = {
   readonly name: string;
-  /** Laid over the good application's spec. */
+  /** Merged over the good application's spec. */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly submissions: number;
   readonly executions: number;
@@ -22,7 +22,9 @@ const retried = {
   onSubmissionFailureRetryInterval: 1,
 };
 
-/** Submission failures of the first two kinds are tried again as the policy says; a driver that fails is, too. */
+/**
+ * The first two cases have a policy of retries, for a failed submission and a failed driver; the third is not retried.
+ */
 const bad: readonly Bad[] = [
   {
     name: "bad-account",

@@ -1,4 +1,4 @@
-/** Dynamic allocation scales: from one executor up while there is work for more, as Spark itself asks for them. */
+/** Dynamic allocation scales up from one executor while there is work for more, as Spark itself requests. */
 import { join } from "node:path";
 import { type Case, kubectl, must, pi, running } from "../scene.ts";
 import { driverLog } from "../witness.ts";

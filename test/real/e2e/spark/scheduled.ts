@@ -1,4 +1,4 @@
-/** A scheduled application runs twice beside whatever else runs: two children, one per tick, both to their end. */
+/** A scheduled application runs twice beside other applications: two children, one per tick, both completed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { kubectl, must, type Scene } from "../scene.ts";
@@ -27,13 +27,13 @@ const name = "spark-pi-scheduled";
 const base = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default";
 const ofSchedule = `${base}/sparkapplications?labelSelector=${encodeURIComponent(`sparkoperator.k8s.io/scheduled-app-name=${name}`)}`;
 
-/** Every three minutes, as the file says, within a few seconds. */
+/** Checks for three minutes, as in the file, within a few seconds. */
 const isInterval = (from: string, to: string): boolean => {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1_000;
   return seconds >= 175 && seconds <= 195;
 };
 
-/** Applies the file, and waits for two runs to end well: some seven minutes. */
+/** Applies the file, and waits for two runs to complete: some seven minutes. */
 export const scheduledTwice = async ({ cluster }: Scene, file: string): Promise<string> => {
   await kubectl(cluster, ["apply", "-f", file]);
   const seen = new Map<string, z.infer<typeof child>>();

@@ -1,4 +1,4 @@
-/** Triggers from outside, on one stage: the doors beside the notices. */
+/** The cases of external triggers, on one stage: the doors (HTTP triggers) and the notices. */
 import type { Family } from "../families.ts";
 import { doors } from "./doors.ts";
 import { leaves } from "./leaving.ts";

@@ -1,4 +1,7 @@
-/** Who is let in, and what of it comes to the queue: two instances of the built function, which share nothing but that queue. */
+/**
+ * Authentication of HTTP triggers, and the messages that they put on the queue: two instances of the built function,
+ * which share only that queue.
+ */
 import { type Case, must } from "../scene.ts";
 import { bearer, endless, type Knock, post, proof, signed, slow } from "./knocks.ts";
 import { type Stage, secrets } from "./stage.ts";
@@ -8,10 +11,10 @@ const json = (value: unknown): string => JSON.stringify(value);
 
 type Row = {
   readonly what: string;
-  /** Statuses of what is sent, in order. */
+  /** Sends the requests; resolves with their statuses in order. */
   readonly sends: (stage: Stage) => Promise<readonly number[]>;
   readonly statuses: readonly number[];
-  /** Messages that are then on the queue: `KIND/NAMESPACE/NAME`. */
+  /** The messages that the requests put on the queue: `KIND/NAMESPACE/NAME`. */
   readonly brings: readonly string[];
 };
 
@@ -37,7 +40,7 @@ const alerts = json({
 });
 const large = "x".repeat(65_537);
 
-/** One request, twice at one instance and once at the other. */
+/** Sends one request twice to the first instance and once to the second. */
 const thrice = async ({ doors: [first, second] }: Stage, knock: Knock): Promise<readonly number[]> => {
   const again = { ...knock, headers: { ...knock.headers, ...proof(knock) } };
   return [(await post(first, again)).status, (await post(first, again)).status, (await post(second, again)).status];
@@ -157,8 +160,8 @@ const tried = async (stage: Stage, { what, sends, statuses, brings }: Row): Prom
 };
 
 /**
- * Slow senders are refused and hold up nobody. A request without proof is answered before its body comes; a request that
- * shows a proof is read to be judged, until the server's time for a request is over.
+ * Checks that slow senders are refused and delay no other request. A request without proof is answered before its body
+ * arrives; a request with a proof is read until the server's request timeout.
  */
 const patient = async ({ doors: [at], taken }: Stage): Promise<string> => {
   const crowdOf = (knock: Knock) => Promise.all(Array.from({ length: 10 }, () => slow(at, knock)));

@@ -1,4 +1,4 @@
-/** Requests to a door: signed, bearing a token, without end, or slower than anybody waits. */
+/** Requests to an HTTP trigger: signed, with a token, endless, or slower than the server waits. */
 import { connect } from "node:net";
 import { signature } from "../../../../shared/core/signature.ts";
 import { secrets } from "./stage.ts";
@@ -9,13 +9,16 @@ export type Knock = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The headers by which a CloudEvent in binary mode says what it asks for. */
+/** The headers that carry a CloudEvent in binary mode. */
 const saying = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("ce-")));
 
 type How = { readonly key?: string; readonly age?: number; readonly signs?: Readonly<Record<string, string>> };
 
-/** The proof of a request; `age` in seconds, `signs` the headers that are signed (absent: those of an event). */
+/**
+ * Returns the headers that prove a request; `age` in seconds, `signs` the headers that are signed (absent: those of an
+ * event).
+ */
 export const proof = (
   { path, body = "", headers = {} }: Knock,
   { key = secrets.fresh, age = 0, signs = saying(headers) }: How = {},
@@ -30,11 +33,11 @@ export const bearer = (token: string): Readonly<Record<string, string>> => ({ au
 export const post = (door: string, { path, body = "", headers = {} }: Knock): Promise<Response> =>
   fetch(`${door}${path}`, { method: "POST", headers, body });
 
-/** A signed request. */
+/** Sends a signed request. */
 export const signed = (door: string, knock: Knock, how?: Parameters<typeof proof>[1]): Promise<Response> =>
   post(door, { ...knock, headers: { ...knock.headers, ...proof(knock, how) } });
 
-/** Status of a request whose body never ends; 0 when the connection is closed instead. */
+/** Sends a request whose body does not end. Returns its status; 0 when the connection is closed instead. */
 export const endless = async (door: string, path: string): Promise<number> => {
   const body = new ReadableStream<Uint8Array>({ pull: (to) => to.enqueue(new Uint8Array(16_384)) });
   return await fetch(`${door}${path}`, { method: "POST", body, duplex: "half" }).then(
@@ -43,7 +46,10 @@ export const endless = async (door: string, path: string): Promise<number> => {
   );
 };
 
-/** Sends a letter of its body every half second: milliseconds until the door closes the connection, and the status it answers with. */
+/**
+ * Sends one character of its body every half second. Returns the milliseconds until the door closes the connection, and
+ * the status of its answer.
+ */
 export const slow = (
   door: string,
   { path, headers = {} }: Knock,

@@ -1,4 +1,7 @@
-/** A node is about to go, and executors leave it before: in both modes, without and with the right to close the node. */
+/**
+ * A notice for a node moves its executors before the node goes: in both modes, without and with the right to cordon the
+ * node.
+ */
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -27,7 +30,7 @@ const warningMs = 120_000;
 
 const each = <T>(work: (mode: Mode) => Promise<T>): Promise<readonly T[]> => Promise.all(modes.map(work));
 
-/** A job that is as short as this lane. */
+/** Returns a job that is short enough for this lane. */
 const shortened = (mode: Mode, gates: string): object => {
   const body = application(mode, gates, {});
   return { ...body, spec: { ...body.spec, arguments: [`/gates/${nameOf(mode)}`, "20", "12", "400"] } };
@@ -62,7 +65,7 @@ const until = async (what: string, ms: number, holds: () => boolean | Promise<bo
   return (performance.now() - began) / 1_000;
 };
 
-/** The fewest executors that ran at one look, while `work` went on. */
+/** Returns the lowest number of running executors in one reading while `work` went on. */
 const fewest = async <T>(book: Book, mode: Mode, work: Promise<T>): Promise<number> => {
   let least = Number.POSITIVE_INFINITY;
   let over = false;
@@ -79,7 +82,7 @@ const fewest = async <T>(book: Book, mode: Mode, work: Promise<T>): Promise<numb
 
 const has = (book: Book, mode: Mode): readonly string[] => onNode(book, mode).map(({ metadata }) => metadata.name);
 
-/** As anybody's tool would tell: the node by its name. Rekindle may not close it. */
+/** Sends a notice as any tool would, with the node's name. Rekindle has no right to cordon the node. */
 const byName = async (scene: Scene, { live }: Stage, book: Book): Promise<readonly string[]> => {
   const [own, assist] = [has(book, "own"), has(book, "assist")];
   must(own.length > 0 && assist.length > 0, `nobody is on ${goingNode}: ${own.join()}; ${assist.join()}`);
@@ -113,7 +116,7 @@ const byName = async (scene: Scene, { live }: Stage, book: Book): Promise<readon
 
 const nodeShape = z.object({ spec: z.looseObject({ unschedulable: z.boolean().optional() }) });
 
-/** As EventBridge tells of a Spot machine: by its id. */
+/** Sends a notice as EventBridge does for a Spot instance, with the instance id. */
 const byMachine = async (scene: Scene, { live }: Stage, book: Book): Promise<readonly string[]> => {
   const { cluster } = scene;
   const manifests = await rekindle(["manifests", "--nodes", "--rbac-only"]);

@@ -1,4 +1,7 @@
-/** The stage of this lane: the built functions as processes on a real queue, two HTTP doors on one queue, and who may knock. */
+/**
+ * The stage of this lane: the built functions as processes on a real queue, two HTTP triggers on one queue, and their
+ * credentials.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -15,7 +18,7 @@ import type { Scene } from "../scene.ts";
 
 const dist = join(import.meta.dirname, "..", "..", "..", "..", "dist");
 
-/** Of this lane alone. The new key is being introduced, the old one still holds. */
+/** Secrets of this lane. The new key is being introduced, and the old one is still valid. */
 export const secrets = {
   fresh: "the key that is being introduced",
   old: "the key that everybody still has",
@@ -24,13 +27,13 @@ export const secrets = {
 } as const;
 
 export type Stage = {
-  /** Two instances on a queue that nobody takes from: what they send can be counted. */
+  /** Two instances on a queue without a consumer, so that their messages can be counted. */
   readonly doors: readonly [string, string];
-  /** One on the queue of the functions. */
+  /** One instance on the queue of the functions. */
   readonly live: string;
-  /** Messages that the doors have sent since it was asked last. */
+  /** Messages that the doors have sent since the last call. */
   readonly taken: () => Promise<readonly string[]>;
-  /** A token of the identity provider's. */
+  /** A token of the identity provider. */
   readonly tokenFor: (audience: string) => Promise<string>;
   stop(): Promise<void>;
 };
@@ -65,7 +68,7 @@ const answers = async (url: string): Promise<void> => {
   throw new Error(`${url} does not answer`);
 };
 
-/** All bodies in the queue, which is empty afterwards. */
+/** Receives and deletes all messages of the queue; returns their bodies. */
 const emptied = async (client: SQSClient, QueueUrl: string): Promise<readonly string[]> => {
   const bodies: string[] = [];
   for (;;) {
@@ -80,7 +83,7 @@ const emptied = async (client: SQSClient, QueueUrl: string): Promise<readonly st
   }
 };
 
-/** An identity provider with one key. */
+/** Opens an identity provider with one key. */
 const openProvider = async () => {
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const jwk = { ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" };

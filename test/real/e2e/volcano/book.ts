@@ -1,4 +1,4 @@
-/** What the API showed of every Job and of every pod of one, version by version, kept from outside: a book to check claims against. */
+/** Records every version of every Job and of its pods that the API shows, independently of Rekindle. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { metadata } from "../../../support/standins.ts";
@@ -28,24 +28,24 @@ const pod = z.object({
 
 export type Pod = z.infer<typeof pod>;
 
-/** All that was seen of one Job, also when it is gone. */
+/** The record of one Job; kept after its deletion. */
 export type Page = {
-  /** Phases in the order in which they were shown. */
+  /** Phases in the order in which the API showed them. */
   readonly phases: string[];
   last: Job | undefined;
   gone: boolean;
-  /** The newest look at each of its pods, by UID. */
+  /** The newest version of each of its pods, by UID. */
   readonly pods: Map<string, Pod>;
-  /** UIDs of those that are there. */
+  /** UIDs of the pods that exist. */
   readonly present: Set<string>;
 };
 
 type Followed = { metadata: { uid: string; resourceVersion: string } };
 
 export type Book = {
-  /** The page of a Job; an empty one when nothing was seen of it yet. */
+  /** Returns the page of a Job; an empty one if the Job has not been seen yet. */
   of(namespace: string, name: string): Page;
-  /** Every Job of a namespace. */
+  /** Returns the pages of all Jobs of a namespace. */
   within(namespace: string): readonly [name: string, page: Page][];
   stop(): void;
 };
@@ -54,7 +54,7 @@ const blank = (): Page => ({ phases: [], last: undefined, gone: false, pods: new
 
 export const phaseOf = ({ last }: Page): string => last?.status?.state.phase ?? "";
 
-/** Pods that are there and not on their way out. */
+/** Returns the pods that exist and are not being deleted. */
 export const podsOf = ({ pods, present }: Page): readonly Pod[] =>
   [...pods.values()].filter(
     ({ metadata: { uid, deletionTimestamp } }) => present.has(uid) && deletionTimestamp === undefined,
@@ -76,7 +76,7 @@ const listening = (
   },
 });
 
-/** Follows Jobs and pods until it is stopped. */
+/** Follows Jobs and pods until `stop`. */
 export const openBook = async (kubeconfig: string): Promise<Book> => {
   const api = await openApi(kubeconfig);
   const pages = new Map<string, Page>();
@@ -126,7 +126,7 @@ export const openBook = async (kubeconfig: string): Promise<Book> => {
   };
 };
 
-/** Resolves when it holds; throws what there is instead when the time is over. */
+/** Resolves when the condition holds; throws the state of the Job at the timeout. */
 export const until = async (what: string, holds: () => boolean, page: Page, timeoutMs: number): Promise<void> => {
   const end = performance.now() + timeoutMs;
   while (!holds()) {

@@ -1,4 +1,4 @@
-/** The cases of the Volcano family, all beside each other on one stage: a case per example file, and per scenario. */
+/** The cases of the Volcano family, run in parallel on one stage: one case per example file and per scenario. */
 import type { Case, Scene } from "../scene.ts";
 import { judged } from "./examples.ts";
 import { expected } from "./expected.ts";
@@ -8,7 +8,7 @@ import { type Gang, type Stage, staged } from "./stage.ts";
 
 type Act = (stage: Stage) => ReturnType<Case["run"]>;
 
-/** The cases, and what has to be around them while they run. `dir` holds upstream's examples; undefined: only the scenarios. */
+/** The cases, and the stage around them. `dir` holds upstream's examples; undefined: only the scenarios. */
 export const volcanoCases = (dir: string | undefined, gang: Gang) => {
   let here: { stage: Stage; during: <R>(one: Promise<R>) => Promise<R> } | undefined;
   const on = (act: Act) => (): ReturnType<Case["run"]> => {

@@ -1,7 +1,7 @@
 /**
- * Scenario J: drains of servers that exit 0 on SIGTERM, so that the kubelet writes Succeeded for pods that are being deleted.
- * Two jobs, one of them with a policy for evictions, are drained twice while the host is killed; the first time a finalizer
- * holds one pod of each.
+ * Scenario J: drains of servers that exit 0 on SIGTERM, so that the kubelet writes Succeeded for pods that are being
+ * deleted. Two jobs, one of them with a policy for evictions, are drained twice while the host is killed; in the first
+ * drain a finalizer holds one pod of each.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../../cluster/api.ts";
@@ -13,13 +13,13 @@ import type { Stage } from "./stage.ts";
 const graceful = "trap 'exit 0' TERM; sleep infinity & wait";
 const servers = 3;
 const patienceMs = 90_000;
-/** Long enough for a host that has just started to act, short enough for some to die before they do. */
+/** Long enough for a new host to begin to act; short enough that some hosts are killed before they act. */
 const longestLifeMs = 2_500;
 
 type Drained = {
   readonly name: string;
   readonly spec: object;
-  /** Restarts of the job, for each drain. */
+  /** Restarts of the job per drain. */
   readonly restarts: number;
 };
 
@@ -30,7 +30,7 @@ const drained: readonly Drained[] = [
 
 type Counts = Partial<Record<"running" | "succeeded" | "failed" | "terminating", number>>;
 
-/** While a finalizer holds a pod that has ended with 0; the others run again, also after a restart. */
+/** The counts while a finalizer holds a pod that has ended with 0; the other pods run again, also after a restart. */
 const whileHeld: Counts = { running: servers - 1, succeeded: 0, failed: 0, terminating: 1 };
 const onceBack: Counts = { running: servers, succeeded: 0, failed: 0, terminating: 0 };
 
@@ -41,7 +41,7 @@ const counts = (status: Job["status"], wanted: Counts): boolean =>
 
 const podPath = ({ metadata: { namespace, name } }: Pod): string => `/api/v1/namespaces/${namespace}/pods/${name}`;
 
-/** Asks as a drain does, for this pod and not for the next one of its name; the job's own deletion may have come first. */
+/** Evicts the pod by its UID, as a drain does; the job may have deleted the pod already. */
 const evicted = async (api: Api, pod: Pod): Promise<void> => {
   const { namespace, name, uid } = pod.metadata;
   const { status, body } = await api.call("POST", `${podPath(pod)}/eviction`, {
@@ -61,7 +61,7 @@ const finalizers = async (api: Api, pod: Pod, value: readonly string[] | null): 
 
 const allOf = (jobs: readonly Draining[]): readonly Pod[] => jobs.flatMap(({ job }) => podsOf(job.page));
 
-/** A finalizer of somebody else on the first pod of each job. */
+/** Puts a foreign finalizer on the first pod of each job. */
 const heldOf = async (api: Api, jobs: readonly Draining[]): Promise<readonly Pod[]> => {
   const firsts = allOf(jobs).filter(({ metadata: { name } }) => name.endsWith("-w-0"));
   must(firsts.length === jobs.length, `${firsts.length} pods are the first of their job`);
@@ -76,7 +76,9 @@ const killed = async (stage: Stage, times: number): Promise<void> => {
   }
 };
 
-/** Each pod is replaced once, each drain restarts a job as often as its policy says, and nothing stays counted. */
+/**
+ * Waits until each pod is replaced once, each drain has restarted the job as its policy says, and the counts are back.
+ */
 const untilBack = async ({ job, restarts }: Draining, drains: number): Promise<void> => {
   await untilUp(job, servers, drains * restarts);
   await until("counting only its servers", () => counts(job.page.last?.status, onceBack), job.page, patienceMs);
@@ -85,7 +87,7 @@ const untilBack = async ({ job, restarts }: Draining, drains: number): Promise<v
   must(made === servers * (drains + 1), `${made} pods were made, expected ${servers} at first and for each drain`);
   const others = job.page.phases.filter((phase) => !["Pending", "Running", "Restarting"].includes(phase));
   must(others.length === 0, shown(job));
-  // When more pods wait than the job can do without, it is Pending again, as upstream has it: only where all go at once.
+  // As in upstream, a job is Pending again when more of its pods wait than it can do without: only if all go at once.
   must(drains > 1 || restarts > 0 || shown(job) === "Pending → Running", shown(job));
 };
 
@@ -100,7 +102,10 @@ const untilHeld = async ({ name, job: { page }, restarts }: Draining, held: read
   await until(`${name}: Running ${JSON.stringify(whileHeld)} while a pod is held`, holds, page, patienceMs);
 };
 
-/** All at once while the host is killed: those that nothing holds come again, where no policy wants more. */
+/**
+ * Evicts all pods at once while the host is killed. Without a policy for evictions, every pod without a finalizer is
+ * replaced at once.
+ */
 const drainedHeld = async (stage: Stage, jobs: readonly Draining[]): Promise<void> => {
   const { api } = stage.scene.cluster;
   const held = await heldOf(api, jobs);
@@ -110,7 +115,7 @@ const drainedHeld = async (stage: Stage, jobs: readonly Draining[]): Promise<voi
   await Promise.all(jobs.map((one) => untilBack(one, 1)));
 };
 
-/** All at once while no host lives. */
+/** Evicts all pods at once while no host runs. */
 const drainedUnseen = async (stage: Stage, jobs: readonly Draining[]): Promise<void> => {
   const { api } = stage.scene.cluster;
   await stage.unseen(() => Promise.all(allOf(jobs).map((pod) => evicted(api, pod))));

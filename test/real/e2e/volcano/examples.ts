@@ -1,4 +1,6 @@
-/** A case per example file: applied as it is, beside all others, and held to its row. */
+/**
+ * One case per example file: the file is applied unmodified, in parallel with all others, and compared with its row.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { must } from "../scene.ts";
@@ -8,7 +10,7 @@ import type { ExampleFile } from "./files.ts";
 import { applied, hasRight, namespaced, type Stage, serves } from "./stage.ts";
 
 const patienceMs = 240_000;
-/** The next fifth minute, and what a Job takes then. */
+/** The time until the next fifth minute, and the duration of the Job. */
 const cronMs = 360_000;
 
 export const jobsPath = (namespace: string): string => `/apis/batch.volcano.sh/v1alpha1/namespaces/${namespace}/jobs`;
@@ -36,12 +38,12 @@ const comesTo = async ({ stage, namespace }: Placed, name: string, wanted: Wante
   );
   const { retryCount, version } = page.last?.status ?? { retryCount: -1, version: -1 };
   must(retryCount === 0, `${name}: ${retryCount} retries, though nothing failed`);
-  // What completes a job ends its pods, and they are of an earlier version then.
+  // Completing a job deletes its pods, which are then of an earlier version.
   must(version === (page.phases.includes("Completing") ? 1 : 0), `${name}: version ${version}`);
   return `${name}: ${page.phases.join(" → ")} ${JSON.stringify(wanted.counted)}`;
 };
 
-/** What admission says, once a host lives to be asked; nothing is stored by asking. */
+/** Returns the refusal of admission once a host is up; the dry run stores nothing. */
 const refusal = async ({ stage, namespace }: Placed, file: string): Promise<string> => {
   const end = performance.now() + patienceMs;
   const args = ["apply", "--dry-run=server", "-n", namespace, "-f", file];
@@ -53,7 +55,10 @@ const refusal = async ({ stage, namespace }: Placed, file: string): Promise<stri
   }
 };
 
-/** By admission; and where no webhook answers, because its host is dead, the same words stand in the Job. */
+/**
+ * Checks the refusal by admission, and the same words in the Job's status if no webhook answers because its host is
+ * killed.
+ */
 const isRefused = async (placed: Placed, file: string, name: string, words: RegExp): Promise<string> => {
   const { stage, namespace } = placed;
   const said = await refusal(placed, file);
@@ -101,7 +106,7 @@ const fires = async ({ stage, namespace }: Placed, name: string): Promise<string
   return `CronJob ${name}: ${job} ${page?.phases.join(" → ")}`;
 };
 
-/** What nobody serves, or nobody acts on, yet; undefined when all of the file can be judged. */
+/** Returns the missing kind or right, or undefined when the whole file can be judged. */
 const lacks = async ({ scene }: Stage, row: Row): Promise<string | undefined> => {
   const wanted = [
     ...(row.flows || row.templates ? ["/apis/flow.volcano.sh/v1alpha1/jobflows"] : []),
@@ -111,14 +116,14 @@ const lacks = async ({ scene }: Stage, row: Row): Promise<string | undefined> =>
   return undefined;
 };
 
-/** Jobs only need their queue to be there; opened it is by its controller. */
+/** True if queues can be expected to become Open; Jobs only need their queue to exist. */
 const opens = async ({ scene }: Stage, row: Row): Promise<boolean> =>
   row.queues === undefined || (await hasRight(scene, "patch", "queues.scheduling.volcano.sh/status"));
 
-/** A queue that was created a moment ago has no state until its controller opens it, and admission takes no job for it. */
+/** A new queue has no state until its controller opens it; until then admission refuses its jobs. */
 const unopened = /can only submit job to queue with state `Open`, queue `[^`]+` status is ``/;
 
-/** Applies the file, again while a queue of it is not open yet, as its user would. */
+/** Applies the file, and again while a queue of it is not open yet, as a user would. */
 const appliedOnceOpen = async ({ stage, namespace }: Placed, file: string): Promise<void> => {
   const end = performance.now() + patienceMs;
   for (;;) {
@@ -132,7 +137,7 @@ const appliedOnceOpen = async ({ stage, namespace }: Placed, file: string): Prom
   }
 };
 
-/** Lines of what became of it, or what is missing for it to be judged. */
+/** Returns the outcome in lines, or what is missing to judge it. */
 export const judged = async (
   stage: Stage,
   { path, file, namespace }: ExampleFile,

@@ -1,6 +1,6 @@
-/** What becomes of each of upstream's example files, and why: a row per file, none without. */
+/** The expected outcome of each of upstream's example files, with the reason: exactly one row per file. */
 
-/** A phase, and how many pods it counts in which state. */
+/** A phase, and the number of pods that its status counts by state. */
 export type Wanted = {
   readonly phase: string;
   readonly counted: Readonly<Partial<Record<"running" | "succeeded" | "failed", number>>>;
@@ -8,17 +8,17 @@ export type Wanted = {
 
 export type Row = {
   readonly why: string;
-  /** Jobs by name. */
+  /** The expected outcome of Jobs, by name. */
   readonly jobs?: Readonly<Record<string, Wanted>>;
-  /** Jobs by name, and what is said of them. */
+  /** The expected message of refused Jobs, by name. */
   readonly refused?: Readonly<Record<string, RegExp>>;
-  /** Queues, which come to be Open. */
+  /** Names of queues that become Open. */
   readonly queues?: readonly string[];
   readonly templates?: readonly string[];
-  /** JobFlows by name, and the phase that they come to. */
+  /** The final phase of JobFlows, by name. */
   readonly flows?: Readonly<Record<string, string>>;
   readonly crons?: readonly string[];
-  /** Objects of other controllers, which are not applied. */
+  /** Kinds of other controllers, which are not applied. */
   readonly others?: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** The rows of upstream's example files: none without its file, no file without one. */
+/** Checks that every example file of upstream has a row, and every row a file. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Upstream's example files as they lie in their folder, each held against its row. */
+/** Reads upstream's example files, and checks each against its row. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -19,15 +19,15 @@ const document = z.object({
 type Document = z.infer<typeof document>;
 
 export type ExampleFile = {
-  /** Below the folder of examples. */
+  /** Relative to the folder of examples. */
   readonly path: string;
   readonly file: string;
   readonly documents: readonly Document[];
-  /** Its own, so that files with the same names are beside each other; or the one that it names itself. */
+  /** A namespace per file, so that equal names do not collide; or the one that the file names. */
   readonly namespace: string;
 };
 
-/** Written for no namespace, but used by a file that names one. */
+/** Files without a namespace that are used by a file with one. */
 const besides: Readonly<Record<string, string>> = { "jobflow/JobTemplate.yaml": "default" };
 
 const namespaceOf = (path: string, documents: readonly Document[]): string =>
@@ -61,7 +61,7 @@ const namesIn = (row: Row): readonly string[] => [
 
 const isVolcanos = ({ apiVersion }: Document): boolean => /\.volcano\.sh\//.test(apiVersion);
 
-/** What a row leaves out of its file, or says of one that the file does not have. */
+/** Lists the objects that a row omits, and those that its file does not have. */
 const differences = ({ path, documents }: ExampleFile): readonly string[] => {
   const row = expected[path];
   if (row === undefined) return [`${path} has no row`];
@@ -76,7 +76,9 @@ const differences = ({ path, documents }: ExampleFile): readonly string[] => {
   ];
 };
 
-/** Throws by name what has no row; gives the files that are left to their own controllers, each with the reason. */
+/**
+ * Throws the names of files without a row. Returns the files that belong to other controllers, each with the reason.
+ */
 export const accounted = (files: readonly ExampleFile[]): readonly string[] => {
   const paths = new Set(files.map(({ path }) => path));
   const rowsOnly = Object.keys(expected).filter((path) => !paths.has(path));

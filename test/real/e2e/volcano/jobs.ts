@@ -1,4 +1,4 @@
-/** Jobs of the scenarios: real shells that go on until a gate is opened, and end as it says. */
+/** Jobs of the scenarios: real shells that run until a gate is opened, and exit with a given code. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { must } from "../scene.ts";
@@ -6,24 +6,24 @@ import { type Page, podsOf, until } from "./book.ts";
 import { jobsPath } from "./examples.ts";
 import { namespaced, type Stage } from "./stage.ts";
 
-/** Goes on for ever. */
+/** Runs until it is terminated. */
 export const endless = "sleep infinity";
 
-/** Ends with the code once the gate is open; takes the gate away, so that only one goes through. */
+/** Exits with the code once the gate is open; removes the gate, so that only one container passes it. */
 export const through = (gate: string, code: number): string =>
   `until rm /gates/${gate} 2>/dev/null; do sleep 0.2; done; exit ${code}`;
 
-/** The same, and is slow to leave when it is told to. */
+/** Like `through`, but takes `seconds` to end after SIGTERM. */
 export const lingering = (gate: string, code: number, seconds: number): string =>
   `trap 'sleep ${seconds}; exit 0' TERM; ${through(gate, code)}`;
 
 export type Task = {
   readonly name: string;
   readonly replicas: number;
-  /** A shell's words per container. */
+  /** One shell script per container. */
   readonly runs: readonly string[];
   readonly policies?: readonly object[];
-  /** Labels of the nodes that it may be on. */
+  /** Labels that its nodes must have. */
   readonly on?: Readonly<Record<string, string>>;
 };
 
@@ -42,7 +42,7 @@ export const onEvent = (event: string, action: string, more: object = {}) => ({
 export type Plan = {
   readonly name: string;
   readonly tasks: readonly Task[];
-  /** Laid over the job's spec. */
+  /** Merged over the job's spec. */
   readonly spec?: Readonly<Record<string, unknown>>;
 };
 
@@ -72,7 +72,7 @@ export type Started = {
   readonly open: (gate: string) => Promise<void>;
 };
 
-/** Created in a namespace of the scenario's own. */
+/** Creates the job in the scenario's own namespace. */
 export const created = async ({ scene, book }: Stage, namespace: string, plan: Plan): Promise<Started> => {
   const gates = join(dirname(scene.hostLog), "gates", namespace);
   await mkdir(gates, { recursive: true });
@@ -90,7 +90,7 @@ export const created = async ({ scene, book }: Stage, namespace: string, plan: P
 
 const patienceMs = 150_000;
 
-/** Running, with so many of its pods; `version` is of the job and of all its pods. */
+/** Waits until the job is Running with this many pods; the job and all its pods have this version. */
 export const untilUp = ({ page }: Started, pods: number, version = 0): Promise<void> =>
   until(
     `Running with ${pods} pods of version ${version}`,
@@ -114,7 +114,7 @@ export const untilUp = ({ page }: Started, pods: number, version = 0): Promise<v
 export const untilPhase = ({ page }: Started, phase: string): Promise<void> =>
   until(phase, () => page.last?.status?.state.phase === phase, page, patienceMs);
 
-/** So many pods of it show the phase, with or without a controller. */
+/** Waits until this many pods show the phase, with or without a controller. */
 export const untilPods = ({ page }: Started, phase: string, count: number): Promise<void> =>
   until(
     `${count} pods ${phase}`,
@@ -123,7 +123,7 @@ export const untilPods = ({ page }: Started, phase: string, count: number): Prom
     patienceMs,
   );
 
-/** Its retries and its version. */
+/** Asserts the retries and the version of the job. */
 export const countedAs = ({ page }: Started, retryCount: number, version: number): void => {
   const { status } = page.last ?? {};
   must(
@@ -132,5 +132,5 @@ export const countedAs = ({ page }: Started, retryCount: number, version: number
   );
 };
 
-/** The phases that it showed. */
+/** Returns the phases that the job has shown. */
 export const shown = ({ page }: Started): string => page.phases.join(" → ");

@@ -1,6 +1,6 @@
 /**
- * What upstream's controller fails its users in (spec §3.5, A to I), and drains (J), each on real pods under a host that is
- * killed at random: a Job, what is done to it, and what the API must show at the end.
+ * Scenarios in which upstream's controller fails its users (spec §3.5, A to I), and drains (J). Each runs on real pods
+ * under a host that is killed at random: a Job, an action on it, and the state that the API must show at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -26,7 +26,7 @@ import {
 import { type Stage, serves } from "./stage.ts";
 import { unknownTwice } from "./unknown.ts";
 
-/** None of these is there any more: every pod is another. */
+/** Asserts that every pod is a new one. */
 const allNew = (before: readonly string[], { page }: Started): void => {
   const kept = uidsOf(page).filter((uid) => before.includes(uid));
   must(kept.length === 0, `${kept.length} pods are still the old ones`);
@@ -166,7 +166,7 @@ const equalNames: Scenario = {
     const { api } = stage.scene.cluster;
     const good = { name: "h-good", tasks: [workers([endless])] };
     const bad = ["h-1", "h-2", "h-3", "h-4"];
-    // Admission may refuse them before they are anybody's.
+    // Admission may refuse the duplicates before they are stored.
     const spec = { schedulerName: "volcano", tasks: [task, task] };
     const before = await created(stage, namespace, good);
     const stored: string[] = [];
@@ -199,7 +199,7 @@ const identified = z.object({
   data: z.unknown().optional(),
 });
 
-/** What the plugins made for all pods: who it is, and what it says. */
+/** Returns UID and data of the objects that the plugins created for all pods. */
 const sharedOf = async ({ scene }: Stage, namespace: string): Promise<readonly string[]> => {
   const paths = [
     `/api/v1/namespaces/${namespace}/services/i`,

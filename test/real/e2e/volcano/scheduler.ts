@@ -1,6 +1,6 @@
 /**
- * A stand-in for Volcano's scheduler: its Lease, the queues that it makes, groups let in, pods bound in turn. Nothing is
- * weighed: who asks gets.
+ * A stand-in for Volcano's scheduler: it holds the Lease, creates the queues, admits groups and binds pods round robin.
+ * It checks no resources: every group is admitted.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -55,7 +55,7 @@ const leaseKept = async (api: Api, isOver: () => boolean): Promise<void> => {
   }
 };
 
-/** Schedules onto the nodes by their names until it is stopped. */
+/** Binds pods to the nodes by name until `stop`. */
 export const startScheduler = async (kubeconfig: string, nodes: readonly string[]): Promise<Scheduler> => {
   const api = await openApi(kubeconfig);
   let over = false;

@@ -1,14 +1,17 @@
-/** What all cases of the family share while they run beside each other: the scheduler's stand-in, the book, a host that is killed. */
+/** The stage that all cases of the family share: the scheduler's stand-in, the book, and a host that is killed. */
 import { admissionByUrl, installAdmission } from "../installed.ts";
 import { killing } from "../killing.ts";
 import { kubectl, must, type Scene } from "../scene.ts";
 import { type Book, openBook } from "./book.ts";
 import { startScheduler } from "./scheduler.ts";
 
-/** Lives of the host are up to so long; a start alone takes a second or two. */
+/** The longest time until a kill; the start of a host alone takes a second or two. */
 const longestLifeMs = 12_000;
 
-/** Who lets groups in: the host, which finds no lease of Volcano's scheduler, or a stand-in for that scheduler, which keeps one. */
+/**
+ * The component that admits groups: the host, which finds no lease of Volcano's scheduler, or a stand-in that holds
+ * this lease.
+ */
 export type Gang = "here" | "scheduler";
 
 const letters = { here: "by the host (--gang auto)", scheduler: "by a stand-in for Volcano's scheduler (--gang auto)" };
@@ -17,25 +20,28 @@ export type Stage = {
   readonly scene: Scene;
   readonly gang: Gang;
   readonly book: Book;
-  /** While this is done, no host lives; the one before was killed. */
+  /** Kills the host, and runs `work` while no host runs. */
   readonly unseen: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
-/** Without Volcano's scheduler the host lets groups in, and the cluster's own scheduler places their pods. */
+/**
+ * Starts the scheduler's stand-in if the stage has one; otherwise the host admits groups, and the cluster's own
+ * scheduler places their pods.
+ */
 const letIn = async ({ cluster }: Scene, gang: Gang): Promise<() => Promise<void>> => {
   if (gang === "here") return async () => {};
   const nodes = cluster.nodes.map(({ name }) => name);
   return (await startScheduler(cluster.adminKubeconfig, nodes)).stop;
 };
 
-/** Works on a stage; what a case throws is told by the case, the host's own end by all of them. */
+/** Runs `work` on a stage. The error of a case is reported by that case, the host's own exit by all of them. */
 export const staged = async <T>(
   scene: Scene,
   gang: Gang,
   work: (stage: Stage, during: <R>(one: Promise<R>) => Promise<R>) => Promise<T>,
 ): Promise<T> => {
   const { cluster } = scene;
-  // What has just been installed is listed a moment later.
+  // A new CRD is served a moment later.
   for (const path of ["/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"])
     await cluster.api.until(path, ({ status }) => status === 200, 30_000);
   const stopped = await letIn(scene, gang);
@@ -52,7 +58,7 @@ export const staged = async <T>(
   }
 };
 
-/** A namespace in which pods can be made. */
+/** Creates a namespace, and waits until pods can be created in it. */
 export const namespaced = async ({ cluster }: Scene, name: string): Promise<void> => {
   const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
   const { status } = await cluster.api.call("POST", "/api/v1/namespaces", body);
@@ -61,11 +67,11 @@ export const namespaced = async ({ cluster }: Scene, name: string): Promise<void
   await cluster.api.until(account, (reply) => reply.status === 200, 30_000);
 };
 
-/** Whether the API server serves the resource at all. */
+/** True if the API server serves the resource. */
 export const serves = async ({ cluster }: Scene, path: string): Promise<boolean> =>
   (await cluster.api.call("GET", `${path}?limit=1`)).status === 200;
 
-/** Whether the host's account may do this, by the API server's word. */
+/** True if the host's account has the right, according to the API server. */
 export const hasRight = async ({ cluster }: Scene, verb: string, resource: string): Promise<boolean> => {
   const [name, subresource] = resource.split("/");
   const of = subresource === undefined ? [] : [`--subresource=${subresource}`];

@@ -1,4 +1,7 @@
-/** Scenario E: a gang that has lost a pod, for which there is no place, is Unknown; a policy for that works in every version. */
+/**
+ * Scenario E: a gang that has lost a pod for which there is no place is Unknown; a policy for that works in every
+ * version.
+ */
 import * as z from "zod";
 import { kubectl, must } from "../scene.ts";
 import { until } from "./book.ts";
@@ -9,7 +12,7 @@ type Loss = { readonly stage: Stage; readonly job: Started };
 
 const group = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string(), uid: z.string() }) })) });
 
-/** By the scheduler's word alone. */
+/** Sets the group's phase to Unknown, as the scheduler would. */
 const told = async ({ stage, job }: Loss): Promise<void> => {
   const { api } = stage.scene.cluster;
   const path = `/apis/scheduling.volcano.sh/v1beta1/namespaces/${job.namespace}/podgroups`;
@@ -24,7 +27,7 @@ const place = { "rekindle.test/place": "e" };
 const placed = ({ scene }: Stage, has: boolean): Promise<string> =>
   kubectl(scene.cluster, ["label", "nodes", "--all", has ? "rekindle.test/place=e" : "rekindle.test/place-"]);
 
-/** A pod goes, and its nodes take no other, until the job has restarted. */
+/** Deletes a pod while its nodes take no other, until the job has restarted. */
 const homeless = async ({ stage, job }: Loss, version: number): Promise<void> => {
   await placed(stage, false);
   await kubectl(stage.scene.cluster, ["delete", "pod", "-n", job.namespace, "e-w-0", "--wait"]);

@@ -1,4 +1,4 @@
-/** The account and the region of these tests; nobody's. */
+/** The invented account and region of these tests. */
 
 export const account = "000000000000";
 export const region = "eu-west-1";

@@ -1,7 +1,7 @@
 /**
- * A stack of the template, deployed: queues on ElasticMQ, the table on DynamoDB Local, the bundles as `sam build` cuts them
- * in environments of the real runtime client, and everything that invokes them, all as the template has it. One scale
- * shortens what AWS's clocks say (visibility timeouts, schedules); what functions know of time is left alone.
+ * A deployed stack of the template: queues on ElasticMQ, the table on DynamoDB Local, the bundles as `sam build` cuts
+ * them in environments of the real runtime client, and the sources that invoke them, all as in the template. One scale
+ * shortens AWS's clocks (visibility timeouts, schedules); the functions' own times are unchanged.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -22,15 +22,15 @@ import type { LambdaFunction, Queue, Stack, Table } from "./stack.ts";
 export type Site = {
   readonly house: House;
   readonly guard: Guard;
-  /** Of the queue itself, for what AWS does with it. */
+  /** A client of the queue server itself, for AWS's own actions on it. */
   readonly queue: SQSClient;
-  /** Of ElasticMQ itself. */
+  /** The endpoint of ElasticMQ itself. */
   readonly sqs: string;
-  /** Of DynamoDB itself. */
+  /** The endpoint of DynamoDB Local itself. */
   readonly dynamodb: string;
-  /** Bundles and logs. */
+  /** Folder of bundles and logs. */
   readonly dir: string;
-  /** So many seconds of AWS's clocks are one here. */
+  /** Seconds of AWS's clocks per second here. */
   readonly scale: number;
 };
 
@@ -39,7 +39,7 @@ export type Deployed = {
   readonly functions: Readonly<Record<string, Lambda>>;
   readonly mappings: readonly Mapping[];
   readonly door: FunctionUrl;
-  /** Nothing invokes any more, what is under way ends, and the environments go. Queues, messages and records stay. */
+  /** Stops all invocations, waits for those under way, and ends the environments. Queues, messages and records stay. */
   stop(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ const attributesOf = (queue: Queue, scale: number): Record<string, string> => {
   };
 };
 
-/** Queues that others name go first. */
+/** Creates dead-letter queues first, because other queues refer to them. */
 const createQueues = async (stack: Stack, { queue, scale }: Site): Promise<void> => {
   const all = [...stack.queues.values()].sort((a) => (a.RedrivePolicy === undefined ? -1 : 1));
   for (const one of all)
@@ -74,7 +74,7 @@ const createTable = async (table: Table, endpoint: string): Promise<void> => {
   }
 };
 
-/** Values that CloudFormation looks up when it deploys. */
+/** Resolves the values that CloudFormation looks up when it deploys. */
 const lookedUp = (value: string, { secrets }: Guard): string =>
   value.replaceAll(/\{\{resolve:secretsmanager:([^}]+)\}\}/g, (_, arn: string) => {
     const text = secrets.get(arn);
@@ -82,7 +82,9 @@ const lookedUp = (value: string, { secrets }: Guard): string =>
     return text;
   });
 
-/** What Lambda itself tells every function; an access key is a function's own, so that it is known by it. */
+/**
+ * Returns the variables that Lambda sets for every function; each function has its own access key, which identifies it.
+ */
 const platformOf = (one: LambdaFunction, { guard }: Site): Record<string, string> => ({
   AWS_REGION: region,
   AWS_ACCESS_KEY_ID: one.id,
@@ -93,7 +95,7 @@ const platformOf = (one: LambdaFunction, { guard }: Site): Record<string, string
   AWS_ENDPOINT_URL_SECRETS_MANAGER: guard.endpoint,
 });
 
-/** As many environments at once as whatever invokes it may ask for, and some. */
+/** The number of environments per function: more than its sources use at once. */
 const environments = 10;
 
 const placed = async (one: LambdaFunction, site: Site): Promise<Lambda> => {
@@ -118,7 +120,7 @@ const mapped = (one: LambdaFunction, lambda: Lambda, source: QueueSource, { queu
   return startMapping({ client: queue, queueUrl, lambda, batchSize, concurrency, partial, waitSeconds: 2 });
 };
 
-/** An asynchronous invocation that failed is tried twice more. */
+/** A failed asynchronous invocation is retried twice. */
 const again = { retries: 2, retryMs: 1_000 };
 
 const scheduled = (lambda: Lambda, { input, everyMs }: ScheduleSource, { scale }: Site): Schedule => {
@@ -126,7 +128,7 @@ const scheduled = (lambda: Lambda, { input, everyMs }: ScheduleSource, { scale }
   return startSchedule({ lambda, input: given, everyMs: everyMs / scale, ...again });
 };
 
-/** Queues and table that are there already stay as they are, with what is in them: an update of the stack. */
+/** Deploys the stack. Existing queues and tables keep their contents, as in an update of a stack. */
 export const deployStack = async (stack: Stack, site: Site): Promise<Deployed> => {
   await createQueues(stack, site);
   if (stack.table !== undefined) await createTable(stack.table, site.dynamodb);

@@ -1,4 +1,4 @@
-/** The HTTP API in front of functions: their routes as the template has them, and 404 for everything else. */
+/** The HTTP API in front of functions: the routes of the template, and 404 for everything else. */
 
 import type { Lambda } from "../lambda/pool.ts";
 import { type FunctionUrl, openDoor } from "../lambda/url.ts";
@@ -6,14 +6,14 @@ import type { RouteSource } from "./sources.ts";
 
 export type Route = RouteSource & { readonly lambda: Lambda };
 
-/** `{proxy+}` takes all that is left, `{name}` one part. */
+/** `{proxy+}` matches the rest of the path, `{name}` one part. */
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(/\{[a-z]+\+\}/g, ".+").replaceAll(/\{[a-z]+\}/g, "[^/]+")}$`);
 
-/** A route that takes fewer paths goes before one that takes more. */
+/** A route that matches fewer paths precedes one that matches more. */
 const generality = ({ path }: Route): number => (path.match(/\{/g) ?? []).length;
 
-/** Whose route it is; undefined when it is nobody's. */
+/** Returns the route of a request; undefined if there is none. */
 export const routeOf = (routes: readonly Route[], method: string, path: string): Route | undefined =>
   routes
     .filter((route) => route.method === method && patternOf(route.path).test(path))

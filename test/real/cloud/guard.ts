@@ -1,6 +1,7 @@
 /**
- * The account's door: every request of a function to SQS, DynamoDB or Secrets Manager comes here first, is known by the
- * access key that it is signed with, and goes on only if the role of that function grants it. Serves secrets itself.
+ * A proxy in front of the account's services: it identifies each request of a function to SQS, DynamoDB or Secrets
+ * Manager by the access key of its signature, and forwards it only if that function's role grants it. It serves secrets
+ * itself.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import * as z from "zod";
@@ -9,17 +10,17 @@ import { arnOf } from "./account.ts";
 import type { Statement } from "./stack.ts";
 
 export type Guard = {
-  /** For AWS_ENDPOINT_URL_SQS, _DYNAMODB and _SECRETS_MANAGER. */
+  /** The value of AWS_ENDPOINT_URL_SQS, _DYNAMODB and _SECRETS_MANAGER. */
   readonly endpoint: string;
-  /** Whoever signs with this access key may do this, and nothing else. */
+  /** Grants the statements to this access key, and nothing else. */
   admit(accessKey: string, statements: readonly Statement[]): void;
-  /** Texts by their ARNs. */
+  /** Texts of the secrets by ARN. */
   readonly secrets: Map<string, string>;
-  /** How often each was asked for, as `KEY ACTION`. */
+  /** The number of requests by `KEY ACTION`. */
   readonly asked: ReadonlyMap<string, number>;
-  /** What was refused, in words. */
+  /** Messages of the refused requests. */
   readonly refused: readonly string[];
-  /** Called with every request before it goes on; who waits in it holds the request up. */
+  /** Called with every request before it is forwarded; the request waits for the promise. */
   watch: (accessKey: string, action: string) => Promise<void> | void;
   close(): Promise<void>;
 };
@@ -33,14 +34,14 @@ const bodyShape = z.looseObject({
   SecretId: z.string().default(""),
 });
 
-/** By the beginning of the header that names the action. */
+/** By the prefix of the header that names the action. */
 const services: Readonly<Record<string, Service>> = {
   AmazonSQS: { name: "sqs", resource: ({ QueueUrl }) => arnOf("sqs", QueueUrl.split("/").at(-1) ?? "") },
   DynamoDB_20120810: { name: "dynamodb", resource: ({ TableName }) => arnOf("dynamodb", `table/${TableName}`) },
   secretsmanager: { name: "secretsmanager", resource: ({ SecretId }) => SecretId },
 };
 
-/** By how much AWS lets clocks be wrong. */
+/** The clock skew that AWS accepts. */
 const skewMs = 300_000;
 
 const covers = (pattern: string, text: string): boolean => {
@@ -48,7 +49,7 @@ const covers = (pattern: string, text: string): boolean => {
   return new RegExp(`^${parts.join(".*")}$`).test(text);
 };
 
-/** Whether one of the statements grants the action on the resource. */
+/** True if one of the statements grants the action on the resource. */
 export const grants = (statements: readonly Statement[], action: string, resource: string): boolean =>
   statements.some(
     ({ Action, Resource }) =>
@@ -163,6 +164,6 @@ class Door implements Guard {
   }
 }
 
-/** `now` is AWS's clock, epoch ms. */
+/** Opens the proxy. `now` is AWS's clock, epoch ms. */
 export const openGuard = (upstreams: Upstreams, now: () => number = Date.now): Promise<Guard> =>
   new Door(upstreams, now).open();

@@ -1,4 +1,7 @@
-/** Deployments that lack something: each is told in one line that says what to change. On DynamoDB Local by `npm run store`. */
+/**
+ * Deployments with a missing right: each error is one line that names the required change. On DynamoDB Local by `npm
+ * run store`.
+ */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { storedText } from "../../../shared/adapters/aws/stored-secret.ts";
@@ -15,7 +18,7 @@ import type { Statement } from "./stack.ts";
 
 const secret = arnOf("secretsmanager", "secret:rekindle/e2e-AbCdEf");
 
-/** A role that may do all of this but `lacking`, and an AWS whose clock is `aheadMs` before ours. */
+/** Opens a role with all rights but `lacking`, and an AWS whose clock is `aheadMs` ahead. */
 const open = async (lacking: string, aheadMs = 0) => {
   const { table } = await openTable();
   const dynamodb = process.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? "";

@@ -1,4 +1,4 @@
-/** What invokes a function, as the template writes it: a queue, a schedule, a route of the HTTP API. */
+/** The sources that invoke a function, as the template writes them: a queue, a schedule, a route of the HTTP API. */
 import * as z from "zod";
 
 const number = z.union([z.number(), z.string().regex(/^\d+$/)]).transform(Number);
@@ -42,7 +42,7 @@ export type QueueSource = {
   readonly arn: string;
   readonly batchSize: number;
   readonly enabled: boolean;
-  /** Otherwise whatever a function answers is success of the whole batch. */
+  /** If false, any answer of a function is the success of the whole batch. */
   readonly partial: boolean;
   readonly concurrency: number;
 };
@@ -50,13 +50,13 @@ export type ScheduleSource = {
   readonly from: "schedule";
   readonly everyMs: number;
   readonly enabled: boolean;
-  /** Absent: the event that EventBridge makes. */
+  /** Absent: the event that EventBridge creates. */
   readonly input: string | undefined;
 };
 export type RouteSource = { readonly from: "route"; readonly method: string; readonly path: string };
 export type Source = QueueSource | ScheduleSource | RouteSource;
 
-/** So many at once where the template sets no bound; an account's thousand would be too many for a test's machine. */
+/** The concurrency where the template sets none; an account's thousand would be too many for a test machine. */
 const unbounded = 10;
 
 export const eventShape = z.discriminatedUnion("Type", [queue, schedule, route]).transform((event): Source => {

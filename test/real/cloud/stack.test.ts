@@ -1,4 +1,4 @@
-/** The template worked out as CloudFormation and Lambda would: what is wrong in it is found here, before it is deployed. */
+/** Evaluates the template as CloudFormation and Lambda do: finds its defects before a deployment. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";

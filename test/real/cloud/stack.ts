@@ -1,6 +1,6 @@
 /**
- * What infra/aws/template.yaml deploys, worked out for one account: queues, table, functions, what invokes them, and what
- * they may do. What the template says and nobody here knows is an error, so that nothing of it is left unproven in silence.
+ * Evaluates infra/aws/template.yaml for one account: queues, table, functions, their sources and their rights. An
+ * unknown part of the template is an error, so that no part stays untested unnoticed.
  */
 import * as z from "zod";
 import type { Values } from "../../../infra/aws/parameters.ts";
@@ -63,7 +63,7 @@ const functionShape = z.looseObject({
 });
 
 export type LambdaFunction = {
-  /** Its logical id in lower case, which is its bundle's name. */
+  /** The logical id in lower case, which is the bundle's name. */
   readonly id: string;
   readonly name: string;
   readonly module: string;
@@ -75,7 +75,7 @@ export type LambdaFunction = {
 };
 
 export type Stack = {
-  /** By their logical ids. */
+  /** By logical id. */
   readonly queues: ReadonlyMap<string, Queue>;
   readonly table: Table | undefined;
   readonly functions: readonly LambdaFunction[];
@@ -83,7 +83,7 @@ export type Stack = {
 
 type Resource = Template["Resources"][string];
 
-/** The name that a resource is given, and its attributes, from the template alone. */
+/** Computes the name and the attributes of a resource from the template alone. */
 const namer = (template: Template, parameters: Values, queueUrl: (name: string) => string): Known => {
   const pseudo = { "AWS::Region": region, "AWS::AccountId": account, "AWS::Partition": "aws" };
   const nobody = (id: string): never => {
@@ -142,7 +142,10 @@ const functionOf = (template: Template, resolver: Resolver, id: string, own: unk
   };
 };
 
-/** What is not deployed here: rights are read off the roles, and the rest is nothing that a function is told or invoked by. */
+/**
+ * Types that are not deployed here: rights are read from the roles, and the rest neither configures nor invokes a
+ * function.
+ */
 const elsewhere: readonly string[] = [
   ...["AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::CloudWatch::Alarm", "AWS::Serverless::HttpApi"],
   // Notices of Spot nodes: `npm run e2e -- --triggers`.
@@ -156,7 +159,7 @@ const checkTypes = ({ Resources }: Template): void => {
   throw new Error(`nobody here knows ${strange.map(([id, { Type }]) => `${id}, ${Type}`).join("; ")}`);
 };
 
-/** `queueUrl` says under which URL a queue is found. */
+/** Evaluates the template. `queueUrl` returns the URL of a queue. */
 export const stackOf = (template: Template, parameters: Values, queueUrl: (name: string) => string): Stack => {
   checkTypes(template);
   const resolver = resolverOf(template, namer(template, parameters, queueUrl));

@@ -1,4 +1,4 @@
-/** What an environment does as Lambda does it: answers, errors, time, freezing, deaths; schedules and URLs. */
+/** An environment behaves as Lambda's: answers, errors, timeouts, freezing, kills; schedules and URLs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as checked, setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { openUrl } from "./url.ts";
 const said = z.object({ said: z.string().optional(), ticks: z.number(), leftMs: z.number(), pid: z.number() });
 const understood = (body: string): z.infer<typeof said> => said.parse(JSON.parse(body));
 
-/** answer of a function about the messages a and b → what is deleted. */
+/** answer of a function about the messages a and b → the deleted messages. */
 const answers: readonly (readonly [body: string, done: string])[] = [
   ['{"batchItemFailures":[]}', "ab"],
   ['{"batchItemFailures":null}', "ab"],
@@ -123,13 +123,13 @@ const killed: Case = {
   },
 };
 
-/** Keeps this process from reading anything for so long. */
+/** Blocks this process for `ms`. */
 const deafFor = (ms: number): void => {
   const until = performance.now() + ms;
   while (performance.now() < until);
 };
 
-/** Its answer is on its way, and not yet heard, when it is stopped: whoever hears it must let it go on. */
+/** The environment is stopped while its answer is under way: the harness must resume it when it reads the answer. */
 const answering: Case = {
   name: "stopped just as it answers, it goes on with the next one",
   run: (scene) => {
@@ -139,7 +139,7 @@ const answering: Case = {
       await lambda.invoke({});
       const answered = lambda.invoke({ lastMs: 30 });
       await sleep(15);
-      // After this the timers come first, and then what was said meanwhile.
+      // After this the timers run first, and then the sockets are read.
       await checked();
       deafFor(200);
       const next = answered.then(() => lambda.invoke({})).then(({ ended }) => ended);

@@ -21,25 +21,27 @@ export type FunctionName = (typeof names)[number];
 export type CloudOptions = {
   /** Path of the real runtime interface client. */
   readonly client: string;
-  /** Of the queue. */
+  /** The endpoint of the queue server. */
   readonly endpoint: string;
-  /** Of the service account under which functions work that have none of their own. */
+  /** The kubeconfig of functions without an account of their own. */
   readonly kubeconfig: string;
-  /** Of accounts of functions, by their names. */
+  /** Kubeconfigs of functions with an account of their own, by function name. */
   readonly kubeconfigs?: Readonly<Record<string, string>>;
-  /** Logs of the functions, and a copy of their bundles: what is deployed does not change with the next build. */
+  /**
+   * Folder of the functions' logs and of a copy of their bundles, so that a later build does not change the deployment.
+   */
   readonly dir: string;
   readonly random: Random;
   readonly fates: () => Fates;
   readonly mischief: () => Mischief;
-  /** Told every message at the moment at which a function sends it. */
+  /** Called with every message when a function sends it. */
   readonly heard?: (queueUrl: string, body: string) => void;
   readonly visibilitySeconds: number;
-  /** Batches of keys at once. */
+  /** Number of parallel batches of keys. */
   readonly concurrency: number;
-  /** Seconds that one run of the forwarder watches. */
+  /** Seconds for which one run of the forwarder watches. */
   readonly windowSeconds: number;
-  /** What the functions are told besides. */
+  /** Additional variables of the functions. */
   readonly environment?: Definition["environment"];
 };
 
@@ -49,11 +51,11 @@ export type Cloud = {
   readonly meddler: Meddler;
   readonly queue: SQSClient;
   readonly queues: Queues;
-  /** What every function is told. */
+  /** The variables of every function. */
   readonly environment: Definition["environment"];
-  /** Another function of the same deployment, with environments of its own; whoever asks for it stops it. */
+  /** Deploys another function with its own environments; the caller stops it. */
   another(name: string, more?: Definition["environment"]): Lambda;
-  /** Of the FIFO queue with `reconcile`, and of the delay queue with `wake`. */
+  /** The mapping of the FIFO queue to `reconcile`, and of the delay queue to `wake`. */
   readonly mappings: { readonly keys: Mapping; readonly timers: Mapping };
   stop(): Promise<void>;
 };
@@ -65,14 +67,14 @@ const kubeconfig = z.object({
   users: z.tuple([z.object({ user: z.object({ token: z.string() }) })]),
 });
 
-/** The flat record that functions take: no file, nothing to look up. */
+/** Returns the flat cluster record that functions read: no file, and nothing to look up. */
 export const recordOf = async (file: string): Promise<string> => {
   const { clusters, users } = kubeconfig.parse(parse(await readFile(file, "utf8")));
   const { server, "certificate-authority-data": data } = clusters[0].cluster;
   return JSON.stringify({ server, ca: Buffer.from(data, "base64").toString(), token: users[0].user.token });
 };
 
-/** Signs triggers; of this lane only. */
+/** The key that signs triggers; of this lane only. */
 export const triggerSecret = "a secret of nobody's";
 
 const environmentOf = async (
@@ -93,7 +95,7 @@ const environmentOf = async (
   ...options.environment,
 });
 
-/** Functions with an account of their own are told of it. */
+/** Returns the cluster records of functions with their own account. */
 const recordsOf = async ({ kubeconfigs = {} }: CloudOptions): Promise<Record<string, Definition["environment"]>> => {
   const all = Object.entries(kubeconfigs).map(async ([name, file]) => {
     return [name, { REKINDLE_CLUSTER_RECORD: await recordOf(file) }] as const;
@@ -108,12 +110,12 @@ const definitionOf = (name: string, options: CloudOptions, environment: Definiti
   taskRoot: join(options.dir, "code"),
   module: name,
   memoryMb: 256,
-  // Two forwarders at once are normal: a run that is tried again meets the next one.
+  // Two forwarders may run at once: a retried run overlaps with the next one.
   concurrency: name === "reconcile" ? options.concurrency : 2,
   logDir: options.dir,
 });
 
-/** Everything but the schedules, which a lane starts and stops as it likes. */
+/** Deploys everything but the schedules, which a lane starts and stops itself. */
 export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { client, endpoint, random, mischief, heard, fates, visibilitySeconds } = options;
   const ledger = openLedger();

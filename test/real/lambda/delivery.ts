@@ -1,4 +1,4 @@
-/** What the event source mapping does as Lambda does it: batches, partial answers, redelivery, order under kills. */
+/** The event source mapping behaves as Lambda's: batches, partial answers, redelivery, order under kills. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,7 +33,7 @@ const emptied = async (scene: Scene, url: string, timeoutMs: number): Promise<vo
   }
 };
 
-/** Which groups come first in a batch is the queue's choice. */
+/** The queue chooses which groups come first in a batch. */
 const sorted = (line: string): string => JSON.stringify(z.array(z.string()).parse(JSON.parse(line)).sort());
 
 const linesOf = async (file: string): Promise<readonly string[]> =>
@@ -107,7 +107,9 @@ const sendNumbered = async (scene: Scene, fifo: string): Promise<void> => {
   await sendAll(scene.queue, fifo, entries);
 };
 
-/** 40 groups × 10 messages, with kills and failures: every message has its effect, once, in the order of its group. */
+/**
+ * Sends 40 groups × 10 messages, with kills and failures: every message takes effect once, in the order of its group.
+ */
 const ordered: Case = {
   name: `${groups * numbers} messages in ${groups} groups under kills: all applied, in order`,
   run: async (scene) => {

@@ -1,4 +1,7 @@
-/** One execution environment: takes one invocation at a time, is frozen between two, and dies as its fate or its time wants. */
+/**
+ * One execution environment: it takes one invocation at a time, is frozen between two, and is killed by its fate or its
+ * timeout.
+ */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { arnOf, type Definition } from "./definition.ts";
@@ -25,7 +28,10 @@ export type Site = {
   readonly stream: number;
 };
 
-/** Ends what the returned function is called for: a kill in the middle, a stall, the function's own time. */
+/**
+ * Schedules the fate of one invocation: a kill in the middle, a stall, the function's timeout. The caller aborts it
+ * afterwards.
+ */
 const fulfil = (
   program: Program,
   fate: Fate,
@@ -52,7 +58,7 @@ const fulfil = (
   return over;
 };
 
-/** Who is killed has answered nothing, whatever it was about to say. */
+/** A killed environment has answered nothing, even if its answer was under way. */
 const outcomeOf = (reply: Reply | undefined, killed: Kill["when"] | undefined): Outcome => {
   if (killed === "time") return { ended: "timed out", body: "" };
   if (reply === undefined || killed !== undefined) return { ended: "died", body: "" };
@@ -104,7 +110,7 @@ class Box implements Environment {
     return outcome;
   }
 
-  /** Undefined when the environment died over it. */
+  /** Returns undefined if the environment was killed during the invocation. */
   async #take(event: string, fate: Fate, kill: (when: Kill["when"]) => void): Promise<Reply | undefined> {
     const { name, timeoutMs } = this.#site.definition;
     const deadline = Date.now() + timeoutMs;
@@ -116,12 +122,15 @@ class Box implements Environment {
       return await Promise.race([reply, this.#program.gone.then(() => undefined)]);
     } finally {
       over.abort();
-      // Stopped between its answer and the next question, it would never come to ask.
+      // An environment that is stopped between its answer and the next request would never send that request.
       this.#program.thaw();
     }
   }
 
-  /** Frozen as soon as it asks for more, as Lambda does: timers and sockets of the function stand still. */
+  /**
+   * Freezes the environment as soon as it asks for the next invocation, as Lambda does: timers and sockets of the
+   * function stop.
+   */
   async #rest(): Promise<void> {
     await Promise.race([this.#runtime.asking(), this.#program.gone]);
     this.#program.freeze();
@@ -139,7 +148,7 @@ class Box implements Environment {
   }
 }
 
-/** Resolves when the client asks for its first invocation; rejects with what it said when it cannot begin. */
+/** Resolves when the client asks for its first invocation; rejects with its error when it cannot start. */
 export const startEnvironment = async (site: Site): Promise<Environment> => {
   const began = performance.now();
   const runtime = await openRuntime();

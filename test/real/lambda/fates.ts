@@ -1,28 +1,31 @@
-/** What happens to an environment in one invocation: nothing, a kill before, in the middle, after, later, or a stall. */
+/** The fate of an environment in one invocation: none, a kill before, in the middle, after or later, or a stall. */
 import type { Random } from "./random.ts";
 
 export type Fate =
   | { readonly do: "live" }
-  /** `before`: the event never arrives. `after`: all is done, and nobody is told. `idle`: told, and then it dies. */
+  /**
+   * `before`: the event never arrives. `after`: the work is done and the answer is lost. `idle`: killed after its
+   * answer.
+   */
   | { readonly do: "kill"; readonly when: "before" | "after" | "idle" }
   | { readonly do: "kill"; readonly when: "middle"; readonly afterMs: number }
-  /** Stopped in the middle and going on later, when others may long have taken over. */
+  /** Stopped in the middle and resumed later, when other environments may have taken over. */
   | { readonly do: "stall"; readonly afterMs: number; readonly forMs: number };
 
-/** Asked once per invocation; `typicalMs` is how long they last. */
+/** Called once per invocation; `typicalMs` is its usual duration. */
 export type Fates = (name: string, typicalMs: number) => Fate;
 
 export const spared: Fates = () => ({ do: "live" });
 
 export type Chances = {
   readonly random: Random;
-  /** Of an invocation, from 0 to 1. */
+  /** Probability per invocation, from 0 to 1. */
   readonly kill: number;
   readonly stall: number;
   readonly stallMs: readonly [number, number];
 };
 
-/** Most kills fall into the middle, somewhere in the time that such an invocation usually takes. */
+/** Most kills happen in the middle, at a random point of the usual duration. */
 export const fatesOf = ({ random, kill, stall, stallMs }: Chances): Fates => {
   const middle = (typicalMs: number): number => Math.round(random() * 1.2 * typicalMs);
   return (_, typicalMs) => {

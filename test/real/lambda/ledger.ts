@@ -1,19 +1,19 @@
-/** The books of all functions: every invocation, every start and every death, and what a cloud would bill for them. */
+/** Records every invocation, start and kill of all functions, and the durations that a cloud would bill. */
 
 export type Ended = "answered" | "failed" | "timed out" | "died";
 
 export type Entry = {
   readonly name: string;
   readonly ended: Ended;
-  /** When it began, epoch ms. */
+  /** Start of the invocation, epoch ms. */
   readonly at: number;
-  /** Present when the environment was started for this invocation: from its first instruction until it could take it. */
+  /** Present when the environment was started for this invocation: from its first instruction until it is ready. */
   readonly initMs?: number;
   readonly durationMs: number;
   readonly memoryMb: number;
-  /** CPU time of the process in this invocation, its start included; unknown when it was killed. */
+  /** CPU time of the process in this invocation, including its start; unknown if it was killed. */
   readonly cpuMs?: number;
-  /** The most that the process ever held, by the kernel's account. */
+  /** The peak memory of the process, from the kernel. */
   readonly peakMb?: number;
 };
 
@@ -26,7 +26,7 @@ export type Ledger = {
   enter(entry: Entry): void;
   killed(kill: Kill): void;
   stalled(name: string): void;
-  /** Half of the recent invocations of this function lasted no longer. */
+  /** The median duration of recent invocations of this function. */
   typicalMs(name: string): number;
 };
 
@@ -59,7 +59,7 @@ export const openLedger = (): Ledger => {
   };
 };
 
-/** Starts are billed like work, and both by the begun millisecond. */
+/** Starts are billed as invocations are; each is rounded up to a millisecond. */
 export const billedMs = ({ initMs = 0, durationMs }: Entry): number => Math.ceil(initMs) + Math.ceil(durationMs);
 
 export const gigabyteSeconds = (entries: readonly Entry[]): number =>

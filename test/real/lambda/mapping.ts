@@ -1,4 +1,7 @@
-/** The event source mapping of a queue: polls it, hands batches to a function, and deletes what the function has done. */
+/**
+ * The event source mapping of a queue: it polls the queue, passes batches to a function, and deletes the processed
+ * messages.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
@@ -12,16 +15,16 @@ export type MappingSettings = {
   readonly lambda: Lambda;
   /** At most 10 for a FIFO queue. */
   readonly batchSize: number;
-  /** MaximumConcurrency: so many batches at once. */
+  /** MaximumConcurrency: the largest number of parallel batches. */
   readonly concurrency: number;
-  /** ReportBatchItemFailures; without it whatever the function answers is success. */
+  /** ReportBatchItemFailures; if false, any answer of the function is success. */
   readonly partial?: boolean;
-  /** Of one long poll. */
+  /** Duration of one long poll. */
   readonly waitSeconds: number;
 };
 
 export type Counts = {
-  /** Polls that brought something, and those that did not. */
+  /** Polls with and without messages. */
   readonly full: number;
   readonly empty: number;
   readonly deletes: number;
@@ -31,7 +34,7 @@ export type Counts = {
 
 export type Mapping = {
   counts(): Counts;
-  /** True while a batch is with the function. */
+  /** True while the function processes a batch. */
   isBusy(): boolean;
   stop(): Promise<void>;
 };
@@ -50,7 +53,10 @@ const recordOf = (queueUrl: string, message: Message): object => ({
   awsRegion: "eu-west-1",
 });
 
-/** One batch from delivery to deletion. What is not deleted comes back when its visibility timeout is over, and not before. */
+/**
+ * Delivers one batch and deletes its processed messages. The other messages return when their visibility timeout is
+ * over, and not before.
+ */
 const deliver = async (settings: MappingSettings, messages: readonly Message[], tally: Tally): Promise<void> => {
   const { client, queueUrl, lambda, partial = true } = settings;
   tally.delivered += messages.length;
@@ -100,7 +106,7 @@ export const startMapping = (settings: MappingSettings): Mapping => {
   };
   const poller = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // A queue in trouble is asked again; what was in hand comes back by itself.
+      // A queue in trouble is polled again; the messages in hand return by themselves.
       await round().catch(() => sleep(200));
     }
   };

@@ -1,6 +1,6 @@
 /**
- * Stands between functions and the queue and meddles with what they send: some messages arrive twice, some late and out of
- * their order. What it took it delivers; nothing is lost. Counts the requests by their action.
+ * A proxy between functions and the queue that disturbs their messages: some arrive twice, some late and out of order.
+ * It delivers every message that it accepted. It counts the requests by action.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,22 +9,22 @@ import * as z from "zod";
 import { listening } from "../../support/port.ts";
 import type { Random } from "./random.ts";
 
-/** Of a message, each from 0 to 1; how late at most. */
+/** Probabilities per message, from 0 to 1; the longest delay. */
 export type Mischief = { readonly twice: number; readonly late: number; readonly lateMs: number };
 
 export const none: Mischief = { twice: 0, late: 0, lateMs: 0 };
 
 export type Meddler = {
-  /** Where functions are to send to, instead of the queue's own. */
+  /** The endpoint for functions, instead of the queue's own. */
   readonly endpoint: string;
-  /** The URL of a queue as functions are told it. */
+  /** Returns the URL of a queue at this proxy. */
   urlOf(queueUrl: string): string;
   /** Requests so far, by action. */
   requests(): Readonly<Record<string, number>>;
   done(): { readonly twice: number; readonly late: number };
-  /** Sends one of the last messages once more; false while there is none. */
+  /** Sends one of the recent messages again; false if there is none. */
   echo(): boolean;
-  /** Messages taken and not yet handed on. */
+  /** Number of accepted messages that are not yet delivered. */
   held(): number;
   close(): Promise<void>;
 };
@@ -33,11 +33,11 @@ type Options = {
   readonly endpoint: string;
   readonly random: Random;
   readonly mischief: () => Mischief;
-  /** Told every message at the moment at which a function sends it. */
+  /** Called with every message when a function sends it. */
   readonly heard?: (queueUrl: string, body: string) => void;
 };
 
-/** So many of the messages sent last may be sent once more. */
+/** The number of recent messages that may be sent again. */
 const remembered = 100;
 
 const sent = z.looseObject({ MessageBody: z.string(), MessageDeduplicationId: z.string().optional() });
@@ -60,7 +60,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** What a queue says of a message that it took. */
+/** Returns the answer of a queue that has accepted the message. */
 const receiptOf = (message: Sent): object => ({
   MessageId: randomUUID(),
   MD5OfMessageBody: createHash("md5").update(message.MessageBody).digest("hex"),
@@ -149,7 +149,7 @@ class Between implements Meddler {
     return { status: 200, text: JSON.stringify({ Successful: [...Successful, ...taken], Failed }) };
   }
 
-  /** True when the message is kept back: it goes on by itself, later. */
+  /** Returns true if the message is delayed; it is delivered later. */
   #meddle(url: string, message: Sent): boolean {
     const { random, mischief, heard } = this.#options;
     heard?.(url, message.MessageBody);
@@ -166,7 +166,7 @@ class Between implements Meddler {
     return false;
   }
 
-  /** Under the same id a FIFO queue would drop the copy, and show nothing. */
+  /** A FIFO queue would silently drop a copy with the same id. */
   #again(url: string, message: Sent, afterMs: number): void {
     const id = message.MessageDeduplicationId;
     this.#twice += 1;

@@ -1,6 +1,6 @@
 /**
- * What a queue's event source mapping makes of a function's answer. With ReportBatchItemFailures an empty answer is success,
- * an answer that cannot be understood is the failure of the whole batch.
+ * The interpretation of a function's answer by a queue's event source mapping. With ReportBatchItemFailures an empty
+ * answer is success; an answer that does not parse is the failure of the whole batch.
  */
 import * as z from "zod";
 
@@ -22,7 +22,10 @@ const parsed = (body: string): unknown => {
   }
 };
 
-/** Ids of the messages that are done and may be deleted; the others stay hidden until their time is over. */
+/**
+ * Returns the ids of the processed messages, which may be deleted; the others stay hidden until their visibility
+ * timeout.
+ */
 export const doneOf = (body: string, ids: readonly string[]): readonly string[] => {
   const understood = answer.safeParse(parsed(body));
   if (!understood.success) return [];

@@ -1,4 +1,4 @@
-/** A function and its environments: a warm one if there is one, else a new one, else the caller waits. */
+/** A function and its environments: an invocation uses a warm environment, or a new one, or waits. */
 import type { Definition } from "./definition.ts";
 import { type Environment, type Outcome, startEnvironment } from "./environment.ts";
 import type { Fates } from "./fates.ts";
@@ -6,11 +6,11 @@ import type { Ledger } from "./ledger.ts";
 
 export type Lambda = {
   readonly definition: Definition;
-  /** Never rejects: whatever goes wrong is an outcome. */
+  /** Never rejects: every failure is an outcome. */
   invoke(event: unknown): Promise<Outcome>;
-  /** Every later invocation starts cold: idle environments end now, busy ones after what they are at. */
+  /** Makes every later invocation start cold: idle environments end at once, busy ones after their invocation. */
   cool(): Promise<void>;
-  /** Ends all environments, busy ones too. */
+  /** Ends all environments, including busy ones. */
   stop(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ export type House = {
   /** Path of the real runtime interface client. */
   readonly client: string;
   readonly ledger: Ledger;
-  /** Asked anew for every invocation, so that a lane may change its mind. */
+  /** Called for every invocation, so that a lane can change the fates. */
   readonly fates: () => Fates;
 };
 
@@ -44,7 +44,7 @@ class Pool implements Lambda {
       if (this.#stopped) return { ended: "died", body: "" };
       return await this.#run(JSON.stringify(event));
     } catch (cause) {
-      // It could not begin: Lambda tells the caller as a function's error.
+      // The environment could not start; Lambda reports that as a function's error.
       return { ended: "failed", body: cause instanceof Error ? cause.message : String(cause) };
     } finally {
       this.#running -= 1;
@@ -63,7 +63,7 @@ class Pool implements Lambda {
     await Promise.all([...this.#all].map((environment) => environment.end()));
   }
 
-  /** No more at once than the function may have environments. */
+  /** Waits until fewer environments run than the function may have. */
   async #turn(): Promise<void> {
     if (this.#running >= this.definition.concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;

@@ -1,4 +1,7 @@
-/** The process of one environment: the real runtime client with a function's bundle, frozen, thawed, killed and measured. */
+/**
+ * The process of one environment: the real runtime client with a function's bundle; it can be frozen, resumed, killed
+ * and measured.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,13 +10,13 @@ import type { Definition } from "./definition.ts";
 export type Usage = { readonly cpuMs: number; readonly peakMb: number };
 
 export type Program = {
-  /** Resolves when it is gone, whatever the reason. */
+  /** Resolves when the process has exited for any reason. */
   readonly gone: Promise<void>;
   isGone(): boolean;
   freeze(): void;
   thaw(): void;
   kill(): void;
-  /** By the kernel's account; undefined once it is gone. */
+  /** From the kernel; undefined once the process has exited. */
   usage(): Usage | undefined;
 };
 
@@ -30,7 +33,7 @@ const usageOf = (pid: number): Usage | undefined => {
   }
 };
 
-/** What Lambda tells a runtime about itself. */
+/** Returns the variables that Lambda sets for a runtime. */
 const told = (definition: Definition, address: string, stream: number): Record<string, string> => ({
   AWS_LAMBDA_RUNTIME_API: address,
   AWS_LAMBDA_FUNCTION_NAME: definition.name,
@@ -47,7 +50,7 @@ const told = (definition: Definition, address: string, stream: number): Record<s
 const startChild = (client: string, definition: Definition, address: string, stream: number): ChildProcess => {
   const log = openSync(join(definition.logDir, `${definition.name}.log`), "a");
   try {
-    // setpriv: whatever ends the lane, also SIGKILL, ends its environments.
+    // setpriv: the environments end with the lane, even by SIGKILL.
     return spawn("setpriv", ["--pdeathsig", "KILL", process.execPath, client], {
       cwd: definition.taskRoot,
       stdio: ["ignore", log, log],
@@ -58,7 +61,7 @@ const startChild = (client: string, definition: Definition, address: string, str
   }
 };
 
-/** Starts the client; what it and the function print is appended to the function's log. */
+/** Starts the client; its output and the function's is appended to the function's log. */
 export const startProgram = (client: string, definition: Definition, address: string, stream: number): Program => {
   const child = startChild(client, definition, address, stream);
   const { promise: gone, resolve } = Promise.withResolvers<void>();

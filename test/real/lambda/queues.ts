@@ -1,4 +1,4 @@
-/** Queues for a lane: a FIFO queue with a dead-letter queue behind it, and a standard queue for what is due later. */
+/** Queues of a lane: a FIFO queue with a dead-letter queue, and a standard queue for timers. */
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -7,7 +7,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 
-/** Nobody's: no emulator looks at them. */
+/** Invented: no emulator checks them. */
 export const credentials = { accessKeyId: "local", secretAccessKey: "local" } as const;
 export const region = "eu-west-1";
 
@@ -15,7 +15,7 @@ export const openClient = (endpoint: string): SQSClient => new SQSClient({ endpo
 
 export type Queues = { readonly fifo: string; readonly delay: string; readonly dead: string };
 
-/** How long what was delivered and not deleted stays hidden: 6 × the function's timeout in a cloud, seconds in a test. */
+/** The visibility timeout: 6 × the function's timeout in a cloud, seconds in a test. */
 export type QueueSettings = { readonly visibilitySeconds: number; readonly maxReceiveCount: number };
 
 export const createQueues = async (client: SQSClient, name: string, settings: QueueSettings): Promise<Queues> => {
@@ -35,7 +35,7 @@ export const createQueues = async (client: SQSClient, name: string, settings: Qu
   };
 };
 
-/** Messages that are there, hidden and delayed ones included. */
+/** Returns the number of messages, including hidden and delayed ones. */
 export const depthOf = async (client: SQSClient, url: string): Promise<number> => {
   const AttributeNames = [
     "ApproximateNumberOfMessages",
@@ -48,7 +48,7 @@ export const depthOf = async (client: SQSClient, url: string): Promise<number> =
   return AttributeNames.reduce((sum, name) => sum + Number(Attributes?.[name] ?? 0), 0);
 };
 
-/** Sends all of them, ten at a time, in their order. */
+/** Sends all entries in order, ten at a time. */
 export const sendAll = async (
   client: SQSClient,
   url: string,

@@ -1,9 +1,9 @@
-/** Chance that can be repeated: everything random in a lane follows from one printed seed. */
+/** Repeatable random numbers: everything random in a lane follows from one printed seed. */
 
-/** From 0 up to 1. */
+/** From 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small, and deterministic on every machine. */
 export const randomFrom = (seed: number): Random => {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,7 @@
-/** The harness's own lane: shows that the small Lambda of test/real/lambda does what lanes and benchmarks take from it. */
+/**
+ * The harness's own lane: proves the behaviour of the small Lambda in test/real/lambda on which lanes and benchmarks
+ * rely.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

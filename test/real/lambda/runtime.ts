@@ -1,4 +1,4 @@
-/** The Runtime API (2018-06-01) of one environment: hands it one invocation after the other and takes what it says. */
+/** The Runtime API (2018-06-01) of one environment: it serves one invocation at a time and receives the answers. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listening } from "../../support/port.ts";
 
@@ -6,20 +6,20 @@ export type Invocation = {
   readonly id: string;
   /** The event as JSON. */
   readonly event: string;
-  /** Epoch ms at which the function is ended. */
+  /** Epoch ms of the function's timeout. */
   readonly deadline: number;
   readonly arn: string;
 };
 
-/** What came back: the answer's JSON as it was sent, or the error's. */
+/** The JSON of the answer or of the error, as it was sent. */
 export type Reply = { readonly did: "answer" | "error"; readonly body: string };
 
 export type Runtime = {
-  /** host:port, as the client wants it. */
+  /** host:port, in the client's format. */
   readonly address: string;
-  /** Resolves when the client waits for an invocation; rejects with what it said when it could not begin. */
+  /** Resolves when the client waits for an invocation; rejects with its error when it could not start. */
   asking(): Promise<void>;
-  /** Hands over an invocation. The client must be asking. */
+  /** Passes an invocation to the client, which must be waiting for one. */
   hand(invocation: Invocation): Promise<Reply>;
   close(): void;
 };
@@ -41,7 +41,7 @@ const refuse = (response: ServerResponse, status: number, errorType: string, err
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ errorType, errorMessage }));
 };
 
-/** One promise at a time, made anew when the last was used up. */
+/** One promise at a time, recreated after use. */
 type Asking = { readonly promise: Promise<void>; resolve(): void; reject(error: Error): void };
 
 const newAsking = (): Asking => {
@@ -60,7 +60,7 @@ class Desk implements Runtime {
   });
 
   async open(): Promise<this> {
-    // A client may wait for its next invocation for as long as nobody has one.
+    // A client may wait without limit for its next invocation.
     this.#server.requestTimeout = 0;
     this.#server.keepAliveTimeout = 0;
     this.address = `127.0.0.1:${await listening(this.#server)}`;
@@ -114,5 +114,5 @@ class Desk implements Runtime {
   }
 }
 
-/** Listens on a port of its own: that is how an environment is told from the others. */
+/** Listens on a separate port, which identifies the environment. */
 export const openRuntime = (): Promise<Runtime> => new Desk().open();

@@ -1,4 +1,4 @@
-/** What a case of this lane works with: the toy function on a folder of its own, a queue, and books. */
+/** The context of a case of this lane: the toy function on its own folder, a queue, and a ledger. */
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import type { SQSClient } from "@aws-sdk/client-sqs";
@@ -15,7 +15,7 @@ export type Scene = {
   readonly queue: SQSClient;
 };
 
-/** Throws what is wrong; gives lines worth knowing. */
+/** A case. `run` throws the failure, and returns lines for the report. */
 export type Case = { readonly name: string; readonly run: (scene: Scene) => Promise<readonly string[]> };
 
 export const must = (holds: boolean, message: string): void => {
@@ -31,10 +31,10 @@ export type ToyOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** The module that `toy.mjs` is, as a function's folder and file. */
+/** The module `toy.mjs`, as a function's folder and file. */
 const bundle = new URL("./toy.mjs", import.meta.url).pathname;
 
-/** Deploys the toy, lets `work` use it, and ends all its environments. */
+/** Deploys the toy, runs `work` with it, and ends all its environments. */
 export const withToy = async <T>(scene: Scene, options: ToyOptions, work: (toy: Toy) => Promise<T>): Promise<T> => {
   const dir = await mkdtemp(join(scene.dir, "toy-"));
   const ledger = openLedger();

@@ -1,4 +1,7 @@
-/** A schedule that invokes a function at a fixed rate, as the cloud does: not waiting for the last one, and trying failed ones again. */
+/**
+ * A schedule that invokes a function at a fixed rate, as the cloud does: it does not wait for the last invocation, and
+ * retries failed ones.
+ */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { arnOf } from "./definition.ts";
@@ -7,17 +10,17 @@ import type { Lambda } from "./pool.ts";
 export type ScheduleSettings = {
   readonly lambda: Lambda;
   readonly everyMs: number;
-  /** The event; absent: as EventBridge makes it. */
+  /** The event; absent: EventBridge's format. */
   readonly input?: unknown;
-  /** An asynchronous invocation that failed is tried again so often. */
+  /** Retries of a failed asynchronous invocation. */
   readonly retries: number;
   readonly retryMs: number;
 };
 
 export type Schedule = {
-  /** How often it was due. */
+  /** The number of scheduled invocations so far. */
   readonly fired: () => number;
-  /** No more of them; resolves when those under way have ended, tries that are still due included. */
+  /** Stops the schedule; resolves when the invocations under way have ended, including their retries. */
   stop(): Promise<void>;
 };
 

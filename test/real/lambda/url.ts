@@ -51,7 +51,7 @@ const answered = z.looseObject({
   isBase64Encoded: z.boolean().default(false),
 });
 
-/** An answer without a statusCode is itself the body, as JSON. */
+/** An answer without a statusCode is the body itself, as JSON. */
 const respond = (response: ServerResponse, { ended, body }: Outcome): void => {
   if (ended !== "answered") {
     response.writeHead(502, { "content-type": "application/json" }).end('{"message":"Internal Server Error"}');
@@ -67,10 +67,10 @@ const respond = (response: ServerResponse, { ended, body }: Outcome): void => {
   response.writeHead(statusCode, headers).end(Buffer.from(given.data.body, isBase64Encoded ? "base64" : "utf8"));
 };
 
-/** Who answers, and under which key of a route; undefined: nobody. */
+/** Returns the function of a request and its route key; undefined if there is none. */
 export type Routing = (method: string, path: string) => { readonly lambda: Lambda; readonly key: string } | undefined;
 
-/** Several functions behind one address. */
+/** Opens one address for several functions. */
 export const openDoor = async (routing: Routing): Promise<FunctionUrl> => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
@@ -84,5 +84,5 @@ export const openDoor = async (routing: Routing): Promise<FunctionUrl> => {
   return { url: `http://127.0.0.1:${await listening(server)}`, close: () => void server.close() };
 };
 
-/** A function's own address: all of it is the function's. */
+/** Opens the address of one function, which receives all requests. */
 export const openUrl = (lambda: Lambda): Promise<FunctionUrl> => openDoor(() => ({ lambda, key: "$default" }));

@@ -1,4 +1,4 @@
-/** A small client for tests: whatever path is asked, the server's answer as it is. */
+/** A small client for tests: it sends any request and returns the server's answer unchanged. */
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,13 +7,13 @@ import * as z from "zod";
 
 export type Reply = {
   readonly status: number;
-  /** Parsed when it is JSON, else the text. */
+  /** Parsed if it is JSON, else the text. */
   readonly body: unknown;
 };
 
 export type Api = {
   readonly call: (method: string, path: string, body?: unknown, contentType?: string) => Promise<Reply>;
-  /** Asks again until `holds` says so; gives up with the last answer in the message. */
+  /** Repeats the request until `holds` is true; at the timeout throws the last answer. */
   readonly until: (path: string, holds: (reply: Reply) => boolean, timeoutMs: number) => Promise<Reply>;
   readonly close: () => void;
 };
@@ -40,7 +40,7 @@ const bodyOf = (text: string): unknown => {
   }
 };
 
-/** A client with the identity of a kubeconfig that the control plane wrote. */
+/** Returns a client with the identity of a kubeconfig that the control plane wrote. */
 export const openApi = async (file: string): Promise<Api> => {
   const config = kubeconfig.parse(parse(await readFile(file, "utf8")));
   const { cluster } = config.clusters[0];
@@ -60,7 +60,7 @@ export const openApi = async (file: string): Promise<Api> => {
       const headers = {
         accept: "application/json, */*",
         ...token,
-        // Of itself Node gives the length of no DELETE, and its body would be taken for the next request.
+        // Node sets no content-length for DELETE by default, so the server would take its body for the next request.
         ...(sent === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(sent) }),
       };
       const asked = request(new URL(path, cluster.server), { method, agent, headers, timeout: 30_000 }, (answer) => {

@@ -1,11 +1,11 @@
-/** The API server's own account of who asked it for what: flags that make it keep one, and how it is read. */
+/** The API server's audit log: the flags that enable it, and its reader. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 
-/** One request as the API server finished it. */
+/** One request that the API server has finished. */
 export type Request = {
-  /** Of the namespace that is looked at. */
+  /** The service account, without its namespace. */
   readonly account: string;
   readonly verb: string;
   readonly group: string;
@@ -14,17 +14,17 @@ export type Request = {
   readonly namespace: string;
   readonly name: string;
   readonly code: number;
-  /** What the authorizer said, and by which binding. */
+  /** The decision of the authorizer, and its reason, which names the binding. */
   readonly allowed: boolean;
   readonly reason: string;
   readonly agent: string;
-  /** Epoch ms of its arrival, to the microsecond. */
+  /** Arrival in epoch ms, with a precision of microseconds. */
   readonly at: number;
 };
 
 const writes = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
-/** A question to the authorizer is asked by a creation that creates nothing. */
+/** Access reviews are creations that store nothing, so they do not count. */
 export const isWrite = ({ verb, group }: Request): boolean => writes.has(verb) && group !== "authorization.k8s.io";
 
 const policyFor = (namespace: string): object => ({
@@ -35,13 +35,13 @@ const policyFor = (namespace: string): object => ({
 });
 
 export type Audit = {
-  /** For `startCluster({ extra })`. */
+  /** Flags for `startCluster({ extra })`. */
   readonly flags: Readonly<Record<string, readonly string[]>>;
-  /** Everything finished so far, in its order. */
+  /** Returns all finished requests so far, in order. */
   read(): Promise<readonly Request[]>;
 };
 
-/** Flags of both, part by part. */
+/** Merges the flags of both, part by part. */
 export const withFlags = (
   some: Audit["flags"] | undefined = {},
   more: Audit["flags"],
@@ -87,7 +87,10 @@ const requestOf = (text: string): Request => {
   };
 };
 
-/** Keeps the account of the service accounts of a namespace in `dir`; reads all of it, or what one of them did. */
+/**
+ * Enables an audit log in `dir` of the service accounts of a namespace; `read` returns all of it, or the requests of
+ * `serviceAccount`.
+ */
 export const openAudit = async (dir: string, namespace: string, serviceAccount?: string): Promise<Audit> => {
   await mkdir(dir, { recursive: true });
   const policy = join(dir, "audit-policy.json");
@@ -109,7 +112,7 @@ export const openAudit = async (dir: string, namespace: string, serviceAccount?:
   };
 };
 
-/** How often which verb asked for which resource, most first. */
+/** Counts the requests by verb and resource, most frequent first. */
 export const tableOf = (requests: readonly Request[]): readonly (readonly [what: string, count: number])[] => {
   const counts = new Map<string, number>();
   for (const { verb, resource } of requests) {

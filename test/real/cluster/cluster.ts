@@ -1,4 +1,4 @@
-/** A whole cluster for a test: control plane, nodes, and what they leave behind taken away again. */
+/** A whole cluster for a test: control plane, nodes, and their cleanup. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,25 +8,25 @@ import type { StandInRow } from "./node/standins.ts";
 import { type Node, startNode } from "./nodes.ts";
 
 export type ClusterOptions = {
-  /** How many node agents; 0 is an API server without anything that runs pods. */
+  /** Number of node agents; 0 is an API server without nodes. */
   readonly nodes: number;
-  /** Keep data and logs here; without it they go to a temporary folder that is removed at the end. */
+  /** Folder that keeps data and logs; without it they go to a temporary folder that is removed at the end. */
   readonly dir?: string;
   /** Flags appended to parts of the control plane, see `startControlPlane`. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
   /** Flags appended to every node agent. */
   readonly nodeFlags?: readonly string[];
-  /** What its nodes run for images that this machine lacks. */
+  /** The stand-ins that its nodes run for images that this machine lacks. */
   readonly standIns?: readonly StandInRow[];
 };
 
 export type Cluster = ControlPlane & {
   readonly nodes: readonly Node[];
-  /** One more node; the name of a killed one brings that one back, in its place in `nodes`. */
+  /** Adds a node; the name of a killed node replaces it, at its place in `nodes`. */
   readonly addNode: (name?: string) => Promise<Node>;
 };
 
-/** Resolves when every node is Ready and pods of the default namespace can be made. */
+/** Resolves when every node is Ready and pods can be created in the default namespace. */
 export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
   if (options.nodes > 0 && !isInside()) throw new Error("nodes need a network namespace: call enterNamespace() first");
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "rekindle-cluster-")));

@@ -1,4 +1,4 @@
-/** A real control plane as a value: start it, use its kubeconfigs, stop it. */
+/** A real control plane: starts it, returns its kubeconfigs, stops it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,14 +20,14 @@ export type ControlPlane = {
   readonly server: string;
   readonly caFile: string;
   readonly adminKubeconfig: string;
-  /** The node agents' own identity. */
+  /** The identity of the node agents. */
   readonly nodeKubeconfig: string;
   /** The kubelet endpoint's serving certificate and key, which the API server accepts at the bridge's addresses. */
   readonly kubelet: { readonly cert: string; readonly key: string };
   readonly pids: Readonly<Record<string, number>>;
-  /** As admin. */
+  /** A client as admin. */
   readonly api: Api;
-  /** Writes a kubeconfig that holds a fresh token of this service account, and returns its path. */
+  /** Writes a kubeconfig with a new token of this service account, and returns its path. */
   readonly kubeconfigOf: (namespace: string, serviceAccount: string) => Promise<string>;
   /** Runs kubectl as admin (or as `kubeconfig`), with `input` on its stdin. */
   readonly kubectl: (args: readonly string[], options?: { input?: string; kubeconfig?: string }) => Promise<Kubectl>;
@@ -45,7 +45,7 @@ const announced = z.object({
   pids: z.record(z.string(), z.number()),
 });
 
-/** Resolves with the path of cluster.json, rejects with what the supervisor said when it ended before. */
+/** Resolves with the path of cluster.json; rejects with the supervisor's stderr if it exits before. */
 const readyFile = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     let said = "";
@@ -78,14 +78,14 @@ const runKubectl = (program: string, args: readonly string[], kubeconfig: string
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
-    // A kubectl that ended before it read all has its own words for why.
+    // If kubectl exits before it has read its input, its own error explains why.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
 
 const tokenReply = z.object({ status: z.object({ token: z.string() }) });
 
-/** A kubeconfig with a token in it. JSON is YAML. */
+/** Writes a kubeconfig with a token. JSON is YAML. */
 const tokenKubeconfig = async (
   plane: { api: Api; server: string; caFile: string; dir: string },
   namespace: string,
@@ -114,13 +114,16 @@ const tokenKubeconfig = async (
   return file;
 };
 
-/** Inside the namespace the API server is at 10.244.0.1:443, for pods too; outside, at a free port of loopback. */
+/**
+ * Starts the control plane. Inside the namespace the API server listens at 10.244.0.1:443, reachable for pods; outside,
+ * at a free port of loopback.
+ */
 export const startControlPlane = async ({ dir, extra = {} }: ControlPlaneOptions): Promise<ControlPlane> => {
   const { binary, kubectl } = await controlPlaneFiles();
   const where = isInside() ? ["--listen", "0.0.0.0", "--reach", bridgeAddress, "--port", "443"] : [];
   const flags = Object.entries(extra).flatMap(([part, more]) => more.flatMap((flag) => ["--extra", `${part}=${flag}`]));
   const child = spawn(binary, ["up", "--dir", dir, ...where, ...flags], { stdio: ["pipe", "pipe", "pipe"] });
-  // Ended already: there is nobody left to tell.
+  // The supervisor has already exited, so the write fails.
   child.stdin.on("error", () => {});
   const said = announced.parse(JSON.parse(await readFile(await readyFile(child), "utf8")));
   const api = await openApi(said.adminKubeconfig);

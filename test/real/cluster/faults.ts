@@ -1,4 +1,4 @@
-/** What befalls a container on a node of the test cluster, done from outside as the world would do it. */
+/** Faults of a container on a node of the test cluster, injected from outside it. */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +15,7 @@ export type Victim = {
   readonly container: string;
 };
 
-/** The container's own process as this machine numbers it; throws when it is not running. */
+/** Returns the pid of the container's process on this machine; throws if it is not running. */
 const pidOf = ({ node, namespace, name, container }: Victim): number => {
   const pod = { metadata: { namespace, name } };
   const pid = Number(readFileSync(pidFileOf(node, pod, container), "utf8").trim());
@@ -32,16 +32,16 @@ const lives = (pid: number): boolean => {
   }
 };
 
-/** SIGKILL to the container's process: 137, reason Error. */
+/** Sends SIGKILL to the container's process: exit code 137, reason Error. */
 export const killContainer = (victim: Victim): void => void process.kill(pidOf(victim), "SIGKILL");
 
-/** A line without an end, to be kept in memory until it is whole. */
+/** Reads a line without an end, which is kept in memory until it is complete. */
 const hog = ["tail", "/dev/zero"];
 
-/** Reaching a limit is work, for which a busy machine gives little time. */
+/** Filling the memory takes CPU time, which is scarce on a busy machine. */
 const exhaustionMs = 45_000;
 
-/** Fills the control group beside the process until that has ended; the kernel may take the filler with it, or before. */
+/** Fills the control group's memory until the process has ended; the kernel may kill the filler too, or first. */
 const fillUntilDead = async (pid: number, procs: string): Promise<boolean> => {
   const join = ["-c", 'echo $$ > "$0" && exec "$@"', procs, ...hog];
   const until = performance.now() + exhaustionMs;
@@ -59,9 +59,9 @@ const fillUntilDead = async (pid: number, procs: string): Promise<boolean> => {
 };
 
 /**
- * The container's memory limit is reached and the kernel kills it: 137, reason OOMKilled. What reaches the limit is a
- * process put beside it into its control group; as a kubelet may, it tells the kernel whom to take first. Throws when the
- * container is not limited here, or does not die of it.
+ * Exhausts the container's memory limit, so that the kernel kills it: exit code 137, reason OOMKilled. A filler process
+ * in its control group reaches the limit; the container gets the highest oom_score_adj, as a kubelet may set it, so
+ * that the kernel kills it first. Throws if the container has no limit here or survives.
  */
 export const exhaustMemory = async (victim: Victim): Promise<void> => {
   const pid = pidOf(victim);

@@ -1,4 +1,4 @@
-/** One Spark driver, posted by hand as a submission client would, to show that real Spark runs here without anything of ours above it. */
+/** One Spark driver, posted by hand as a submission client would: proves that real Spark runs here without Rekindle. */
 import * as z from "zod";
 import type { Api, Reply } from "./api.ts";
 
@@ -8,11 +8,11 @@ export type Application = {
   readonly sparkVersion: string;
   readonly slices: number;
   readonly executors: number;
-  /** "java" unless told. */
+  /** "java" by default. */
   readonly language?: "java" | "python";
 };
 
-/** What to run, as the driver's arguments name it. Each prints "Pi is roughly". */
+/** The programs, as the driver's arguments name them. Each prints "Pi is roughly". */
 const programs = {
   java: ["org.apache.spark.examples.SparkPi", "local:///opt/spark/examples/jars/spark-examples.jar"],
   python: ["org.apache.spark.deploy.PythonRunner", "local:///opt/spark/examples/src/main/python/pi.py"],
@@ -27,7 +27,7 @@ const made = (reply: Reply): Reply => {
   throw new Error(`not created: ${JSON.stringify(reply)}`);
 };
 
-/** What a driver may do in its namespace: bring up executors and clean up after itself. */
+/** Grants a driver its rights in the namespace: creating executors and deleting its own objects. */
 export const allowSpark = async (api: Api, namespace: string): Promise<void> => {
   const core = `/api/v1/namespaces/${namespace}`;
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
@@ -118,7 +118,7 @@ const properties = (app: Application): string =>
     .map((pair) => pair.join("="))
     .join("\n");
 
-/** The driver pod comes first, as with the real client: what it mounts follows, owned by it. */
+/** Posts the driver pod first, as the real client does, and then the objects that it mounts, with the pod as owner. */
 export const postDriver = async (api: Api, app: Application): Promise<void> => {
   const core = `/api/v1/namespaces/${app.namespace}`;
   const { uid } = created.parse(made(await api.call("POST", `${core}/pods`, driverPod(app))).body).metadata;

@@ -1,19 +1,22 @@
-/** Puts the running command into a network and mount namespace of its own, where pods get real addresses and port 443 is free. */
+/**
+ * Puts the running command into its own network and mount namespace, where pods get real addresses and port 443 is
+ * free.
+ */
 import { spawn } from "node:child_process";
 import { command } from "../setup/part.ts";
 
-/** Address of the node's end of the bridge: the API server and the kubelet endpoints are there. */
+/** The node's address on the bridge, where the API server and the kubelet endpoints listen. */
 export const bridgeAddress = "10.244.0.1";
 
 const mark = "REKINDLE_NETNS";
 
-/** Whether this process is already in a namespace that was made here. */
+/** True if this process is already in a namespace that this module created. */
 export const isInside = (): boolean => process.env[mark] === "1";
 
-/** Runs this very command again inside, hands signals on, and ends with its exit code. */
+/** Runs this command again inside the namespace, forwards signals, and exits with its exit code. */
 const runInside = (): Promise<never> =>
   new Promise((_, reject) => {
-    // setpriv: whatever ends this process, also SIGKILL, ends the one inside, and with it all that it started.
+    // setpriv: the inner process, and all that it started, end with this one, even by SIGKILL.
     const namespace = ["--net", "--mount", "setpriv", "--pdeathsig", "TERM"];
     const child = spawn("unshare", [...namespace, process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
       stdio: "inherit",
@@ -24,7 +27,10 @@ const runInside = (): Promise<never> =>
     child.on("exit", (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
   });
 
-/** lo and the bridge. Its hardware address is fixed: else it would change with every pod, and neighbours would lose it. */
+/**
+ * Sets up lo and the bridge. The bridge's MAC address is fixed: otherwise it would change with every pod, and its
+ * neighbours would lose it.
+ */
 const plugIn = async (): Promise<void> => {
   if ((await command("ip", ["-o", "link"])).includes("cni0")) return;
   for (const line of [
@@ -36,7 +42,7 @@ const plugIn = async (): Promise<void> => {
     await command("ip", line.split(" "));
 };
 
-/** Returns only inside. There is no way out to the network from there: download what is needed before. */
+/** Returns only inside the namespace, which has no route to the outside network: download everything before. */
 export const enterNamespace = async (): Promise<void> => {
   if (!isInside()) {
     if (process.getuid?.() !== 0)

@@ -1,4 +1,4 @@
-/** Node agents as child processes: started, frozen, killed, as a test wants it. */
+/** Node agents as child processes, which a test can start, freeze and kill. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -12,24 +12,24 @@ export type Node = {
   readonly name: string;
   readonly pid: number;
   readonly log: string;
-  /** Where the agent keeps what it has: pids, logs, and what it is told from outside. */
+  /** The agent's folder: pids, logs, and files by which tests control it. */
   readonly dir: string;
-  /** The agent stops beating and reporting; its pods run on: an unreachable node. */
+  /** Stops the agent's heartbeat and reports while its pods continue: an unreachable node. */
   readonly freeze: () => void;
   readonly thaw: () => void;
-  /** The machine stops with all that runs on it, and nobody is told; `resume` lets it go on as if nothing had been. */
+  /** Stops the whole machine with all its processes, without notice; `resume` continues them. */
   readonly suspend: () => void;
   readonly resume: () => void;
-  /** From now on pulls for pods whose NAMESPACE/NAME one of these patterns matches fail; with none, no pull does. */
+  /** Makes pulls fail for pods whose NAMESPACE/NAME matches one of these patterns; an empty list ends that. */
   readonly refusePulls: (patterns: readonly string[]) => Promise<void>;
-  /** The machine dies, with all its pods, and says nothing. */
+  /** Kills the machine with all its pods, without notice. */
   readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
 const agent = join(import.meta.dirname, "node", "run.ts");
 
-/** An agent that is told to stop may take this long before it is killed. */
+/** The time that an agent has after SIGTERM before it is killed. */
 const graceMs = 15_000;
 
 const gone = (child: ChildProcess): Promise<void> =>
@@ -53,12 +53,12 @@ const childrenOf = (pid: number): number[] => {
   }
 };
 
-/** The process and all below it, parents first: a stopped parent starts nothing new. */
+/** Signals the process and its descendants, parents first: a stopped parent starts no new child. */
 const signalTree = (pid: number, signal: "SIGSTOP" | "SIGCONT"): void => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself just now.
+    // It has just exited.
   }
   for (const child of childrenOf(pid)) signalTree(child, signal);
 };
@@ -67,7 +67,7 @@ const isReady = (reply: Reply): boolean =>
   reply.status === 200 &&
   /"type":"Ready","status":"True"|"status":"True"[^}]*"type":"Ready"/.test(JSON.stringify(reply.body));
 
-/** Resolves when the node is Ready in the API; an agent that ends before is an error with the end of its log. */
+/** Resolves when the node is Ready in the API; rejects with the end of the agent's log if it exits before. */
 export const startNode = async (plane: ControlPlane, name: string, more: readonly string[] = []): Promise<Node> => {
   const dir = join(plane.dir, name);
   await mkdir(dir, { recursive: true });

@@ -1,4 +1,4 @@
-/** What a test may rely on when it uses this cluster, shown one by one: API, garbage collection, RBAC, scheduling, real Spark. */
+/** Proves the properties of this cluster on which tests rely: API, garbage collection, RBAC, scheduling, real Spark. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { openApi } from "./api.ts";
 import type { Cluster } from "./cluster.ts";
 import { allowSpark, postDriver } from "./handmade.ts";
 
-/** Resolves with what was seen; throws when it does not hold. "skip: …" is neither. */
+/** Resolves with the observation; throws if the property does not hold. An observation "skip: …" counts as neither. */
 export type Check = { readonly name: string; readonly run: (cluster: Cluster) => Promise<string> };
 
 const must = (holds: boolean, what: string, seen: unknown): void => {
@@ -124,7 +124,7 @@ const sparkRuns = (sparkVersion: string, language: "java" | "python" = "java"): 
   },
 });
 
-/** The checks that need only the API server, and those that need a node. */
+/** Returns the checks that need only the API server, and those that need a node. */
 export const checksFor = (nodes: number): readonly Check[] => [
   crdsApply,
   garbageGoes,
@@ -140,7 +140,7 @@ export type Verdict = {
   readonly said: string;
 };
 
-/** Runs the checks in turn; one that fails does not stop the others. */
+/** Runs the checks in order; a failed check does not stop the others. */
 export const prove = async (cluster: Cluster, checks: readonly Check[]): Promise<readonly Verdict[]> => {
   const verdicts: Verdict[] = [];
   for (const { name, run } of checks) {

@@ -1,4 +1,4 @@
-/** `npm run cluster`: a real cluster to look at, or to run one command in. */
+/** `npm run cluster`: a real cluster to explore, or to run one command in. */
 import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
@@ -28,7 +28,7 @@ const tell = (cluster: Cluster, seconds: string): void => {
 Ctrl-C ends it.`);
 };
 
-/** Resolves with the exit code when the command ends, or when this process is told to stop. */
+/** Resolves with the exit code when the command ends, or when this process receives a stop signal. */
 const untilDone = (cluster: Cluster, words: readonly string[], told: Promise<number>): Promise<number> => {
   const [program, ...args] = words;
   if (program === undefined) return told;
@@ -48,7 +48,7 @@ const untilDone = (cluster: Cluster, words: readonly string[], told: Promise<num
   return Promise.race([done, told]);
 };
 
-/** What `--prove` does; the exit code says whether all of it holds. */
+/** Runs `--prove`; the exit code is 0 if all checks hold. */
 const proved = async (cluster: Cluster, json: string | undefined, seconds: string): Promise<void> => {
   console.log(`ready in ${seconds} s`);
   const verdicts = await prove(cluster, checksFor(cluster.nodes.length));

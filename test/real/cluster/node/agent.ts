@@ -1,4 +1,4 @@
-/** The agent as a whole: what the API says about pods of this node becomes workers, and their names become addresses. */
+/** The agent as a whole: pods of this node become workers, and pods and services become host names. */
 import type { Listener } from "./api.ts";
 import type { NodeContext } from "./context.ts";
 import { hostsOf } from "./hosts.ts";
@@ -8,11 +8,11 @@ import { runPod, type Worker } from "./pod.ts";
 export type Agent = {
   readonly workers: () => Iterable<Worker>;
   readonly start: () => void;
-  /** Kills every process and tells nobody: a node that stops looks like one that died. */
+  /** Kills every process without a report to the API, as a node that dies. */
   readonly halt: () => Promise<void>;
 };
 
-/** A list kept by uid that tells when anything in it may have changed. */
+/** Keeps a list by UID, and reports every UID that may have changed. */
 const kept = <Item extends { metadata: { uid: string } }>(
   items: Map<string, Item>,
   changed: (uid: string) => void,
@@ -66,7 +66,7 @@ export const agentOf = (parts: Omit<NodeContext, "hostsFor">): Agent => {
     void worker.done.then(rewriteSoon);
   };
 
-  /** A pod that somebody's finalizer keeps is still asked for its logs, so its worker stays as long as the object. */
+  /** A pod that a finalizer keeps still serves its logs, so its worker stays as long as the object. */
   const forget = (uid: string, worker: Worker): void => {
     worker.vanish();
     void worker.done.then(() => workers.delete(uid));

@@ -1,4 +1,4 @@
-/** The agent's own door to the API server: single calls with a deadline, and a list that is kept up to date by a watch. */
+/** The agent's client of the API server: single calls with a deadline, and lists that a watch keeps up to date. */
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
@@ -10,17 +10,17 @@ export type Reply = { readonly status: number; readonly body: unknown };
 export type Api = {
   readonly server: URL;
   readonly call: (method: string, path: string, body?: unknown, contentType?: string) => Promise<Reply>;
-  /** The body of a 2xx answer, undefined on 404; everything else throws. */
+  /** Returns the body of a 2xx answer, undefined on 404; throws on every other status. */
   readonly get: <Body>(path: string) => Promise<Body | undefined>;
   readonly follow: <Item extends Followed>(path: string, listener: Listener<Item>) => void;
-  /** Ends all that it does; nothing is told any more. */
+  /** Ends all calls and watches; listeners receive nothing more. */
   readonly close: () => void;
 };
 
 type Followed = { readonly metadata: { readonly resourceVersion: string } };
 
 export type Listener<Item> = {
-  /** All that there is; what is not in it is gone. */
+  /** Receives the whole list; items that are not in it are gone. */
   readonly all: (items: readonly Item[]) => void;
   readonly put: (item: Item) => void;
   readonly gone: (item: Item) => void;
@@ -56,7 +56,7 @@ export const messageOf = (reply: Reply): string => {
   return typeof said === "string" ? said : `status ${reply.status}`;
 };
 
-/** The watch must start again from a fresh list: what it stood on is compacted. */
+/** The watch must start again from a new list: its resource version is compacted. */
 class Expired extends Error {}
 
 type WatchEvent<Item> = { type: string; object: Item & { code?: number; message?: string } };
@@ -70,7 +70,7 @@ const heard = <Item extends Followed>(event: WatchEvent<Item>, listener: Listene
 
 type Open = (method: string, path: string, sent?: string, contentType?: string) => Promise<IncomingMessage>;
 
-/** One watch to its end; returns the version to go on from. */
+/** Runs one watch to its end; returns the version to continue from. */
 const watchOnce = async <Item extends Followed>(
   open: Open,
   path: string,
@@ -93,7 +93,7 @@ const watchOnce = async <Item extends Followed>(
     }
   } catch (error) {
     if (error instanceof Expired) throw error;
-    // A connection that broke: the next watch goes on from here.
+    // The connection broke: the next watch continues from here.
   }
   return version;
 };

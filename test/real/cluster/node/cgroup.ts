@@ -1,9 +1,9 @@
-/** A real memory limit for a container, where this machine lets us make control groups; version 1 or 2. */
+/** A real memory limit for a container, where this machine permits control groups; version 1 or 2. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type Group = {
-  /** Whoever writes its pid here is in it. */
+  /** A process joins the group by writing its pid here. */
   readonly procs: string;
   readonly wasOomKilled: () => boolean;
   readonly peakBytes: () => number | undefined;
@@ -32,7 +32,7 @@ const readable = (file: string): string => {
   }
 };
 
-/** Groups with processes in them stay: they are not ours to take away. */
+/** Groups with processes in them stay: they belong to others. */
 const removeTree = (dir: string): void => {
   try {
     for (const entry of readdirSync(dir, { withFileTypes: true }))
@@ -48,7 +48,7 @@ const group = (dir: string, version: Version): Group => ({
   wasOomKilled: () => /^oom_kill [1-9]/m.test(readable(join(dir, version.events))),
   peakBytes: () => Number(readable(join(dir, version.peak))) || undefined,
   close: () => {
-    // The kernel lets go of a group a moment after its last process ended.
+    // The kernel releases a group a moment after its last process has ended.
     removeTree(dir);
     if (existsSync(dir)) setTimeout(() => removeTree(dir), 500).unref();
   },
@@ -56,7 +56,7 @@ const group = (dir: string, version: Version): Group => ({
 
 const none: Groups = { limited: () => undefined, close: () => {} };
 
-/** What agents left behind that were killed. */
+/** Removes the groups of killed agents. */
 const removeOrphans = (top: string): void => {
   for (const name of readdirSync(top)) {
     const pid = /^rekindle-(\d+)$/.exec(name)?.[1];
@@ -64,7 +64,7 @@ const removeOrphans = (top: string): void => {
   }
 };
 
-/** Folder of a container's n-th start, below its agent's. */
+/** Returns the folder of a container's n-th start, below its agent's. */
 export const groupName = (podUid: string, container: string, restart: number): string =>
   `${podUid}-${container}-${restart}`;
 
@@ -72,7 +72,10 @@ const top = (version: Version): string => (version === one ? "/sys/fs/cgroup/mem
 const here = (): Version => (existsSync("/sys/fs/cgroup/cgroup.controllers") ? two : one);
 const agentGroup = (pid: number): string => `rekindle-${pid}`;
 
-/** Where another process joins the limited group of a container of the agent `pid`; undefined when it has none. */
+/**
+ * Returns the file by which a process joins the limited group of a container of the agent `pid`; undefined if there is
+ * none.
+ */
 export const procsOf = (pid: number, name: string): string | undefined => {
   const file = join(top(here()), agentGroup(pid), name, "cgroup.procs");
   return existsSync(file) ? file : undefined;
@@ -94,7 +97,9 @@ const openUnder = (top: string, name: string, version: Version): Groups => {
   };
 };
 
-/** Groups of this process. Without a writable controller containers run unlimited, and `say` tells so once. */
+/**
+ * Opens the groups of this process. Without a writable controller containers run unlimited, which `say` reports once.
+ */
 export const openGroups = (say: (line: string) => void): Groups => {
   const version = here();
   try {

@@ -1,4 +1,4 @@
-/** One start of a container: image, environment, sandbox, and how it ended. */
+/** One start of a container: image, environment, sandbox, and its end. */
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -25,7 +25,7 @@ const wait = ({ tracked, context }: Life, reason: string, message: string): void
 const tell = ({ context, tracked }: Life, type: "Normal" | "Warning", reason: string, message: string): void =>
   context.node.tell(context.pod(), type, reason, message, tracked.spec.name);
 
-/** This machine's software for the image, or what the table has in its place, after the time that it takes to come. */
+/** Returns this machine's software for the image, or its stand-in after the stand-in's start time. */
 const found = async ({ context, tracked, stopping }: Life): Promise<Image | undefined> => {
   const { image, command = [], args = [] } = tracked.spec;
   const own = imageOf(context.node.cache, image);
@@ -36,7 +36,7 @@ const found = async ({ context, tracked, stopping }: Life): Promise<Image | unde
   return standIn?.image;
 };
 
-/** Waits as long as the image cannot be had: that may change. */
+/** Retries while the image is unavailable, since that may change. */
 const pulled = async (life: Life): Promise<Image> => {
   const { context, tracked, stopping } = life;
   const name = tracked.spec.image;
@@ -144,7 +144,7 @@ const prepared = async (life: Life, image: Image): Promise<Prepared> => {
   return { sandbox, env, messageFile, group };
 };
 
-/** Until what the container refers to is there. */
+/** Retries until the objects to which the container refers exist. */
 const preparedInTime = async (life: Life, image: Image): Promise<Prepared> => {
   for (;;) {
     try {
@@ -159,7 +159,7 @@ const preparedInTime = async (life: Life, image: Image): Promise<Prepared> => {
   }
 };
 
-/** bubblewrap and setpriv name themselves when they, and not the command, failed. */
+/** Errors of bubblewrap and setpriv begin with their names; those of the command do not. */
 const startErrorIn = (logFile: string): string | undefined =>
   /^(?:bwrap: .*|setpriv: failed to execute .*|nsenter: .*)$/m.exec(tailOf(logFile, 2000))?.[0];
 
@@ -189,7 +189,7 @@ const started = async (life: Life, { sandbox, env }: Prepared): Promise<Running>
   const pidFile = pidFileOf(context.node, pod, tracked.spec.name);
   await mkdir(dirname(pidFile), { recursive: true });
   const written = running.started.then((pid) => (pid === undefined ? undefined : writeFile(pidFile, `${pid}\n`)));
-  // A pod by the same name may have written its own meanwhile.
+  // Another pod of the same name may have written its pid meanwhile.
   void running.exit.then(async () => {
     await written;
     const pid = await readFile(pidFile, "utf8").catch(() => "");
@@ -200,7 +200,7 @@ const started = async (life: Life, { sandbox, env }: Prepared): Promise<Running>
   return running;
 };
 
-/** From the image to the end. Throws Stopped when it was stopped before it started. */
+/** Runs the container from its image to its end. Throws Stopped if it was stopped before it started. */
 export const runOnce = async (life: Life): Promise<Terminated> => {
   const { context, tracked, stopping } = life;
   const image = await pulled(life);

@@ -1,4 +1,4 @@
-/** What the parts of the agent share: the node's facts and services, and a pod's own state while it runs. */
+/** The state that the agent's parts share: the node's facts and services, and a pod's own state while it runs. */
 import type { Api } from "./api.ts";
 import type { Groups } from "./cgroup.ts";
 import type { Tell } from "./events.ts";
@@ -9,7 +9,7 @@ import type { StandIn } from "./standins.ts";
 import type { Stopper } from "./stopper.ts";
 
 export type Settings = {
-  /** First pause of CrashLoopBackOff and ImagePullBackOff; it doubles up to 30 times this. */
+  /** First delay of CrashLoopBackOff and ImagePullBackOff; it doubles up to 30 times this. */
   readonly backoffMs: number;
   readonly refreshMs: number;
 };
@@ -25,10 +25,10 @@ export type NodeContext = {
   readonly groups: Groups;
   readonly tell: Tell;
   readonly settings: Settings;
-  /** What answers for images that this machine lacks. */
+  /** Stand-ins for images that this machine lacks. */
   readonly standIns: readonly StandIn[];
   readonly log: (line: string) => void;
-  /** Text of a pod's /etc/hosts as of now. */
+  /** Returns the current text of a pod's /etc/hosts. */
   readonly hostsFor: (pod: Pod, ip: string) => string;
 };
 
@@ -50,10 +50,10 @@ export type Tracked = {
 
 export type PodContext = {
   readonly node: NodeContext;
-  /** Folder of this pod, by its UID. */
+  /** Folder of this pod, named by its UID. */
   readonly dir: string;
   readonly hostsFile: string;
-  /** The newest version seen. */
+  /** Returns the newest version that the agent has received. */
   readonly pod: () => Pod;
   readonly network: () => Network | undefined;
   readonly volumes: ReadonlyMap<string, string>;
@@ -61,7 +61,7 @@ export type PodContext = {
   readonly report: () => void;
 };
 
-/** When a container has to stop, and by when it must have. */
+/** One start of a container, and its stop request with a deadline. */
 export type Life = { readonly context: PodContext; readonly tracked: Tracked; readonly stopping: Stopper };
 
 export const secondsNow = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");
@@ -71,11 +71,11 @@ export const backoff = (tries: number, { backoffMs }: Settings): number =>
 
 export const messageOfError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Where a container's output of its n-th start is kept, also after the pod is gone. */
+/** Returns the log file of a container's n-th start; it is kept when the pod is gone. */
 export const logFileOf = (node: { readonly dir: string }, pod: Pod, container: string, restart: number): string =>
   `${node.dir}/logs/${pod.metadata.namespace}_${pod.metadata.name}_${pod.metadata.uid}/${container}/${restart}.log`;
 
-/** Where the pid of a container's own process stands while it runs, for whoever wants to kill it. */
+/** Returns the file with the pid of a container's process while it runs, for tests that kill it. */
 export const pidFileOf = (
   node: { readonly dir: string },
   pod: { readonly metadata: { readonly namespace: string; readonly name: string } },

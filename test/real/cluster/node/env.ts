@@ -1,9 +1,9 @@
-/** A container's environment: values, references, and $(VAR) replaced as Kubernetes does it. */
+/** A container's environment: values, references, and $(VAR) expanded as in Kubernetes. */
 import type { Api } from "./api.ts";
 import type { Container, EnvFrom, EnvVar, FieldRef, KeyRef, Pod, ResourceFieldRef } from "./objects.ts";
 import { inUnits } from "./quantity.ts";
 
-/** What only the running pod knows. */
+/** Facts that exist only for a running pod. */
 export type Facts = {
   readonly podIP: string;
   readonly hostIP: string;
@@ -11,7 +11,7 @@ export type Facts = {
   readonly allocatable: Readonly<Record<string, string>>;
 };
 
-/** Something that the pod refers to is not there (yet). */
+/** An object to which the pod refers does not exist (yet). */
 export class NotThere extends Error {}
 
 type Data = { data?: Record<string, string>; binaryData?: Record<string, string> };
@@ -20,7 +20,7 @@ export type Keys = {
   readonly get: (kind: "configmaps" | "secrets", name: string) => Promise<Map<string, Buffer> | undefined>;
 };
 
-/** Config maps and secrets of a namespace as bytes, each read at most once per `keysOf`. */
+/** Reads config maps and secrets of a namespace as bytes, each at most once per `keysOf`. */
 export const keysOf = (api: Api, namespace: string): Keys => {
   const read = new Map<string, Promise<Map<string, Buffer> | undefined>>();
   const fetch = async (kind: string, name: string): Promise<Map<string, Buffer> | undefined> => {
@@ -77,7 +77,7 @@ export const resourceOf = (container: Container | undefined, ref: ResourceFieldR
   return inUnits(given, ref.divisor ?? "1");
 };
 
-/** `$(NAME)` becomes its value when there is one, `$$` becomes `$`. */
+/** Replaces `$(NAME)` by its value if there is one, and `$$` by `$`. */
 export const expand = (text: string, values: ReadonlyMap<string, string>): string =>
   text.replace(/\$\$|\$\(([^()]+)\)/g, (whole, name: string | undefined) =>
     name === undefined ? "$" : (values.get(name) ?? whole),
@@ -119,7 +119,7 @@ const allOf = async (keys: Keys, { prefix = "", configMapRef, secretRef }: EnvFr
   return [...(found ?? [])].map(([key, value]) => [prefix + key, value.toString()]);
 };
 
-/** Every container knows where the API is, before anything of its own. */
+/** Builds the environment; the address of the API precedes the container's own variables. */
 export const environmentOf = async (
   pod: Pod,
   container: Container,

@@ -1,4 +1,4 @@
-/** Events as `kubectl describe` shows them: told once, counted when they repeat, never worth a failure. */
+/** Events as `kubectl describe` shows them: created once, counted on repetition; a failed write is ignored. */
 import { randomBytes } from "node:crypto";
 import type { Api } from "./api.ts";
 import type { Pod } from "./objects.ts";

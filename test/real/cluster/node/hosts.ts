@@ -1,4 +1,7 @@
-/** The names that a pod can resolve: itself, the API, and services as the addresses of their pods, kept in its /etc/hosts. */
+/**
+ * The names that a pod can resolve, kept in its /etc/hosts: itself, the API, and services with the addresses of their
+ * pods.
+ */
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { isTerminal, type Pod, type Service } from "./objects.ts";
 
@@ -6,13 +9,16 @@ export type View = {
   readonly pods: Iterable<Pod>;
   readonly services: Iterable<Service>;
   readonly apiAddress: string;
-  /** The agent knows its own pods' addresses before the API does. */
+  /** Returns the address of a pod; the agent knows its own pods' addresses before the API does. */
   readonly addressOf: (pod: Pod) => string | undefined;
 };
 
 const domain = "cluster.local";
 
-/** `name.namespace.svc` in all lengths; the shortest only where the search path of a pod would find it. */
+/**
+ * Returns `name.namespace.svc` in all lengths; the shortest only within the namespace, as a pod's search path resolves
+ * it.
+ */
 const forms = (name: string, namespace: string, from: string): readonly string[] => [
   `${name}.${namespace}.svc.${domain}`,
   `${name}.${namespace}.svc`,
@@ -24,7 +30,7 @@ const isSelected = (pod: Pod, service: Service): boolean =>
   pod.metadata.namespace === service.metadata.namespace &&
   Object.entries(service.spec.selector ?? {}).every(([key, value]) => pod.metadata.labels?.[key] === value);
 
-/** A pod that nobody probes counts from its first address on: a driver is looked for before it says anything. */
+/** A pod without a readiness probe serves from its first address on: executors resolve a driver before it is Ready. */
 const isServing = (pod: Pod, service: Service): boolean => {
   if (isTerminal(pod)) return false;
   if (service.spec.publishNotReadyAddresses) return true;
@@ -71,7 +77,10 @@ const contentOf = (file: string): string => {
   }
 };
 
-/** In place, since containers hold the file itself; in one write no shorter than before, so that nobody reads half a line. */
+/**
+ * Writes in place, since containers mount the file itself; in one write that is no shorter than before, so that no
+ * reader sees half a line.
+ */
 export const writeHosts = (file: string, text: string): void => {
   const before = contentOf(file);
   if (before.trimEnd() === text.trimEnd() && before !== "") return;

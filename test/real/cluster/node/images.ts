@@ -1,22 +1,22 @@
-/** Which software of this machine answers for which image name; every other name cannot be pulled. */
+/** The table of image names and the software of this machine that runs for them; every other name cannot be pulled. */
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 
 export type Bind = { readonly from: string; readonly to: string };
 
 export type Image = {
-  /** What really runs, as the status tells it. */
+  /** The software that really runs, as the status shows it. */
   readonly id: string;
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** Runs in place of whatever the container names. */
+  /** A command that replaces the container's own. */
   readonly instead?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string;
   readonly user: number;
-  /** Read-only parts of this machine's file system that are seen inside. */
+  /** Read-only parts of this machine's file system, mounted inside. */
   readonly binds: readonly Bind[];
-  /** Folders that anybody inside may write to. */
+  /** Folders that every user inside may write to. */
   readonly writable: readonly string[];
 };
 
@@ -26,7 +26,7 @@ const javaHome = "/opt/java/openjdk";
 const entrypoint = "/opt/entrypoint.sh";
 const parts = ["bin", "jars", "python", "examples", "data", "licenses"];
 
-/** Absolute path of a program; the agent hands pods' environments to programs and must not search by theirs. */
+/** Returns the absolute path of a program; the agent must not search by the PATH of a pod's environment. */
 export const programPath = (name: string): string => {
   const dirs = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
   const found = dirs.map((dir) => join(dir, name)).find((file) => file.startsWith("/") && existsSync(file));
@@ -36,7 +36,7 @@ export const programPath = (name: string): string => {
 
 const jdk = (): string => dirname(dirname(realpathSync(programPath("java"))));
 
-/** Its own scripts one by one, so that those which the Python package lacks can stand beside them. */
+/** Mounts Spark's own scripts one by one, so that scripts which the Python package lacks can be added. */
 const scripts = (home: string): Bind[] => {
   const own = readdirSync(join(home, "sbin")).map((name) => join(home, "sbin", name));
   const added = ["start-connect-server.sh", "stop-connect-server.sh"].map((name) => join(import.meta.dirname, name));
@@ -70,7 +70,7 @@ const sparkImage = (cache: string, version: string): Image | undefined => {
   };
 };
 
-/** This machine's programs under root, and nothing else. */
+/** This machine's programs, run as root. */
 export const plain: Omit<Image, "id" | "command"> = {
   entrypoint: [],
   env: { PATH: path, LANG: "C.UTF-8" },
@@ -88,14 +88,14 @@ const nodeImage = (): Image => ({
   binds: [{ from: process.execPath, to: "/opt/node/bin/node" }],
 });
 
-/** Registry and folders before the name do not matter, nor does what follows the version. */
+/** The registry and the folders before the name do not matter, nor does the suffix of the version. */
 const table: readonly {
   readonly name: RegExp;
   readonly image: (cache: string, version: string) => Image | undefined;
 }[] = [
   { name: /^(?:.+\/)?spark(?:-py)?:v?(\d+\.\d+\.\d+)(?:-[\w.-]+)?$/, image: sparkImage },
   {
-    // Of the operator only that it is there: what its pods do is the test's.
+    // The operator's image only has to start: its pods' behaviour belongs to the test.
     name: /^(?:.+\/)?(?:busybox|alpine|debian|spark-operator\/controller)(?::[\w.-]+)?()$/,
     image: () => ({ ...plain, id: "host/sh", command: ["/bin/sh"] }),
   },

@@ -1,4 +1,4 @@
-/** A container over its restarts: which end leads to a new start, and how long that waits. */
+/** A container over its restarts: the restart policy and the backoff. */
 
 import { runOnce } from "./container.ts";
 import { backoff, type Life } from "./context.ts";
@@ -23,10 +23,13 @@ const crashed = (life: Life, waitMs: number): void => {
   context.report();
 };
 
-/** After so long a run an end is no part of a crash loop any more. */
+/** An end after such a long run does not count for the crash loop. */
 const soundMs = 600_000;
 
-/** Ends when the container is not to be started again. Throws Stopped when it was stopped before it started. */
+/**
+ * Resolves with the last end when the container is not to be restarted. Throws Stopped if it was stopped before it
+ * started.
+ */
 export const keepRunning = async (life: Life): Promise<Terminated> => {
   const { tracked, stopping, context } = life;
   for (let tries = tracked.restarts; ; tries++) {
@@ -35,7 +38,7 @@ export const keepRunning = async (life: Life): Promise<Terminated> => {
     if (stopping.signal.aborted || !restarts(life, end.exitCode)) return end;
     if (performance.now() - began > soundMs) tries = 0;
     tracked.last = end;
-    // The first restart comes at once.
+    // The first restart has no delay.
     const waitMs = tries === 0 ? 0 : backoff(tries, context.node.settings);
     if (waitMs > 0) crashed(life, waitMs);
     try {

@@ -1,4 +1,4 @@
-/** A container's output as `kubectl logs` asks for it: the tail, since when, and on until it ends. */
+/** A container's output for `kubectl logs`: the tail, since a time, and following until its end. */
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
@@ -21,7 +21,7 @@ export const wantedOf = (query: URLSearchParams): Wanted => ({
   timestamps: query.get("timestamps") === "true",
 });
 
-/** The file of the newest start, or of the one before. */
+/** Returns the file of the newest start, or of the one before. */
 export const newestLog = async (anyFile: string, previous: boolean): Promise<string | undefined> => {
   const names = await readdir(dirname(anyFile)).catch(() => []);
   const starts = names.map((name) => Number.parseInt(name, 10)).toSorted((left, right) => right - left);
@@ -29,7 +29,7 @@ export const newestLog = async (anyFile: string, previous: boolean): Promise<str
   return wanted === undefined ? undefined : `${dirname(anyFile)}/${wanted}.log`;
 };
 
-/** Where the last n lines begin. */
+/** Returns the offset of the last n lines. */
 const tailStart = (content: Buffer, lines: number): number => {
   if (lines <= 0) return content.length;
   let at = content.at(-1) === 10 ? content.length - 1 : content.length;
@@ -40,10 +40,10 @@ const tailStart = (content: Buffer, lines: number): number => {
   return at + 1;
 };
 
-/** Output is kept as it was written, without times; the file's own last change is the best that can be said. */
+/** The output is stored without times, so every line gets the file's modification time. */
 const stamped = (text: string, time: string): string => text.replace(/^(?=[^\n])/gm, `${time} `);
 
-/** Pieces of the file from `at` on: to its end, and with `follow` until `isOver` says that no more will come. */
+/** Yields the file from `at` to its end; with `follow`, until `isOver` is true and everything is read. */
 async function* pieces(handle: FileHandle, at: number, wanted: Wanted, isOver: () => boolean): AsyncGenerator<Buffer> {
   let left = wanted.limitBytes ?? Number.POSITIVE_INFINITY;
   for (let from = at; left > 0; ) {
@@ -57,7 +57,7 @@ async function* pieces(handle: FileHandle, at: number, wanted: Wanted, isOver: (
   }
 }
 
-/** Ends `out` when all is said; a reader that goes away ends it too, and that is no error. */
+/** Writes the log and ends `out`; a reader that disconnects also ends it, without an error. */
 export const streamLog = async (file: string, wanted: Wanted, out: Writable, isOver: () => boolean): Promise<void> => {
   const handle = await open(file, "r");
   const said = async function* (): AsyncGenerator<Buffer | string> {

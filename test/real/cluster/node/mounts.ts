@@ -1,4 +1,4 @@
-/** A container's mounts: which folder or file of this machine is seen where inside. */
+/** A container's mounts: folders or files of this machine and their places inside. */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { expand, NotThere } from "./env.ts";
 import type { Mount } from "./objects.ts";
 import type { BoundMount } from "./sandbox.ts";
 
-/** The folder or file behind a mount; a sub path that is not there becomes a folder. */
+/** Returns the folder or file behind a mount; a missing sub path is created as a folder. */
 const sourceOf = async (life: Life, mount: Mount, env: ReadonlyMap<string, string>): Promise<string> => {
   const volume = life.context.volumes.get(mount.name);
   if (volume === undefined) throw new NotThere(`volume "${mount.name}" is not mounted`);
@@ -22,7 +22,7 @@ const sourceOf = async (life: Life, mount: Mount, env: ReadonlyMap<string, strin
   return path;
 };
 
-/** What is mounted inside another volume needs its place there. */
+/** A mount inside another volume needs a mount point there. */
 const makePlace = async (outer: BoundMount, inner: BoundMount): Promise<void> => {
   const place = join(outer.from, inner.to.slice(outer.to.length));
   if (existsSync(place)) return;

@@ -1,4 +1,4 @@
-/** A network namespace with an address for each pod, plugged into the bridge of the node. */
+/** A network namespace with an address for each pod, connected to the bridge of the node. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { programPath } from "./images.ts";
 
 export type Network = {
   readonly ip: string;
-  /** Undefined for a pod that shares the node's own. */
+  /** Undefined for a pod with the node's network. */
   readonly namespace: string | undefined;
   readonly close: () => void;
 };
@@ -29,7 +29,9 @@ const run = (program: string, args: readonly string[], input = ""): Promise<void
     child.stdin.end(input);
   });
 
-/** Holds the namespace open, and says `ready` once it is in it. Dies with the agent, and the namespace with it. */
+/**
+ * Holds the namespace open; prints `ready` once it is inside. It is killed with the agent, and the namespace with it.
+ */
 const pause = async (): Promise<ChildProcess> => {
   const script = "echo ready; exec sleep infinity";
   const holder = ["--pdeathsig", "KILL", programPath("unshare"), "--net", "sh", "-c", script];
@@ -51,7 +53,7 @@ const plugIn = async (ip: string, pid: number): Promise<void> => {
   const link = linkName(ip);
   const peer = `peer name eth0 address ${hardwareAddress(ip)} netns ${pid}`;
   const outer = `link add ${link} type veth ${peer}\nlink set ${link} master ${bridge} up\n`;
-  // A namespace that ended is taken apart in the background: its link may still be there.
+  // The kernel removes an ended namespace in the background, so its link may still exist.
   await run("ip", ["-batch", "-"], outer).catch(async () => {
     await run("ip", ["link", "del", link]).catch(() => {});
     await run("ip", ["-batch", "-"], outer);
@@ -60,14 +62,14 @@ const plugIn = async (ip: string, pid: number): Promise<void> => {
   await run("nsenter", [`--net=/proc/${pid}/ns/net`, programPath("ip"), "-batch", "-"], inner);
 };
 
-/** Addresses go round: one that was given back is not given out again soon, also not after a restart of the agent. */
+/** Addresses rotate: a released one is not soon reused, not even after a restart of the agent. */
 const addressPool = (prefix: string, file: string): { take: () => string; give: (ip: string) => void } => {
   const taken = new Set<string>();
   let last = 1;
   try {
     last = Number(readFileSync(file, "utf8"));
   } catch {
-    // The first start of this node.
+    // This is the first start of this node.
   }
   return {
     take: () => {
@@ -107,7 +109,7 @@ export const openNetworks = (nodeNumber: number, dir: string): Networks => {
   };
 };
 
-/** The node's own address; the first node's is the bridge's. */
+/** Adds the node's own address; the first node's is the bridge's. */
 export const claimNodeAddress = async (nodeNumber: number): Promise<string> => {
   const ip = `10.244.0.${nodeNumber}`;
   if (nodeNumber !== 1)

@@ -59,7 +59,7 @@ const register = async (api: Api, facts: NodeFacts): Promise<void> => {
   } else if (made.status !== 201) throw new Error(`node ${facts.name}: ${messageOf(made)}`);
 };
 
-/** Changes of a condition carry their own time; that it did not change is told by leaving the time out. */
+/** Writes the node's status; a condition that has not changed is written without its transition time. */
 const report = async (api: Api, facts: NodeFacts): Promise<void> => {
   const path = `/api/v1/nodes/${facts.name}/status`;
   const change = { status: statusOf(facts) };
@@ -79,7 +79,7 @@ const renew = async (api: Api, { name, beatMs }: NodeFacts): Promise<void> => {
 
 const microTime = (): string => new Date().toISOString().replace("Z", "000Z");
 
-/** Resolves when the node is known; goes on beating behind. */
+/** Resolves when the node is registered; the heartbeat continues in the background. */
 export const joinCluster = async (api: Api, facts: NodeFacts, log: (line: string) => void): Promise<void> => {
   await register(api, facts);
   const beat = async (): Promise<never> => {

@@ -1,4 +1,4 @@
-/** The parts of Kubernetes objects that the agent reads; what is not named here it does not know. */
+/** The fields of Kubernetes objects that the agent reads; it ignores all others. */
 
 export type Meta = {
   readonly name: string;
@@ -104,7 +104,7 @@ export type DownwardItem = {
   readonly resourceFieldRef?: ResourceFieldRef;
 };
 
-/** What can be inside a projected volume; the first three are volumes of their own as well. */
+/** A source of a projected volume; the first three are also volumes of their own. */
 export type Source = {
   readonly configMap?: KeysOf;
   readonly secret?: Omit<KeysOf, "name"> & { readonly name?: string; readonly secretName?: string };
@@ -204,7 +204,7 @@ export type Service = {
   };
 };
 
-/** A pod as people and log lines name it. */
+/** Returns a pod's name for people and log lines. */
 export const nameOf = (pod: { readonly metadata: Meta }): string => `${pod.metadata.namespace}/${pod.metadata.name}`;
 
 export const isTerminal = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";

@@ -1,4 +1,4 @@
-/** One pod from its first sight to its removal. */
+/** One pod, from the agent's first reading until its removal. */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Life, messageOfError, type NodeContext, type PodContext, secondsNow, type Tracked } from "./context.ts";
@@ -18,11 +18,11 @@ export type Worker = {
   readonly pod: () => Pod;
   readonly address: () => string | undefined;
   readonly update: (pod: Pod) => void;
-  /** The pod is no more in the API: whatever still runs is killed. */
+  /** The pod is gone from the API: kills every process of it. */
   readonly vanish: () => void;
   readonly rewriteHosts: () => void;
   readonly tracked: readonly Tracked[];
-  /** Resolves when nothing is left of it. */
+  /** Resolves when nothing of the pod is left. */
   readonly done: Promise<void>;
 };
 
@@ -76,7 +76,7 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
     keys: keysOf(node.api, pod.metadata.namespace),
   });
 
-  /** Until it works: what a volume needs often comes after the pod. */
+  /** Retries until `act` succeeds: objects that a volume needs are often created after the pod. */
   const insist = async (reason: string, act: () => Promise<void>): Promise<void> => {
     for (let tries = 0; ; tries++) {
       try {
@@ -112,7 +112,7 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
     while (!one.started) await pauseFor(20, mains.signal);
   };
 
-  /** In order; false when one failed for good. */
+  /** Runs the init containers in order; false if one failed for good. */
   const initialize = async (): Promise<boolean> => {
     for (const one of tracked.filter(({ role }) => role !== "main")) {
       if (one.role === "sidecar") await startSidecar(one);
@@ -159,7 +159,7 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
   };
 
   const finish = async (): Promise<void> => {
-    // Only after a fault of the agent itself anything still runs here.
+    // A process still runs here only after a fault of the agent itself.
     for (const { running } of tracked) running?.kill();
     end ??= { phase: "Failed" };
     if (overdue)
@@ -175,7 +175,7 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
     await reporter.flush();
   };
 
-  /** Its processes ended with an earlier agent, and this pod may not start them again. */
+  /** Its processes ended with an earlier agent, and its restart policy forbids a new start. */
   const isLost = wasRunning(first) && (first.spec.restartPolicy ?? "Always") === "Never";
 
   const live = async (): Promise<void> => {

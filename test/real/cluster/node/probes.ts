@@ -51,7 +51,10 @@ const holds = async (life: Life, running: Running, probe: Probe): Promise<boolea
   return true;
 };
 
-/** Asks for ever; `change` hears when enough answers of one kind came in a row, and says whether that was all. */
+/**
+ * Probes until it is aborted; calls `change` when enough answers of one kind came in a row; `change` returns true to
+ * end the loop.
+ */
 const ask = async (
   life: Life,
   running: Running,
@@ -74,7 +77,7 @@ const ask = async (
 const fails = (life: Life, kind: string): void =>
   life.context.node.tell(life.context.pod(), "Warning", "Unhealthy", `${kind} probe failed`, life.tracked.spec.name);
 
-/** A container that is not alive is ended with the pod's grace; its own loop decides what comes then. */
+/** Terminates an unhealthy container with the pod's grace period; its own loop decides on a restart. */
 const endUnhealthy = (life: Life, running: Running, kind: string): void => {
   fails(life, kind);
   const own = stopper();
@@ -116,7 +119,7 @@ const probeAll = async (life: Life, running: Running, signal: AbortSignal): Prom
 
 export const watchProbes = (life: Life, running: Running): { readonly stop: () => void } => {
   const own = stopper();
-  // Without a startup probe a container is started, and without a readiness probe ready, in its very first report.
+  // Without a startup probe a container is started, and without a readiness probe ready, in its first report.
   if (life.tracked.spec.startupProbe === undefined) {
     life.tracked.started = true;
     life.tracked.ready = life.tracked.spec.readinessProbe === undefined;

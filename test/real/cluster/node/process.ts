@@ -1,4 +1,4 @@
-/** A started sandbox: which process is the container's own, how to signal it, how to run more inside it, and how it ended. */
+/** A started sandbox: finds the container's process, signals it, runs more commands inside, and reports its end. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,13 +6,13 @@ import { programPath } from "./images.ts";
 import type { User } from "./sandbox.ts";
 
 export type Running = {
-  /** Resolves with the host's pid of the command inside, or undefined when it never came to run. */
+  /** Resolves with the host's pid of the command inside, or undefined if it was never started. */
   readonly started: Promise<number | undefined>;
   /** 128 + number when a signal ended it. */
   readonly exit: Promise<number>;
-  /** To the command alone, as a container runtime does it. */
+  /** Signals the command alone, as a container runtime does. */
   readonly signal: (signal: NodeJS.Signals) => Promise<void>;
-  /** The sandbox with all that is in it. */
+  /** Kills the sandbox with all its processes. */
   readonly kill: () => void;
   readonly exec: (command: readonly string[], timeoutMs: number) => Promise<Executed>;
 };
@@ -46,7 +46,7 @@ const childOf = (pid: number): number | undefined => {
   }
 };
 
-/** The sandbox's first process is a reaper that starts the command when all mounts are made. */
+/** The sandbox's first process is a reaper, which starts the command when all mounts are ready. */
 const commandIn = async (child: ChildProcess): Promise<number | undefined> => {
   const first = await firstProcess(child);
   while (first !== undefined && child.exitCode === null && child.signalCode === null) {
@@ -91,7 +91,7 @@ export const startProcess = (start: Start): Running => {
       try {
         if (pid !== undefined) process.kill(pid, signal);
       } catch {
-        // It ended by itself just now.
+        // It has just exited.
       }
     },
     kill: () => void child.kill("SIGKILL"),
@@ -102,7 +102,7 @@ export const startProcess = (start: Start): Running => {
   };
 };
 
-/** The last bytes of a file as text. */
+/** Returns the last bytes of a file as text. */
 export const tailOf = (file: string, bytes: number): string => {
   try {
     const whole = readFileSync(file);

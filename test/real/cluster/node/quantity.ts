@@ -26,6 +26,6 @@ export const amount = (quantity: string | number): number => {
   return Number(number) * factor;
 };
 
-/** As the downward API rounds: up. The small subtrahend takes away what binary fractions add. */
+/** Rounds up, as the downward API does. The small subtrahend removes the error of binary fractions. */
 export const inUnits = (quantity: string | number, divisor: string): string =>
   String(Math.ceil(amount(quantity) / (amount(divisor) || 1) - 1e-9));

@@ -1,19 +1,21 @@
-/** Brings a pod's status to the API: the newest state wins, one write at a time, as often as it takes. */
+/** Writes a pod's status to the API: the newest state only, one write at a time, with retries. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Api, messageOf, type Reply } from "./api.ts";
 import type { Condition, Pod, PodStatus } from "./objects.ts";
 
 export type Reporter = {
-  /** Something may have changed. */
+  /** Requests a write, since the status may have changed. */
   readonly touch: () => void;
-  /** Resolves when all that was touched is written, or can never be. */
+  /** Resolves when all changes are written, or can no longer be written. */
   readonly flush: () => Promise<void>;
   readonly close: () => void;
 };
 
 const podPath = (pod: Pod): string => `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`;
 
-/** Gone, or another pod by the same name: nobody waits for this status any more. Other conflicts are worth another try. */
+/**
+ * True if the pod is gone or another pod has its name, so that the status has no reader. Other conflicts are retried.
+ */
 const isLost = (reply: Reply): boolean =>
   reply.status === 404 || (reply.status === 409 && /uid/i.test(messageOf(reply)));
 
@@ -60,7 +62,7 @@ export const reporterOf = (
   return {
     touch: () => {
       dirty = true;
-      // Not at once: what changes together is written together.
+      // Deferred, so that simultaneous changes are written together.
       working ??= Promise.resolve().then(work);
     },
     flush: async () => {
@@ -72,7 +74,7 @@ export const reporterOf = (
   };
 };
 
-/** The last word of a kubelet about a pod: now it may go. */
+/** Deletes the pod without grace, as a kubelet does when its containers have ended. */
 export const removePod = async (api: Api, pod: Pod, log: (line: string) => void): Promise<void> => {
   for (let tries = 0; ; tries++) {
     try {

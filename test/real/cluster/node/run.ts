@@ -1,4 +1,4 @@
-/** The node agent's entry: flags in, a node in the cluster out, until SIGTERM or its parent's death. */
+/** The node agent's entry: parses flags and runs a node of the cluster until SIGTERM or its parent's end. */
 import { mkdir, rm } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
@@ -115,7 +115,7 @@ const main = async (): Promise<void> => {
   log(`${name} at ${ip}:${port}`);
 };
 
-/** Whatever does not end in time dies with this process. */
+/** Processes that do not end in time are killed with this one. */
 const stopOnSignal = (halt: () => Promise<void>): void => {
   const stop = (): void => {
     setTimeout(() => process.exit(0), 1000);

@@ -1,4 +1,7 @@
-/** A container as a command line: bubblewrap with the image's software, the pod's files and nothing else of this machine. */
+/**
+ * A container as a command line: bubblewrap with the image's software and the pod's files, without the rest of this
+ * machine.
+ */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -17,12 +20,12 @@ export type Sandbox = {
   readonly user: User;
   readonly readOnlyRoot: boolean;
   readonly network: string | undefined;
-  /** Where the process tree writes its pid to be limited. */
+  /** The file to which the process writes its pid to get a memory limit. */
   readonly procs: string | undefined;
   readonly command: readonly string[];
 };
 
-/** Of /etc only what programs need to run at all: names, users and secrets of this machine stay outside. */
+/** The entries of /etc that programs need to run; this machine's names, users and secrets stay outside. */
 const etc = ["ssl", "ca-certificates", "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "mime.types"];
 const etcMore = ["protocols", "services", "localtime", "timezone", "terminfo", "fonts", "java-17-openjdk", "python3"];
 
@@ -30,7 +33,7 @@ const top = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
 const homeOf = (user: User): string => (user.uid === 0 ? "/root" : user.uid === 185 ? "/home/spark" : "/");
 
-/** Accounts as an image has them; an unknown user gets a name too, since Hadoop asks for one. */
+/** Returns the accounts of an image; an unknown user gets a name too, since Hadoop needs one. */
 const accounts = (user: User): string => {
   const known = [
     "root:x:0:0:root:/root:/bin/sh",
@@ -41,7 +44,7 @@ const accounts = (user: User): string => {
   return `${[...known, ...(isKnown ? [] : [`user:x:${user.uid}:${user.gid}::/:/bin/sh`])].join("\n")}\n`;
 };
 
-/** The empty root that the rest is mounted into; what a container writes outside its volumes lands here. */
+/** Creates the empty root for all mounts; writes outside of volumes land here. */
 export const prepareRoot = async ({ root, image, user, hostname, mounts, workingDir }: Sandbox): Promise<void> => {
   const under = (path: string): string => join(root, path);
   const plain = ["etc", "opt", "root", "home", "run", "var/run", "usr", "proc", "dev", "mnt", "srv", "sys"];
@@ -59,7 +62,7 @@ export const prepareRoot = async ({ root, image, user, hostname, mounts, working
     await mkdir(dirname(under(to)), { recursive: true });
     if (lstatSync(from).isFile() && from.endsWith(".sh")) await copyFile(from, under(to));
   }
-  // Folders that bubblewrap makes on the way to a mount would be closed to other users.
+  // Mount points that bubblewrap creates itself would be inaccessible to other users.
   for (const path of [...mounts.map(({ to }) => dirname(to)), workingDir])
     await mkdir(under(path), { recursive: true });
 };
@@ -77,7 +80,7 @@ const etcArgs = (): string[] =>
     .filter((path) => existsSync(path))
     .flatMap((path) => ["--ro-bind", path, path]);
 
-/** Parents before what is mounted inside them. */
+/** Sorts parents before the mounts inside them. */
 const byDepth = (left: BoundMount, right: BoundMount): number => left.to.split("/").length - right.to.split("/").length;
 
 const mountArgs = (mounts: readonly BoundMount[]): string[] =>
@@ -89,7 +92,7 @@ const asUser = ({ uid, gid, groups }: User): string[] => {
   return [programPath("setpriv"), `--reuid=${uid}`, `--regid=${gid}`, more, "--"];
 };
 
-/** The whole command line. The descriptor 3 of it is where bubblewrap says which process is the sandbox's first. */
+/** Returns the whole command line. On descriptor 3 bubblewrap reports the sandbox's first process. */
 export const commandLine = (sandbox: Sandbox): string[] => {
   const { root, image, mounts, hostname, workingDir, user, readOnlyRoot, network, procs, command } = sandbox;
   const binds = image.binds.filter(({ from }) => !from.endsWith(".sh")).map((bind) => ({ ...bind, readOnly: true }));
@@ -109,7 +112,7 @@ export const commandLine = (sandbox: Sandbox): string[] => {
   ];
 };
 
-/** What every container finds in its environment before its own. */
+/** Returns the variables that precede the container's own. */
 export const baseEnvironment = (sandbox: Pick<Sandbox, "image" | "user" | "hostname">): Record<string, string> => ({
   ...sandbox.image.env,
   HOME: homeOf(sandbox.user),

@@ -1,4 +1,4 @@
-/** The kubelet's own HTTPS endpoint, which the API server asks for the logs of containers. */
+/** The kubelet's HTTPS endpoint, from which the API server reads the logs of containers. */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -58,7 +58,7 @@ const answer = async (endpoint: Endpoint, request: IncomingMessage, response: Se
   response.end(JSON.stringify({ apiVersion: "v1", kind: "PodList", items }));
 };
 
-/** Those whose certificate the cluster's authority signed for its masters. */
+/** True for clients whose certificate the cluster's authority signed for system:masters. */
 const mayAsk = (request: IncomingMessage): boolean => {
   const socket = request.socket as TLSSocket;
   const groups = socket.getPeerCertificate().subject?.O ?? [];

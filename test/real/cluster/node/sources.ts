@@ -1,4 +1,4 @@
-/** The files of config map, secret, downward API and token volumes, before anything is written. */
+/** The files of config map, secret, downward API and token volumes, before they are written. */
 import { type Api, messageOf } from "./api.ts";
 import { type Facts, fieldOf, type Keys, NotThere, resourceOf } from "./env.ts";
 import type { DownwardItem, KeyPath, KeysOf, Pod, Source } from "./objects.ts";
@@ -67,7 +67,7 @@ const tokenFile = async ({ api, pod }: SourceContext, token: Source["serviceAcco
   return [{ path: token.path, content: Buffer.from(status.token) }];
 };
 
-/** All files of one source. */
+/** Returns all files of one source. */
 export const filesOf = async (context: SourceContext, source: Source): Promise<VolumeFile[]> => {
   const { configMap, secret, downwardAPI, serviceAccountToken } = source;
   if (configMap !== undefined) return keyFiles(context.keys, "configmaps", configMap);

@@ -1,4 +1,4 @@
-/** Which row of the table answers for a container, and what runs then. */
+/** Tests the choice of a row for a container, and the command of its stand-in. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

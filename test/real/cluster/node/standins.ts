@@ -1,4 +1,6 @@
-/** What runs in place of software that this machine lacks: a table from outside, the first row that fits a container. */
+/**
+ * Stand-ins for software that this machine lacks: a table from outside; the first row that matches a container applies.
+ */
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { type Image, plain } from "./images.ts";
@@ -6,12 +8,15 @@ import { type Image, plain } from "./images.ts";
 const expression = z.string().transform((text) => new RegExp(text));
 
 const row = z.object({
-  /** Over NAMESPACE/NAME of the pod. */
+  /** Matches NAMESPACE/NAME of the pod. */
   pod: expression.optional(),
   image: expression,
-  /** Over command and arguments, joined by spaces; "" of a container that names none. */
+  /** Matches command and arguments, joined by spaces; "" for a container without both. */
   command: expression.optional(),
-  /** Its own command, on this machine's programs; or so long until it starts, so long at work (for ever), and how it ends. */
+  /**
+   * "command": the container's own command, with this machine's programs. Otherwise the time until it starts, the time
+   * that it runs (absent: without end), and its exit code.
+   */
   runs: z.union([
     z.literal("command"),
     z.object({ startMs: z.number(), runMs: z.number().optional(), exitCode: z.number().default(0) }),
@@ -25,7 +30,7 @@ export type StandInRow = z.input<typeof row>;
 export const readStandIns = (file: string): readonly StandIn[] =>
   z.array(row).parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** What a container is known by, to find its row. */
+/** The properties of a container that select its row. */
 export type Known = { readonly pod: string; readonly image: string; readonly command: readonly string[] };
 
 const imageFor = ({ runs }: StandIn): Image => {
@@ -34,7 +39,7 @@ const imageFor = ({ runs }: StandIn): Image => {
   return { ...plain, id: "stand-in", command: [], instead: ["/bin/sh", "-c", `${work}; exit ${runs.exitCode}`] };
 };
 
-/** The stand-in of a container, and how long its image takes to come. */
+/** Returns the stand-in of a container, and the time that its image takes to start. */
 export const standInFor = (
   table: readonly StandIn[],
   { pod, image, command }: Known,

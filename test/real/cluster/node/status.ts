@@ -1,4 +1,6 @@
-/** A pod's status from the state of its containers: phases, conditions and container statuses as a kubelet writes them. */
+/**
+ * A pod's status from the state of its containers: phases, conditions and container statuses as a kubelet writes them.
+ */
 import { secondsNow, type Tracked } from "./context.ts";
 import type { Condition, ContainerStatus, Pod, PodStatus } from "./objects.ts";
 
@@ -8,7 +10,7 @@ export type Seen = {
   readonly startTime: string;
   readonly podIP: string | undefined;
   readonly hostIP: string;
-  /** Set when nothing will run any more. */
+  /** Set when no container will run again. */
   readonly end:
     | { readonly phase: "Succeeded" | "Failed"; readonly reason?: string; readonly message?: string }
     | undefined;
@@ -28,7 +30,7 @@ export const statusOf = (one: Tracked): ContainerStatus => ({
 
 const isRunning = (one: Tracked): boolean => "running" in one.state;
 
-/** Started at least once: waits for its next start, or ended. */
+/** True if it started at least once: it runs, waits for a restart, or has ended. */
 const hasRun = (one: Tracked): boolean => isRunning(one) || "terminated" in one.state || one.last !== undefined;
 
 export const isInitialized = (tracked: readonly Tracked[]): boolean =>
@@ -84,7 +86,7 @@ const conditionsOf = (seen: Seen, before: readonly Condition[]): Condition[] => 
   });
 };
 
-/** Without it a strategic merge would add to the addresses of an earlier life. */
+/** Without it a strategic merge would keep the addresses of an earlier start. */
 const instead = { $patch: "replace" } as const;
 
 export const podStatusOf = (seen: Seen, before: readonly Condition[]): PodStatus => {

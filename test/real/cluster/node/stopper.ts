@@ -1,14 +1,14 @@
-/** A request to stop that can be made more urgent, never less. */
+/** A stop request whose deadline can only be moved earlier. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type Stopper = {
   readonly signal: AbortSignal;
-  /** On the clock of `performance.now`; endless until somebody asked. */
+  /** On the clock of `performance.now`; infinite until a stop is requested. */
   readonly deadline: () => number;
   readonly stop: (graceMs: number) => void;
 };
 
-/** What a wait inside something that is being stopped ends with. */
+/** Thrown by a wait that a stop request ends. */
 export class Stopped extends Error {}
 
 export const stopper = (): Stopper => {
@@ -24,14 +24,14 @@ export const stopper = (): Stopper => {
   };
 };
 
-/** Sleeps, or throws Stopped as soon as the signal says so. */
+/** Waits `ms`; throws Stopped when the signal aborts. */
 export const pauseFor = async (ms: number, signal: AbortSignal): Promise<void> => {
   await sleep(ms, undefined, { signal }).catch(() => {
     throw new Stopped();
   });
 };
 
-/** Resolves when the signal is given; `during` is what ends the wait otherwise. */
+/** Resolves with `during`, or with undefined when the signal aborts. */
 export const eitherStops = async <End>(during: Promise<End>, signal: AbortSignal): Promise<End | undefined> => {
   if (signal.aborted) return undefined;
   const listening = new AbortController();

@@ -1,11 +1,11 @@
-/** How a running container is brought to its end: preStop, SIGTERM, and SIGKILL when its time is over. */
+/** Terminates a running container: preStop, SIGTERM, and SIGKILL at the deadline. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Life } from "./context.ts";
 import type { Running } from "./process.ts";
 
 const remaining = (life: Life): number => life.stopping.deadline() - performance.now();
 
-/** The deadline may come nearer while we wait, so it is looked at again and again. */
+/** The deadline may be moved earlier during the wait, so it is read repeatedly. */
 const endedInTime = async (life: Life, ended: Promise<unknown>): Promise<boolean> => {
   let isOver = false;
   const over = ended.then(() => {

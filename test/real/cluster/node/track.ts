@@ -1,4 +1,4 @@
-/** A pod's containers as they are when the agent first sees it: new, or left behind by an agent that died. */
+/** A pod's containers when the agent first reads it: new, or left by an agent that was killed. */
 import { type Role, secondsNow, type Tracked } from "./context.ts";
 import type { Container, ContainerStatus, Pod, Terminated } from "./objects.ts";
 
@@ -7,7 +7,7 @@ const statusesOf = (pod: Pod): readonly ContainerStatus[] => [
   ...(pod.status?.containerStatuses ?? []),
 ];
 
-/** Whether an earlier agent started anything: nothing of that lives any more, for processes die with their agent. */
+/** True if an earlier agent started a container; its processes ended with that agent. */
 export const wasRunning = (pod: Pod): boolean =>
   statusesOf(pod).some(({ state, restartCount }) => "running" in state || "terminated" in state || restartCount > 0);
 

@@ -1,4 +1,4 @@
-/** A pod's volumes as folders of this machine, made once and, where they hold files of the API, kept fresh. */
+/** A pod's volumes as folders of this machine, created once; those with files from the API are kept up to date. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -13,15 +13,15 @@ import { filesOf, type SourceContext, type VolumeFile } from "./sources.ts";
 const run = promisify(execFile);
 
 export type Volumes = {
-  /** Name of the volume → folder (or file) of this machine. */
+  /** Volume name → folder (or file) of this machine. */
   readonly paths: ReadonlyMap<string, string>;
-  /** Names of those that containers may not write to. */
+  /** Names of the volumes that containers may not write to. */
   readonly fixed: ReadonlySet<string>;
   readonly refresh: (context: SourceContext) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** The sources of a volume that is made of files, and their mode; undefined for all other volumes. */
+/** Returns the sources and the mode of a volume that consists of files; undefined for all other volumes. */
 const fileSources = (volume: Volume): { sources: readonly Source[]; mode: number } | undefined => {
   const mode = (own: { readonly defaultMode?: number }): number => own.defaultMode ?? 0o644;
   if (volume.projected) return { sources: volume.projected.sources ?? [], mode: mode(volume.projected) };
@@ -29,7 +29,7 @@ const fileSources = (volume: Volume): { sources: readonly Source[]; mode: number
   return single === undefined ? undefined : { sources: [volume], mode: mode(single) };
 };
 
-/** Whole or not at all: what reads meanwhile sees the old file or the new one. */
+/** Writes a file atomically: a reader sees the old content or the new one. */
 const place = async (dir: string, file: VolumeFile, mode: number, group: number | undefined): Promise<void> => {
   const to = join(dir, file.path);
   await mkdir(dirname(to), { recursive: true });
@@ -68,7 +68,10 @@ const emptyDir = async (
   await chmod(dir, group === undefined ? 0o777 : 0o2777);
 };
 
-/** What nobody checks and is missing, container runtimes make; here in the pod's own `dir`, so that this machine stays as it is. */
+/**
+ * Container runtimes create a missing path of an unchecked type; here it is created in the pod's own `dir`, so that
+ * this machine is not changed.
+ */
 const hostPath = async (dir: string, { path, type = "" }: NonNullable<Volume["hostPath"]>): Promise<string> => {
   if (type === "DirectoryOrCreate") await mkdir(path, { recursive: true });
   if (type === "FileOrCreate" && !existsSync(path)) await writeFile(path, "");
@@ -110,7 +113,7 @@ const mountOne = async (dir: string, volume: Volume, context: SourceContext): Pr
 
 const isMemory = (volume: Volume): boolean => volume.emptyDir?.medium === "Memory";
 
-/** Mounts what is not in `done` yet, so that it can be called again until nothing is missing. */
+/** Mounts the volumes that are not in `done`; callers repeat it until none is missing. */
 export const mountVolumes = async (root: string, context: SourceContext, done: Map<string, string>): Promise<void> => {
   for (const volume of context.pod.spec.volumes ?? []) {
     if (done.has(volume.name)) continue;
@@ -138,7 +141,7 @@ export const volumesOf = (root: string, paths: ReadonlyMap<string, string>, all:
       return next;
     },
     close: async () => {
-      // What is still being written would come back into a folder that is being removed.
+      // A write under way could recreate the folder during its removal.
       await refreshing;
       for (const volume of all.filter(isMemory))
         await run(programPath("umount"), ["-l", join(root, volume.name)]).catch(() => {});

@@ -1,4 +1,4 @@
-/** Checks: how containers and pods end, are restarted, and are deleted. */
+/** Checks of the ends, the restarts and the deletion of containers and pods. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -192,7 +192,9 @@ const finalState: Check = {
 
 type Told = { readonly type: string; readonly object: Pod };
 
-/** What watches were told of a pod from this version of it on: the phase and the grace that is left, without repetitions. */
+/**
+ * Returns the phases and remaining grace periods of a pod that a watch shows from this version on, without repetitions.
+ */
 const toldSince = async ({ api }: Cluster, name: string, resourceVersion: string): Promise<readonly string[]> => {
   const query = `watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`;
   const { body } = await api.call("GET", `${core}/pods?${query}`);
@@ -204,7 +206,7 @@ const toldSince = async ({ api }: Cluster, name: string, resourceVersion: string
   return told.filter((line, at) => line !== told[at - 1]);
 };
 
-/** The same as test/unit/simulator/kubelet.test.ts wants of the simulator's kubelets. */
+/** The simulator's kubelets must satisfy the same in test/unit/simulator/kubelet.test.ts. */
 const terminalFirst: Check = {
   name: "a deleted pod gets its terminal phase before it goes: Succeeded for 0, Failed for another code and where it never ran",
   run: async (cluster) => {
@@ -229,7 +231,7 @@ const terminalFirst: Check = {
   },
 };
 
-/** The host's pid of a container's own process, on whichever node it is. */
+/** Returns the host's pid of a container's process, on any node. */
 export const pidOf = async (cluster: Cluster, pod: string, name = "main"): Promise<number> => {
   for (const end = performance.now() + 10_000; performance.now() < end; await sleep(20)) {
     for (const node of cluster.nodes) {

@@ -1,4 +1,4 @@
-/** Checks: what is done to containers and machines from outside looks in the API as it would anywhere. */
+/** Checks that faults of containers and machines look in the API as on a real cluster. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "../../cluster.ts";
 import { exhaustMemory, killContainer, type Victim } from "../../faults.ts";

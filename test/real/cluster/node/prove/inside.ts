@@ -1,4 +1,4 @@
-/** Checks: what a container finds inside: environment, names, network, API. */
+/** Checks of the inside of a container: environment, names, network, API. */
 import {
   type Check,
   container,

@@ -1,4 +1,4 @@
-/** What the checks of the node agent are written with: post a pod, wait for a state of it, read what it said. */
+/** Helpers of the node agent's checks: post a pod, wait for a state, read its log. */
 import { randomBytes } from "node:crypto";
 import type { Cluster } from "../../cluster.ts";
 import type { Check } from "../../prove.ts";
@@ -15,7 +15,7 @@ export const must = (holds: boolean, what: string, seen: unknown): void => {
 export const same = (seen: unknown, wanted: unknown, what: string): void =>
   must(JSON.stringify(seen) === JSON.stringify(wanted), `${what}, wanted ${JSON.stringify(wanted)}`, seen);
 
-/** A container that runs a shell script. */
+/** Returns a container that runs a shell script. */
 export const shell = (script: string, more: object = {}): object => ({
   name: "main",
   image: "busybox:1",
@@ -32,7 +32,7 @@ export const make = async ({ api }: Cluster, kind: string, name: string, body: o
   must(reply.status === 201, `${kind} ${name} not created`, reply);
 };
 
-/** Posts a pod that is not restarted unless told, and returns its name. */
+/** Posts a pod, by default without restarts, and returns its name. */
 export const post = async (cluster: Cluster, word: string, spec: Wanted, labels: object = {}): Promise<string> => {
   const name = freshName(word);
   const usual = { restartPolicy: "Never", terminationGracePeriodSeconds: 5 };
@@ -94,7 +94,7 @@ export const logOf = async ({ api }: Cluster, name: string, query = ""): Promise
   return typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
 };
 
-/** Posts, waits for the end, and returns the pod with its log. */
+/** Posts a pod, waits for its end, and returns it with its log. */
 export const runToEnd = async (cluster: Cluster, word: string, spec: Wanted): Promise<{ pod: Pod; log: string }> => {
   const name = await post(cluster, word, spec);
   const pod = await until(cluster, name, ended);

@@ -1,4 +1,4 @@
-/** Checks: volumes and what may be written where, by whom. */
+/** Checks of volumes, and of the users that may write to them. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

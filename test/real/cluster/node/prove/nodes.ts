@@ -1,4 +1,4 @@
-/** Checks: a node that is silent, one that dies, one that comes back, and real Spark that loses an executor. */
+/** Checks of nodes that are silent, die, or come back, and of real Spark that loses an executor. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "../../cluster.ts";
 import { allowSpark, postDriver } from "../../handmade.ts";

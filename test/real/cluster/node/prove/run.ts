@@ -1,4 +1,6 @@
-/** `node test/real/cluster/node/prove/run.ts`: shows on a cluster of its own that the node agent does what a kubelet would. */
+/**
+ * `node test/real/cluster/node/prove/run.ts`: proves on a separate cluster that the node agent behaves as a kubelet.
+ */
 import { parseArgs } from "node:util";
 import { conclude } from "../../../../../infra/tally.ts";
 import { ensure } from "../../../setup/ensure.ts";
@@ -18,7 +20,7 @@ const usage = `node test/real/cluster/node/prove/run.ts [--only WORD] [--dir DIR
   --dir DIR     keep the cluster's files here
   --json FILE   the outcome as data`;
 
-/** Shorter than in earnest, so that a crash loop, a heartbeat and an eviction are seen within seconds. */
+/** Shorter than the defaults, so that a crash loop, a heartbeat and an eviction take only seconds. */
 const nodeFlags = ["--backoff", "1", "--heartbeat", "1"];
 const extra = { "kube-controller-manager": ["--node-monitor-grace-period=6s", "--node-monitor-period=1s"] };
 

@@ -1,4 +1,4 @@
-/** Checks: what is seen from outside: images that cannot be pulled, probes, logs, jobs, and how long it takes. */
+/** Checks of the view from outside: images that cannot be pulled, probes, logs, jobs, and durations. */
 import {
   type Check,
   container,

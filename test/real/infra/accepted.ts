@@ -1,12 +1,12 @@
-/** Whether a real API server takes what people would apply: a dry run of its own, strict about fields, without a warning. */
+/** Checks that a real API server accepts manifests: a server-side dry run, strict about fields, without warnings. */
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import type { Cluster } from "../cluster/cluster.ts";
 
-/** Gives what is wrong. */
+/** A check. `run` returns the defects. */
 export type Check = { readonly name: string; readonly run: () => Promise<readonly string[]> };
 
-/** As much of an object as is looked at here. */
+/** The fields of an object that these checks read. */
 const shape = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -15,14 +15,14 @@ const shape = z.looseObject({
 
 export type Manifest = z.infer<typeof shape>;
 
-/** The objects of a stream; what is only a comment is none. */
+/** Returns the objects of a stream, without documents that are only comments. */
 export const objectsIn = (text: string): readonly Manifest[] =>
   parseAllDocuments(text)
     .map((document): unknown => document.toJS())
     .filter((found) => found !== null)
     .map((found) => shape.parse(found));
 
-/** What stands between a workload and the pods that it makes. */
+/** The path from a workload to the template of its pods. */
 const templates = z.union([
   z.object({ kind: z.enum(["Deployment", "Job"]), spec: z.object({ template: z.looseObject({}) }) }),
   z
@@ -33,7 +33,7 @@ const templates = z.union([
     .transform(({ spec }) => ({ spec: spec.jobTemplate.spec })),
 ]);
 
-/** The pod that a workload would make. */
+/** Returns the pod that a workload would create. */
 const podOf = (object: Manifest): object | undefined => {
   const found = templates.safeParse(object).data?.spec.template;
   if (found === undefined) return undefined;
@@ -49,7 +49,7 @@ const apply = async (cluster: Cluster, text: string, ...flags: readonly string[]
   return code === 0 && !stderr.includes("Warning:") ? [] : [stderr.trim()];
 };
 
-/** Applies it, so that what needs it can be tried. Throws what the server says against it. */
+/** Applies the objects that other checks need. Throws the server's errors. */
 export const install = async (cluster: Cluster, text: string): Promise<void> => {
   const wrong = await apply(cluster, text);
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
@@ -59,11 +59,14 @@ const isFirst = ({ kind }: Manifest): boolean => ["Namespace", "ServiceAccount"]
 
 const streamOf = (objects: readonly object[]): string => objects.map((one) => JSON.stringify(one)).join("\n---\n");
 
-/** What the server says against these objects, and against the pods of their workloads in their namespaces; empty: it takes all. */
+/**
+ * Returns the server's errors for these objects, and for the pods of their workloads in their namespaces; empty if it
+ * accepts all.
+ */
 export const objections = async (cluster: Cluster, text: string): Promise<readonly string[]> => {
   const objects = objectsIn(text);
   if (objects.length === 0) return ["there is nothing to apply"];
-  // A dry run makes no namespace for the next object, and a pod needs its account.
+  // A dry run stores no namespace for the next object, and a pod needs its service account.
   const first = objects.filter(isFirst);
   if (first.length > 0) await install(cluster, streamOf(first));
   const pods = objects.map(podOf).filter((pod) => pod !== undefined);

@@ -1,4 +1,7 @@
-/** The chart against what it is made from: the same objects as `rekindle manifests` for the same wishes, and words for what it does not know. */
+/**
+ * Compares the chart with its source: it must render the same objects as `rekindle manifests` for the same settings,
+ * and report unknown values.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +22,7 @@ import { kubeflowValues, treeOf } from "./kubeflow-values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What Helm prints for these values, its notes as comments at the end. */
+/** Returns Helm's output for these values, with the notes as comments at the end. */
 const rendered = async (values: Values, namespace: string): Promise<string> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-chart-"));
   try {
@@ -33,13 +36,13 @@ const rendered = async (values: Values, namespace: string): Promise<string> => {
 
 const isDefinition = ({ kind }: Manifest): boolean => kind === "CustomResourceDefinition";
 
-/** Without the definitions, which a line of Helm's own may stand before. */
+/** Leaves out the CRDs, which a line of Helm's own may precede. */
 const withoutDefinitions = (text: string): readonly Manifest[] =>
   objectsIn(text.slice(text.indexOf("---"))).filter((object) => !isDefinition(object));
 
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
 
-/** Wishes in both languages. */
+/** The same settings as chart values and as options of `rekindle manifests`. */
 type Row = {
   readonly name: string;
   readonly values: Values;
@@ -98,7 +101,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** What one side alone has, and what differs; empty: the same objects. */
+/** Lists the objects that only one side has, and the differing ones; empty if both are the same. */
 const differences = (chart: readonly Manifest[], manifests: readonly Manifest[]): readonly string[] => {
   const left = new Map(chart.map((object) => [nameOf(object), object]));
   const right = new Map(manifests.map((object) => [nameOf(object), object]));
@@ -111,7 +114,7 @@ const differences = (chart: readonly Manifest[], manifests: readonly Manifest[])
   ];
 };
 
-/** As YAML would bring them: what is undefined is not there. */
+/** Returns the objects as parsed from YAML: without undefined fields. */
 const asRead = (installation: Installation): readonly Manifest[] =>
   objectsIn(
     objectsOf(installation)
@@ -128,7 +131,7 @@ const same = ({ name, values, manifests }: Row): Check => ({
     ),
 });
 
-/** What users of kubeflow's chart may set together. */
+/** Values of kubeflow's chart that users may set together. */
 const rich: Values = {
   commonLabels: { team: "data" },
   image: { pullSecrets: [{ name: "registry" }], pullPolicy: "Always" },
@@ -170,7 +173,7 @@ const taken = (cluster: Cluster, name: string, values: Values, namespace: string
   },
 });
 
-/** Values that are wrong, and what is said of them. */
+/** Invalid values, and the errors for them. */
 const refused: readonly (readonly [values: Values, says: RegExp])[] = [
   [{ controller: { replicas: 2 } }, /controller\.replicas: 2: one host does the work of all/],
   [{ controller: { replica: 1 } }, /additional properties 'replica' not allowed/],
@@ -186,7 +189,7 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
   [{ prometheus: { podMonitor: { create: true } } }, /this cluster has no PodMonitor; install/],
 ];
 
-/** Values of other charts that change nothing, and the notes on them. */
+/** Values of other charts without an effect here, and the notes on them. */
 const noted: readonly (readonly [values: Values, says: RegExp])[] = [
   [{ controller: { leaderElection: { enable: true } } }, /# {3}controller\.leaderElection: nobody leads/],
   [{ webhook: { failurePolicy: "Fail" } }, /# {3}webhook\.failurePolicy: always Ignore/],
@@ -200,7 +203,7 @@ const said = async (values: Values): Promise<string> =>
     cause instanceof Error ? cause.message : String(cause),
   );
 
-/** Values of kubeflow's chart as its users change them, and what the objects then have. */
+/** Values of kubeflow's chart as users change them, and their effect on the objects. */
 const effective: readonly (readonly [values: Values, has: RegExp])[] = [
   [
     { controller: { uiIngress: { enable: true, urlFormat: "x", tls: [{ hosts: ["a"], secretName: "b" }] } } },
@@ -261,7 +264,7 @@ const configurationOf = async (env: Readonly<Record<string, string>>): Promise<R
   return asked.do === "run" ? asked.configuration : { problems: JSON.stringify(asked) };
 };
 
-/** Each setting of the chart, written as text, is what its variable says. */
+/** Each setting of the chart, written as text, equals the value of its variable. */
 const settings: Check = {
   name: "each setting among the chart's values arrives in the host's parsed settings",
   run: async () => {
@@ -281,7 +284,10 @@ const settings: Check = {
   },
 };
 
-/** The values file of a release as it is: a real server takes what comes of it, and the notes name what changed nothing. */
+/**
+ * Renders the values file of a release unchanged: a real server accepts the objects, and the notes name the values
+ * without effect.
+ */
 const release = (cluster: Cluster, version: string): Check => ({
   name: `the values of kubeflow's chart ${version} install, and what means nothing here is told`,
   run: async () => {

@@ -1,4 +1,4 @@
-/** What `infra:check` asks a real API server: whether it takes every overlay. */
+/** The checks of `infra:check` on a real API server: it accepts every overlay. */
 import { readFile } from "node:fs/promises";
 import type { Cluster } from "../cluster/cluster.ts";
 import { knativeServices } from "../setup/knative.ts";
@@ -6,7 +6,7 @@ import { type Check, install, objections } from "./accepted.ts";
 import { chartChecks } from "./chart.ts";
 import { yamlChecks } from "./yaml.ts";
 
-/** What people apply, by its folder. */
+/** The folders that users apply. */
 const folders = [
   ...["overlays/host", "overlays/host-spark", "overlays/host-volcano", "overlays/lambda", "overlays/knative"],
   "drivers",
@@ -18,7 +18,7 @@ const built = async (cluster: Cluster, folder: string): Promise<string> => {
   return stdout;
 };
 
-/** The definitions come first, for real: without them the server knows none of the rest. */
+/** Installs the CRDs first: without them the server knows none of the other objects. */
 const defined = async (cluster: Cluster): Promise<void> => {
   await install(cluster, await built(cluster, "crds"));
   await install(cluster, await readFile(knativeServices(), "utf8"));

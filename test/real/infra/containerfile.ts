@@ -1,18 +1,21 @@
-/** A Containerfile as data, and its steps carried out in folders of this machine: no container engine is needed to know that it builds. */
+/**
+ * Parses a Containerfile, and runs its steps in folders of this machine: proves that it builds, without a container
+ * engine.
+ */
 import { cp, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { command } from "../setup/part.ts";
 
-/** One line of it. */
+/** One line of a Containerfile. */
 export type Step = { readonly word: string; readonly rest: string };
 
-/** From its `FROM` on. */
+/** The lines from a `FROM` on. */
 export type Stage = { readonly name: string; readonly image: string; readonly steps: readonly Step[] };
 
 const known = new Set(["ARG", "FROM", "LABEL", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "ENTRYPOINT", "CMD"]);
 
-/** Throws at a word that is not carried out here. */
+/** Parses the stages; throws for an instruction that is not supported here. */
 export const stagesIn = (text: string): readonly Stage[] => {
   const stages: { name: string; image: string; steps: Step[] }[] = [];
   const lines = text.replaceAll(/\\\n/g, " ").split("\n");
@@ -26,7 +29,7 @@ export const stagesIn = (text: string): readonly Stage[] => {
   return stages;
 };
 
-/** What a stage has become: a folder as its root, and how a container of it begins. */
+/** A built stage: a folder as its root, and the start of its container. */
 export type Built = {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
@@ -41,7 +44,7 @@ const listed = (rest: string): readonly string[] => words.parse(JSON.parse(rest)
 
 type Around = { readonly context: string; readonly stages: ReadonlyMap<string, Built> };
 
-/** Inside of the root, seen from the working folder. */
+/** Returns a path inside the root; relative paths start at the working folder. */
 const placeIn = ({ root, cwd }: Built, path: string): string =>
   path.startsWith("/") ? join(root, path) : join(root, cwd, path);
 
@@ -58,7 +61,7 @@ const copied = async (built: Built, rest: string, { context, stages }: Around): 
   }
 };
 
-/** Runs with the stage's environment and nothing of ours but what finds programs, and packages that are there already. */
+/** Runs a command with the stage's environment, the PATH of this process, and npm's cache. */
 const ran = async (built: Built, rest: string): Promise<void> => {
   const env = { ...built.env, npm_config_prefer_offline: "true" };
   await command("sh", ["-c", rest], { cwd: join(built.root, built.cwd), env });
@@ -90,7 +93,7 @@ const after = async (built: Built, { word, rest }: Step, around: Around): Promis
   }
 };
 
-/** Carries out all stages below `dir`, in order; gives the last one. */
+/** Runs all stages below `dir`, in order; returns the last one. */
 export const build = async (text: string, context: string, dir: string): Promise<Built> => {
   const stages = new Map<string, Built>();
   let built: Built = { root: dir, env: {}, cwd: "/", user: "0:0", entrypoint: [], args: [] };

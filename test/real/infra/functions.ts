@@ -1,4 +1,6 @@
-/** The functions as processes, each under the account that it is shipped with, on a real API server: none is refused anything. */
+/**
+ * The functions as processes, each under its shipped account, on a real API server: none of their requests is refused.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +23,7 @@ const functions = ["forward", "reconcile", "resync", "wake"] as const;
 
 type Crew = { readonly children: readonly ChildProcess[]; readonly said: () => string };
 
-/** `wake` asks the cluster for nothing, and has no account. */
+/** `wake` sends no request to the cluster, and has no account. */
 const begin = async (cluster: Cluster, dir: string, env: Readonly<Record<string, string>>): Promise<Crew> => {
   let said = "";
   const children: ChildProcess[] = [];
@@ -65,7 +67,7 @@ const soon = async (isSo: () => Promise<boolean>, ms: number): Promise<boolean> 
   return false;
 };
 
-/** An object of every kind is taken up, resynced, changed and deleted. */
+/** Creates an object of every kind, and waits for its steps, a resync, a change and its deletion. */
 const lived = async (cluster: Cluster): Promise<readonly string[]> => {
   const files = examples.flatMap((file) => ["-f", file]);
   const { code, stderr } = await cluster.kubectl(["apply", ...files]);
@@ -112,7 +114,7 @@ const checked = async (dir: string): Promise<readonly string[]> => {
     });
     const wrong = await lived(cluster);
     for (const child of crew.children) child.kill("SIGKILL");
-    // A watch is in the account when it has ended.
+    // The audit log has a watch only after its end.
     await sleep(1_500);
     await leaveRights({ lane: "functions" }, audit);
     return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [crew.said()] : [])];

@@ -1,4 +1,4 @@
-/** The image, built step by step as its Containerfile says, and begun as a container of it would be. */
+/** Builds the image step by step from its Containerfile, and starts it as a container would start. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmod, copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const file = "infra/Containerfile";
 
 type Begun = { readonly child: ChildProcess; readonly said: () => string };
 
-/** As the image's user, where this process may become him. */
+/** Starts the program as the image's user, if this process may change its user. */
 const begin = (
   { root, env, cwd, user }: Built,
   line: readonly string[],
@@ -43,7 +43,7 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 const longestMs = 30_000;
 
-/** The status of the last answer; 0: nobody answered in time. */
+/** Returns the status of the last answer; 0 if none came in time. */
 const answers = async (url: string, { child }: Begun): Promise<number> => {
   const until = performance.now() + longestMs;
   let status = 0;
@@ -57,7 +57,7 @@ const answers = async (url: string, { child }: Begun): Promise<number> => {
   return status;
 };
 
-/** Begins it, asks how it is, and tells it to stop, as a kubelet would. */
+/** Starts the program, requests its health, and stops it, as a kubelet would. */
 const lived = async (
   built: Built,
   line: readonly string[],
@@ -76,7 +76,7 @@ const lived = async (
   return code === 0 ? [] : [`${line.join(" ")} ended with ${code} when it was told to stop: ${begun.said()}`];
 };
 
-/** What could be written to by whoever runs in it, and what of the build's own tools is left in it. */
+/** Lists files that the image's user could write to, and build tools that remain in the image. */
 const leftovers = async ({ root, user }: Built): Promise<readonly string[]> => {
   const app = await readdir(join(root, "app"));
   return [

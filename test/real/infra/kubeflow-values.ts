@@ -1,11 +1,11 @@
-/** The names in values.yaml of each release of kubeflow's chart, each with a value of the form that its default has. */
+/** The names in values.yaml of each release of kubeflow's chart, each with a value of its default's type. */
 
 type Values = Readonly<Record<string, unknown>>;
 
 const each = (prefix: string, names: string, value: unknown): readonly (readonly [string, unknown])[] =>
   names.split(" ").map((name) => [`${prefix}${name}`, value] as const);
 
-/** What controller and webhook have alike. */
+/** Values that controller and webhook share. */
 const workload = (prefix: string) => [
   ...each(prefix, "replicas", 1),
   ...each(prefix, "leaderElection.enable serviceAccount.create rbac.create", true),
@@ -102,7 +102,7 @@ const v252 = [
   ...each("prometheus.metrics.", "jobSubmitLatencyBuckets labels", ""),
 ];
 
-/** The development version, as far as its names are known: `submitter` is a whole group. */
+/** The development version, as far as its names are known: `submitter` is a new group. */
 const head = [
   ...v252,
   ...each("", "controller.dnsConfig webhook.dnsConfig", {}),
@@ -112,7 +112,7 @@ const head = [
   ...each("submitter.", "replicas", 1),
 ];
 
-/** By release. */
+/** Values by release. */
 export const kubeflowValues: Readonly<Record<string, readonly (readonly [path: string, value: unknown])[]>> = {
   "2.2.1": v221,
   "2.3.0": v230,
@@ -128,6 +128,6 @@ const placed = (tree: Values, [first = "", ...rest]: readonly string[], leaf: un
   return { ...tree, [first]: placed(group, rest, leaf) };
 };
 
-/** As a file of values has them. */
+/** Returns the rows as the tree of a values file. */
 export const treeOf = (rows: readonly (readonly [string, unknown])[]): Values =>
   rows.reduce<Values>((tree, [path, value]) => placed(tree, path.split("."), value), {});

@@ -1,6 +1,9 @@
-/** Which lanes (`functions` is of `infra:check` itself) tell what an account uses, and the rights that none of them is sure to use, each with the test that needs it. */
+/**
+ * The lanes that show which rights an account uses (`functions` is part of `infra:check`), and the rare rights that no
+ * lane is sure to use, each with the test that needs it.
+ */
 
-/** By account: all of these must have been run before a right counts as unused. None: no lane runs under this account. */
+/** By account: a right counts as unused only after all of these lanes have run. Empty: no lane uses this account. */
 export const lanesOf: Readonly<Record<string, readonly string[]>> = {
   rekindle: ["main-ours", "spark-ours", "recovery-ours", "volcano-ours", "admission-ours"],
   "rekindle with admission": ["admission-ours"],
@@ -16,17 +19,20 @@ export const lanesOf: Readonly<Record<string, readonly string[]>> = {
 export type Rare = {
   readonly account: string;
   readonly rights: readonly string[];
-  /** A file, and words of the test's name in it. */
+  /** A file, and a part of the test's name in it. */
   readonly test: readonly [file: string, name: string];
 };
 
 const of = (group: string, resources: readonly string[], verbs: readonly string[]): readonly string[] =>
   resources.flatMap((what) => verbs.map((verb) => `${verb} ${what}${group === "" ? "" : `.${group}`}`));
 
-/** A life on the simulator, under these rights without one of them, comes to a refusal: for each of the host's. */
+/** A test that removes each of the host's rights in turn: a run on the simulator is then refused. */
 const eachOfTheHost = ["test/unit/host/rights.test.ts", "are too few without"] as const;
 
-/** What the API server asks of whoever names an owner, without a request of its own: in clusters that protect owners. */
+/**
+ * Rights that the API server checks for owner references without a separate request, in clusters with
+ * OwnerReferencesPermissionEnforcement.
+ */
 const owners = [
   ...of(
     "sparkoperator.k8s.io",
@@ -37,7 +43,7 @@ const owners = [
   ...of("flow.volcano.sh", ["jobflows/finalizers"], ["update"]),
 ];
 
-/** Of options that few applications have, of answers that were lost, of ends that take longer than a lane. */
+/** Rights for rare options, lost answers, and ends that take longer than a lane. */
 const seldom = [
   ...of("sparkoperator.k8s.io", ["sparkapplications"], ["delete"]),
   ...of("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get"]),
@@ -65,7 +71,7 @@ const seldom = [
   ...of("rekindle.dev", ["checkpoints"], ["delete"]),
 ];
 
-/** What only Volcano's kinds, schedules and servers need of a step: the lane of functions runs applications of Spark. */
+/** Rights of Volcano's kinds, schedules and servers: the lane `functions` runs Spark applications. */
 const notOfApplications = [
   ...of("sparkoperator.k8s.io", ["sparkapplications"], ["list", "create"]),
   ...of("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["list"]),
@@ -91,13 +97,13 @@ export const rare: readonly Rare[] = [
   { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {
-    // Where neither the forwarder nor a resync has looked for other controllers yet, a step looks itself.
+    // A step looks for other controllers itself if neither the forwarder nor a resync has done so.
     account: "rekindle-reconcile",
     rights: of("apps", ["deployments"], ["list"]),
     test: ["test/unit/deployments/common/controller-sightings.test.ts", "is read again within a minute"],
   },
   {
-    // A patch that makes the object is a creation to the API server's authorizer, and a patch in its log.
+    // A patch that creates an object is a creation for the authorizer, and a patch in the audit log.
     account: "rekindle with admission",
     rights: of(
       "admissionregistration.k8s.io",

@@ -1,6 +1,7 @@
 /**
- * Rights granted are rights used, as the API servers of the end-to-end lanes saw it. What a lane left behind counts as long as
- * its grants are today's. A right that no lane is sure to use stands in the table of rare ones, with the test that needs it.
+ * Checks that every granted right is used, as seen by the API servers of the end-to-end lanes. The evidence of a lane
+ * counts while its grants are the current ones. A right that no lane is sure to use is in the table of rare rights,
+ * with the test that needs it.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,11 +19,11 @@ const read = async (dir: string): Promise<readonly Evidence[]> => {
 
 export type Judgement = {
   readonly wrong: readonly string[];
-  /** Lanes without which unused rights cannot be told. */
+  /** Lanes that must run before unused rights are known. */
   readonly missing: readonly string[];
 };
 
-/** The account by which the API server knows it. */
+/** Returns the account's name at the API server. */
 const loginOf = (account: string): string => account.replace(/ .*$/, "");
 
 const judgedOne = (account: string, lanes: readonly string[], seen: readonly Evidence[], rows: readonly Rare[]) => {
@@ -49,7 +50,7 @@ const judgedOne = (account: string, lanes: readonly string[], seen: readonly Evi
   };
 };
 
-/** Judges what lanes left in `dir`. */
+/** Judges the evidence that lanes have written to `dir`. */
 export const judged = async (dir = evidenceDir(), rows = rare): Promise<Judgement> => {
   const seen = await read(dir);
   const all = Object.keys(shipped).map((account) => judgedOne(account, lanesOf[account] ?? [], seen, rows));
@@ -59,7 +60,7 @@ export const judged = async (dir = evidenceDir(), rows = rare): Promise<Judgemen
   };
 };
 
-/** Rows of the table whose test is not there any more. */
+/** Lists the rows of the table whose test does not exist. */
 export const untested = async (rows = rare): Promise<readonly string[]> => {
   const wrong = rows.map(async ({ account, test: [file, name] }) => {
     const text = await readFile(file, "utf8").catch(() => "");
@@ -68,7 +69,7 @@ export const untested = async (rows = rare): Promise<readonly string[]> => {
   return (await Promise.all(wrong)).flat();
 };
 
-/** Only `whole` makes it wrong that lanes are missing: whoever has run none may look at the rest. */
+/** Missing lanes are a defect only if `whole` is set; otherwise the rest is checked without them. */
 export const rightsChecks = (whole: boolean): readonly Check[] => [
   {
     name: "rights granted are rights used, as the lanes' API servers saw it",

@@ -1,6 +1,6 @@
 /**
- * `npm run infra:check`: the template is sound, builds what `npm run build` builds, and grants what the functions send;
- * a real API server takes what `infra/kubernetes` is applied from.
+ * `npm run infra:check`: the template is valid, builds what `npm run build` builds, and grants what the functions send;
+ * a real API server accepts the objects of `infra/kubernetes`.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -35,10 +35,10 @@ it take what infra/kubernetes is applied from. Nothing is deployed, and no netwo
 const file = "infra/aws/template.yaml";
 const region = "us-east-1";
 
-/** SAM asks nobody and tells nobody. */
+/** SAM without telemetry and without metadata requests. */
 const quiet = { SAM_CLI_TELEMETRY: "0", AWS_DEFAULT_REGION: region, AWS_EC2_METADATA_DISABLED: "true" };
 
-/** How each tool begins. */
+/** The Python line that starts each tool. */
 const starts = {
   "cfn-lint": "from cfnlint.runner import main",
   sam: "from samcli.cli.main import cli as main",
@@ -57,7 +57,7 @@ const tool = async (name: keyof typeof starts, ...args: readonly string[]): Prom
 const filesIn = (dir: string): readonly string[] =>
   readdirSync(dir, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(dir, name)).isFile());
 
-/** Two files of one name with other bytes, and files that only one side has. */
+/** Lists files of the same name with different bytes, and files that only one side has. */
 const unlike = (name: string, built: string, expected: readonly string[]): readonly string[] => {
   const found = filesIn(built);
   const wanted = expected.map((path) => relative("dist", path));
@@ -71,7 +71,7 @@ const unlike = (name: string, built: string, expected: readonly string[]): reado
   ];
 };
 
-/** Each bundle is opened as Lambda would open it: the file that the handler names, alone in its folder. */
+/** Loads each bundle as Lambda does: the file that the handler names, alone in its folder. */
 const opened = async (id: string, built: string): Promise<readonly string[]> => {
   const entry = JSON.stringify(join(process.cwd(), built, `${id.toLowerCase()}.mjs`));
   const code = `import(${entry}).then(({ handler }) => process.exit(typeof handler === "function" ? 0 : 1))`;
@@ -111,7 +111,7 @@ const templateChecks = (dir: string): readonly Check[] => [
 
 type Result = { readonly name: string; readonly ok: boolean; readonly wrong: readonly string[] };
 
-/** One after the other, each told when it has ended; what throws is wrong, too. */
+/** Runs the checks in order and reports each when it ends; a check that throws has failed. */
 const judged = async (checks: readonly Check[]): Promise<readonly Result[]> => {
   const results: Result[] = [];
   for (const { name, run } of checks) {
@@ -137,7 +137,7 @@ const ofTemplate = async (): Promise<readonly Result[]> => {
   }
 };
 
-/** On an API server that nothing runs pods for. */
+/** Runs the checks on an API server without nodes. */
 const onCluster = (needs: readonly string[], checks: (cluster: Cluster) => readonly Check[]) => async () => {
   await ensure(needs);
   const cluster = await startCluster({ nodes: 0 });

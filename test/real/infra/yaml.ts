@@ -1,17 +1,20 @@
-/** YAML of ours as the real kubectl reads it: words and numbers of YAML 1.1 stay strings, and `submit -o yaml` is a file to apply. */
+/**
+ * Rekindle's YAML as the real kubectl reads it: words and numbers of YAML 1.1 stay strings, and the output of `submit
+ * -o yaml` can be applied.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { yamlText } from "../../../shared/cli/yaml.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { command } from "../setup/part.ts";
 import type { Check } from "./accepted.ts";
 
-/** Strings that YAML 1.1 or Go's YAML library takes for something else. */
+/** Strings that YAML 1.1 or Go's YAML library reads as another type. */
 const ambiguous: readonly string[] = [
   ...["on", "off", "yes", "no", "y", "n", "Y", "N", "On", "OFF", "true", "null", "~", "", "<<", "="],
   ...["0755", "0o17", "0O17", "0x1f", "0X1F", "0b11", "1_000", "-_1", "1e3", "1e_3", ".5", "1.", "1:30", ".inf"],
 ];
 
-/** The object as the server would keep it. */
+/** Returns the object as the server would store it. */
 const taken = async (cluster: Cluster, text: string): Promise<unknown> => {
   const args = ["apply", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-"];
   const { code, stdout, stderr } = await cluster.kubectl(args, { input: text });

@@ -1,4 +1,4 @@
-/** A queue as the conformance suite sees it, whatever it is made of: what goes in, what is handed over, and time. */
+/** A queue as the conformance suite uses it, independent of its implementation: sending, delivery, and time. */
 import type { Message } from "../../../shared/core/key.ts";
 import type { Queue } from "../../../shared/engine/ports.ts";
 
@@ -6,30 +6,30 @@ import type { Queue } from "../../../shared/engine/ports.ts";
 export type Handed = { readonly message: Message; readonly received: number; readonly token: unknown };
 
 export type Counter = Queue & {
-  /** One batch of at most ten messages, timers that are due among them. */
+  /** Receives one batch of at most ten messages, including due timers. */
   receive(): Promise<readonly Handed[]>;
-  /** The same, waiting for it. */
+  /** Receives one batch, and waits up to `waitMs` for it. */
   poll(waitMs: number): Promise<readonly Handed[]>;
-  /** All that was handed over of some groups is done. */
+  /** Acknowledges all deliveries of some groups. */
   acknowledge(handed: readonly Handed[]): Promise<void>;
-  /** The same comes back after so long. */
+  /** Returns the deliveries to the queue after `delayMs`. */
   giveBack(handed: readonly Handed[], delayMs: number): Promise<void>;
-  /** Lets time go by. */
+  /** Advances the time. */
   pass(ms: number): Promise<void>;
-  /** Reasons of the messages that were delivered too often. */
+  /** Returns the reasons of the messages in the dead-letter queue. */
   dead(): Promise<readonly string[]>;
-  /** Texts that are not sent the usual way; undefined where there is no such way. */
+  /** Requests beyond the port; undefined for a queue that has none. */
   readonly raw?: Raw;
 };
 
-/** Past the port, to what SQS itself refuses. */
+/** Requests beyond the port that SQS itself refuses. */
 export type Raw = {
   sendDelayedToFifo(): Promise<string>;
   sendLarge(): Promise<string>;
   sendTo(url: "missing" | "standard"): Promise<string>;
 };
 
-/** How long a delivery stays hidden, and how often there is one: oftener than it takes until a key is let go of. */
+/** The visibility timeout, and the largest number of deliveries: more than a step makes before it gives a key up. */
 export const visibilityMs = 2_000;
 export const maxReceives = 5;
 
@@ -41,15 +41,15 @@ export const messageOf = (name: string, reason: string): Message => ({
   reason,
 });
 
-/** `a1 a2 b1`: name and reason of what was handed over. */
+/** Returns `a1 a2 b1`: name and reason of each delivery. */
 export const shown = (handed: readonly Handed[]): string =>
   handed.map(({ message }) => `${message.name}${message.reason}`).join(" ");
 
-/** What was handed over of one key. */
+/** Returns the deliveries of one key. */
 export const of = (handed: readonly Handed[], name: string): readonly Handed[] =>
   handed.filter(({ message }) => message.name === name);
 
-/** Sends `a1 b1 a2`: to key a with reason 1, and so on, each under an id of its own. */
+/** Sends `a1 b1 a2`: to key a with reason 1, and so on, each with its own id. */
 export const sendAll = async (queue: Queue, texts: string): Promise<void> => {
   for (const text of texts.split(" ")) await queue.send(messageOf(text.slice(0, 1), text.slice(1)), text);
 };

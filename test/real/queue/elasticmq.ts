@@ -1,4 +1,4 @@
-/** ElasticMQ as a process of ours: on 127.0.0.1, on a free port, with the limits of the real SQS, and gone when told. */
+/** ElasticMQ as a child process: on 127.0.0.1, on a free port, with the limits of the real SQS, until `stop`. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type JavaServer, startJava } from "../../support/java.ts";
@@ -6,7 +6,7 @@ import { freePort } from "../../support/port.ts";
 import { elasticMqJars } from "../setup/queue.ts";
 
 export type ElasticMq = JavaServer & {
-  /** For AWS_ENDPOINT_URL_SQS. */
+  /** The value of AWS_ENDPOINT_URL_SQS. */
   readonly endpoint: string;
 };
 
@@ -16,7 +16,7 @@ rest-sqs { enabled = true, bind-port = ${port}, bind-hostname = "127.0.0.1", sqs
 rest-stats { enabled = false }
 `;
 
-/** Starts it; its configuration and its log lie in `dir`. The part `queue` of the set-up must be there. */
+/** Starts ElasticMQ; its configuration and its log are in `dir`. The part `queue` of the set-up must be installed. */
 export const startElasticMq = async ({ dir }: { readonly dir: string }): Promise<ElasticMq> => {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;

@@ -1,4 +1,7 @@
-/** Messages whose steps never come to their end, on a real queue and the embedded one: told on the object, acknowledged, and in nobody's way. */
+/**
+ * Messages whose steps never end, on a real queue and the embedded one: each is reported by an Event, acknowledged, and
+ * does not delay others.
+ */
 import assert from "node:assert/strict";
 import { intake } from "../../../shared/engine/intake.ts";
 import type { World } from "../../../shared/engine/world.ts";
@@ -6,17 +9,17 @@ import { stage, toy } from "../../unit/engine/fakes.ts";
 import { type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
 import type { Behaviour } from "./suite.ts";
 
-/** Its two ways to come back are 2 s apart. */
+/** The two retries of this key are 2 s apart. */
 const name = "dog";
-/** So often a delivery is begun before it is set aside. */
+/** The number of started deliveries after which a message is set aside. */
 const patience = 3;
 
-/** Deliveries that are begun and never answered: whoever takes them dies of them. */
+/** Receives deliveries without an answer, as a function that is killed by them. */
 const dieOf = async (counter: Counter, times: number): Promise<void> => {
   for (let time = 0; time < times; time += 1) await counter.giveBack(await counter.receive(), 0);
 };
 
-/** What a function makes of a batch: failed keys come back at once, the others are done. */
+/** Processes a batch as a function does: failed messages return at once, the others are acknowledged. */
 const take = async (counter: Counter, world: World, handed: readonly Handed[]): Promise<void> => {
   const delivered = handed.map(({ message, received }, at) => ({
     id: String(at),
@@ -31,7 +34,7 @@ const take = async (counter: Counter, world: World, handed: readonly Handed[]): 
   );
 };
 
-/** A toy at rest, and the world that steps of this counter's messages work in. */
+/** Opens a toy at rest, and the world in which steps for this counter's messages run. */
 const opened = async (counter: Counter) => {
   const { world, objects, checkpoints, put } = stage(() => ({
     memory: { count: 1 },
@@ -55,7 +58,7 @@ export const poison: readonly Behaviour[] = [
       await counter.send(messageOf(name, "1"), "1");
       await dieOf(counter, patience);
       await take(counter, world, await counter.receive());
-      // Acknowledged: what comes next is not held up.
+      // The message is acknowledged, so the next one is not delayed.
       await counter.send(messageOf(name, "2"), "2");
       const next = await counter.receive();
       assert.equal(shown(next), `${name}2`);

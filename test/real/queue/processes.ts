@@ -1,4 +1,4 @@
-/** The functions as processes of their own, as they are built: an application runs to its end through the queue. */
+/** The built functions as separate processes: an application runs to its end through the queue. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -71,7 +71,7 @@ const startAll = (env: Record<string, string>): Crew => {
   return { children, lines };
 };
 
-/** Lines of one function that have this id. */
+/** Returns the lines of one function with this trace id. */
 const linesOf = (lines: readonly string[], name: string, id: string): readonly string[] =>
   lines
     .flatMap((text) =>
@@ -79,7 +79,7 @@ const linesOf = (lines: readonly string[], name: string, id: string): readonly s
     )
     .filter((line) => line.includes(`"trace":"${id}"`));
 
-/** An event whose timer came back, followed by its id: watched and sent, stepped on, its timer sent and sent on. */
+/** Follows an event by its trace id: sent by the watch, processed by a step, its timer sent, and sent on by `wake`. */
 const follow = (lines: readonly string[]): void => {
   const back = lines
     .flatMap((text) => (text.startsWith("wake: ") ? text.replace("wake: ", "").split("\n") : []))
@@ -96,7 +96,9 @@ const follow = (lines: readonly string[]): void => {
   }
 };
 
-/** Runs, fails once by a killed driver, runs again and completes; then the processes stop by themselves when told. */
+/**
+ * The application runs, fails once by a killed driver, runs again and completes; then the processes stop on a signal.
+ */
 const story = async (simulator: Simulator, { children, lines }: Crew, quiet: () => Promise<boolean>): Promise<void> => {
   const { transport } = simulator;
   const status = async () => statusIn(await request(transport, "GET", `${home}/pi`));

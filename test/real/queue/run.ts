@@ -1,4 +1,4 @@
-/** `npm run queue`: the queue's suite, passed by our SQS adapter on an SQS server of somebody else's. */
+/** `npm run queue`: the queue's suite, run with Rekindle's SQS adapter against a third-party SQS server. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ const attempt = async (endpoint: string, name: string, run: (client: SQSClient) 
   }
 };
 
-/** The processes take what the machine has: they come when the behaviours are through. */
+/** The processes load the whole machine, so they run after the behaviours. */
 const attemptProcesses = async (endpoint: string): Promise<Result> =>
   attempt(endpoint, processes.name, (client) => processes.run(client, endpoint));
 
@@ -61,7 +61,7 @@ const runAll = async (endpoint: string, chosen: readonly Behaviour[]): Promise<R
   return results;
 };
 
-/** Status updates, each on a queue of its own. */
+/** Runs the tests of status updates, each on its own queue. */
 const attemptUpdates = async (endpoint: string, chosen: typeof updates): Promise<Result[]> => {
   const results: Result[] = [];
   for (const [serial, { name, run }] of chosen.entries())

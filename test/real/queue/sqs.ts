@@ -1,4 +1,6 @@
-/** SQS behind the suite's counter: our own sender, receiver and wake function, on whatever server AWS_ENDPOINT_URL_SQS names. */
+/**
+ * SQS behind the suite's counter: Rekindle's sender, receiver and wake function, on the server of AWS_ENDPOINT_URL_SQS.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { openSqs } from "../../../shared/adapters/sqs/client.ts";
@@ -52,7 +54,7 @@ const rawOver = (fifo: string, delay: string): Raw => {
   };
 };
 
-/** Queues of their own, made anew; `name` must be in use by nobody. */
+/** Creates separate queues; `name` must be unused. */
 export const openCounter = async (client: SQSClient, name: string): Promise<Counter> => {
   const settings = { visibilitySeconds: visibilityMs / 1_000, maxReceiveCount: maxReceives };
   const urls = await createQueues(client, name, settings);
@@ -60,7 +62,7 @@ export const openCounter = async (client: SQSClient, name: string): Promise<Coun
   const fifo = openReceiver({ queue: urls.fifo, visibilityMs });
   const delayed = openReceiver({ queue: urls.delay, visibilityMs });
   const dead = openReceiver({ queue: urls.dead, visibilityMs });
-  /** What the wake function does when its queue has something. */
+  /** Does the work of the wake function for its due messages. */
   const relay = async (): Promise<void> => {
     for (let due = await delayed.receive(0); due.length > 0; due = await delayed.receive(0)) {
       const failed = await wake(queue.send, () => {}, due);

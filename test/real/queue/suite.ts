@@ -1,4 +1,7 @@
-/** What every queue must do, as one table of behaviours: the embedded one in `npm test`, SQS on a server of somebody else's. */
+/**
+ * The behaviours that every queue must have, as one table: the embedded queue in `npm test`, SQS on a third-party
+ * server.
+ */
 import assert from "node:assert/strict";
 import { dedupe } from "../../../shared/core/key.ts";
 import { type Counter, maxReceives, messageOf, of, sendAll, shown, visibilityMs } from "./counter.ts";
@@ -193,7 +196,7 @@ const deliveries: readonly Behaviour[] = [
         await counter.giveBack(handed, 0);
       }
       await sendAll(counter, "a2");
-      // SQS moves it at the next receive, which may bring nothing yet.
+      // SQS moves the message at the next receive, which may still be empty.
       const next = [...(await counter.receive()), ...(await counter.receive())];
       assert.deepEqual([shown(next), await counter.dead()], ["a2", ["1"]]);
     },
@@ -252,7 +255,7 @@ const told = async (refusal: Promise<string>, ...words: readonly string[]): Prom
   assert.ok(!text.includes("\n"), text);
 };
 
-/** What only SQS can be asked for: the embedded queue has no such way. */
+/** Refusals of SQS only: the embedded queue has no such requests. */
 export const refusals: readonly (Behaviour & { readonly needs: "raw" })[] = [
   {
     name: "a delay of one message on the FIFO queue is refused",

@@ -1,4 +1,4 @@
-/** Status updates to a queue of the operator's: our sink and delivery, on a server of somebody else's that speaks SQS. */
+/** Status updates to an operator's queue: Rekindle's sink and delivery, on a third-party server that speaks SQS. */
 import assert from "node:assert/strict";
 import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { sinkOf } from "../../../shared/adapters/sinks/all.ts";
@@ -24,7 +24,7 @@ const streetTo = (queue: string): Street => {
   });
 };
 
-/** What a listener reads off its queue: everything that is handed out, which stays out until it is deleted. */
+/** Receives as a listener does; the messages stay hidden until they are deleted. */
 const received = async (client: SQSClient, queue: string) => {
   const { Messages = [] } = await client.send(
     new ReceiveMessageCommand({

@@ -1,4 +1,7 @@
-/** cfn-lint and the SAM command line, which judge and build the template of infra/aws, once per list of versions. */
+/**
+ * cfn-lint and the SAM command line, which check and build the template of infra/aws; installed once per list of
+ * versions.
+ */
 import { join } from "node:path";
 import { type Packages, packagesFolder, packagesPart } from "./pip.ts";
 
@@ -12,7 +15,7 @@ const packages: Packages = {
   programs: { python3: "python3", pip3: "python3-pip", make: "make" },
 };
 
-/** A folder for PYTHONPATH; the part `aws` provides it. */
+/** Returns a folder for PYTHONPATH; the part `aws` provides it. */
 export const awsTools = (): Promise<string> => packagesFolder(packages);
 
 export const aws = packagesPart(packages);

@@ -1,4 +1,4 @@
-/** How far a build of Go is, told while it runs: with a program in Go's place that says what Go says. */
+/** Tests the progress of a Go build with a script that prints what Go prints. */
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { compile, progressText } from "./compile.ts";
 
-/** As Go: modules are told on stderr while they come, then the packages; a build tells what it compiles on stderr. */
+/**
+ * Prints as Go does: modules on stderr while they are downloaded, then the packages; a build prints compiled packages
+ * on stderr.
+ */
 const script = `#!/bin/sh
 case "$1" in
 list)

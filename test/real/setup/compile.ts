@@ -1,4 +1,7 @@
-/** Compiles one of our Go modules and tells how far it is: a build of thousands of packages is silent for many minutes otherwise. */
+/**
+ * Compiles one of the Go modules of this repository and reports its progress; otherwise a build of thousands of
+ * packages is silent for many minutes.
+ */
 import { command, type Say } from "./part.ts";
 
 export type Compilation = {
@@ -8,19 +11,19 @@ export type Compilation = {
   readonly binary: string;
   readonly ldflags: string;
   readonly say: Say;
-  /** The program; tests have one of their own. */
+  /** The Go program; tests replace it. */
   readonly go?: string;
-  /** How often it is told how far it is, in ms. */
+  /** Interval of progress lines, in ms. */
   readonly everyMs?: number;
 };
 
-/** What the compiler has said so far. */
+/** The progress so far, from the compiler's output. */
 export type Progress = {
   readonly downloaded: number;
   readonly compiled: number;
   /** Packages of the whole program; undefined until they are counted. */
   readonly total: number | undefined;
-  /** The package begun last, and the program's own, which comes after all others and before the linker. */
+  /** The package begun last, and the program's own package, which is compiled last, before the linker. */
   readonly last: string;
   readonly main: string;
   readonly seconds: number;
@@ -28,7 +31,7 @@ export type Progress = {
 
 const counted = (count: number): string => count.toLocaleString("en-US");
 
-/** One line that says how far a compilation is. */
+/** Returns one line about the progress of a compilation. */
 export const progressText = ({ downloaded, compiled, total, last, main, seconds }: Progress): string => {
   const after = `after ${seconds} s`;
   if (total === undefined) return `downloading modules: ${counted(downloaded)} so far, ${after}`;
@@ -48,7 +51,7 @@ const linesIn = (hear: (line: string) => void): ((text: string) => void) => {
   };
 };
 
-/** Builds the binary; a line of progress every 10 s. */
+/** Builds the binary, with a line of progress every 10 s. */
 export const compile = async (compilation: Compilation): Promise<void> => {
   const { sources: cwd, binary, ldflags, say, go = "go", everyMs = 10_000 } = compilation;
   const began = Date.now();

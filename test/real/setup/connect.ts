@@ -1,4 +1,6 @@
-/** What a PySpark program needs to talk to a Spark Connect server: the client's own libraries, once per list of versions. */
+/**
+ * The libraries that a PySpark program needs to talk to a Spark Connect server; installed once per list of versions.
+ */
 import { join } from "node:path";
 import { type Packages, packagesFolder, packagesPart } from "./pip.ts";
 
@@ -12,7 +14,7 @@ const packages: Packages = {
   programs: { python3: "python3", pip3: "python3-pip" },
 };
 
-/** A folder for PYTHONPATH; the part `connect` provides it. */
+/** Returns a folder for PYTHONPATH; the part `connect` provides it. */
 export const connectClient = (): Promise<string> => packagesFolder(packages);
 
 export const connect = packagesPart(packages);

@@ -1,4 +1,4 @@
-/** Makes sure that parts of the set-up are there; every command that needs real parts begins with it. */
+/** Ensures that parts of the set-up are installed; every command that needs real parts calls it first. */
 import { join } from "node:path";
 import { alone } from "./lock.ts";
 import { cacheDir, type Part, type Say } from "./part.ts";
@@ -6,7 +6,7 @@ import { parts } from "./parts.ts";
 
 export type Outcome = { readonly part: string; readonly ok: boolean; readonly ms: number; readonly message: string };
 
-/** A word that names no part. */
+/** Thrown for a word that names no part. */
 export class UnknownPart extends Error {
   override readonly name = "UnknownPart";
 }
@@ -18,7 +18,7 @@ const partOf = (name: string): Part => {
   return part;
 };
 
-/** The parts named and all that they need, each once. */
+/** Returns the named parts and all their prerequisites, each once. */
 const withNeeds = (names: readonly string[]): readonly Part[] => {
   const found = new Map<string, Part>();
   const visit = (name: string): void => {
@@ -46,7 +46,7 @@ const installed = async (part: Part, say: Say): Promise<Outcome> => {
   }
 };
 
-/** Installs what is missing; parts that do not need each other go side by side. Outcomes come in the order of need. */
+/** Installs missing parts; independent parts in parallel. Prerequisites come first in the outcomes. */
 export const prepare = (names: readonly string[], say: (part: string, line: string) => void): Promise<Outcome[]> => {
   const wanted = withNeeds(names);
   const running = new Map<string, Promise<Outcome>>();
@@ -62,7 +62,7 @@ export const prepare = (names: readonly string[], say: (part: string, line: stri
   return Promise.all(running.values());
 };
 
-/** The same for other commands: silent when all is there, and one clear error when something is not. */
+/** Does the same for other commands: silent if everything is installed, and one clear error otherwise. */
 export const ensure = async (names: readonly string[]): Promise<void> => {
   const outcomes = await prepare(names, (part, line) => process.stderr.write(`setup ${part}: ${line}\n`));
   const broken = outcomes.filter((outcome) => !outcome.ok);

@@ -1,4 +1,7 @@
-/** The example jar that manifests expect in a Spark image and that no package brings: our own class, compiled against each Spark. */
+/**
+ * The example jar that manifests expect in a Spark image and that no package contains: Rekindle's own class, compiled
+ * for each Spark version.
+ */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -22,7 +25,7 @@ const jarDir = (version: string): string => join(sparkHome(version), "examples",
 const isThere = async (version: string, wanted: string): Promise<boolean> =>
   (await readFile(join(jarDir(version), "sources.sha256"), "utf8").catch(() => "")) === wanted;
 
-/** Both names are in use: the Spark images of version 4 have the short one, older manifests say the long one. */
+/** Both names are in use: the Spark images of version 4 have the short one, older manifests the long one. */
 const compile = async (version: string, wanted: string): Promise<void> =>
   intoPlace(jarDir(version), async (dir) => {
     const classes = join(dir, "classes");

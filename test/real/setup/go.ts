@@ -1,4 +1,4 @@
-/** The control plane binary: our Go module `test/real/cluster/controlplane`, built once per content of its sources. */
+/** The control plane binary: the Go module `test/real/cluster/controlplane`, built once per content of its sources. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, symlink } from "node:fs/promises";
@@ -8,7 +8,10 @@ import { cacheDir, command, intoPlace, type Part, type Say } from "./part.ts";
 
 const sources = join(import.meta.dirname, "..", "cluster", "controlplane");
 
-/** The release that go.mod pins; servers and clients are stamped with it, for clients choke on an unstamped one. */
+/**
+ * Returns the release that go.mod pins. Servers and clients are stamped with it, because clients fail on an unstamped
+ * one.
+ */
 const releaseOf = (goMod: string): string => /k8s\.io\/kubernetes (v[\d.]+)/.exec(goMod)?.[1] ?? "v0.0.0";
 
 const stamps = (release: string): string => {
@@ -21,7 +24,7 @@ const stamps = (release: string): string => {
     .join(" ");
 };
 
-/** Folder of the binary that belongs to the sources of a Go module of ours as they are now. */
+/** Returns the folder of the binary for the current sources of a Go module of this repository. */
 export const placeOf = async (folder: string, name: string): Promise<string> => {
   const hash = createHash("sha256");
   const files = (await readdir(folder)).filter((file) => /\.go$|^go\.(mod|sum)$/.test(file)).toSorted();
@@ -31,7 +34,7 @@ export const placeOf = async (folder: string, name: string): Promise<string> => 
 
 const place = (): Promise<string> => placeOf(sources, "controlplane");
 
-/** The files that the part `go` provides. */
+/** Returns the files that the part `go` provides. */
 export const controlPlaneFiles = async (): Promise<{ binary: string; kubectl: string }> => {
   const dir = await place();
   return { binary: join(dir, "controlplane"), kubectl: join(dir, "kubectl") };

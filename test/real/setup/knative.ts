@@ -1,4 +1,7 @@
-/** Knative's own definition of its Service, for the overlay of infra/kubernetes that is made of them: from its Go module. */
+/**
+ * Knative's definition of its Service, from its Go module, for the overlay of infra/kubernetes that consists of such
+ * Services.
+ */
 
 import { existsSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
@@ -14,7 +17,7 @@ const module = {
 
 const place = (): string => join(cacheDir(), "knative", module.version);
 
-/** The definition that the part `knative` provides. */
+/** Returns the path of the definition that the part `knative` provides. */
 export const knativeServices = (): string => join(place(), "service.yaml");
 
 const downloaded = z.object({ Dir: z.string(), Sum: z.literal(module.sum) });

@@ -1,4 +1,4 @@
-/** The real runtime interface client of Lambda, which a function's bundle meets in the cloud, built once per lock file. */
+/** The real runtime interface client of Lambda, under which a bundle runs in the cloud; built once per lock file. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { installPrograms, type Programs } from "./programs.ts";
 const sources = join(import.meta.dirname, "..", "lambda", "runtime");
 const files = ["package.json", "package-lock.json"];
 
-/** What compiles it. */
+/** The programs that compile it. */
 const compilers: Programs = { cmake: "cmake", "g++": "g++", make: "make", python3: "python3" };
 
 const place = async (): Promise<string> => {
@@ -20,7 +20,7 @@ const place = async (): Promise<string> => {
 
 const packageOf = (dir: string): string => join(dir, "node_modules", "aws-lambda-ric");
 
-/** The program that an environment runs; the part `lambda` provides it. */
+/** Returns the program that an environment runs; the part `lambda` provides it. */
 export const runtimeClient = async (): Promise<string> => join(packageOf(await place()), "index.mjs");
 
 export const lambda: Part = {

@@ -1,4 +1,4 @@
-/** Lets one process at a time install into the cache; whoever comes second waits, and then finds the work done. */
+/** Lets one process at a time install into the cache; a second one waits, and then finds the parts installed. */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** True when the holder died without letting go. */
+/** True if the holder has exited without releasing the lock. */
 const isStale = async (lock: string): Promise<boolean> => {
   const pid = Number(await readFile(lock, "utf8").catch(() => "0"));
   return pid > 0 && !isAlive(pid);

@@ -1,4 +1,4 @@
-/** Jars from Maven Central, as a `pom.xml` pins them: a folder in the cache per state of that file. */
+/** Jars from Maven Central, as a `pom.xml` pins them: a folder in the cache per content of that file. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
@@ -10,11 +10,11 @@ export type Jars = Pick<Part, "name" | "why" | "sizeHint"> & {
   /** Name of the folder in the cache. */
   readonly folder: string;
   readonly pom: string;
-  /** Beside Maven. */
+  /** Programs that are needed besides Maven. */
   readonly programs: Programs;
 };
 
-/** Folder of the jars; the part fills it. */
+/** Returns the folder of the jars; the part fills it. */
 export const jarsFolder = async ({ folder, pom }: Pick<Jars, "folder" | "pom">): Promise<string> =>
   join(
     cacheDir(),

@@ -1,4 +1,4 @@
-/** What a part of the set-up is, and the two things all parts share: the cache folder and running a command. */
+/** A part of the set-up, and the helpers of all parts: the cache folder and running a command. */
 import { spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -6,31 +6,33 @@ import { dirname, join } from "node:path";
 
 export type Part = {
   readonly name: string;
-  /** What is impossible without it. */
+  /** The purpose of the part: the commands that need it. */
   readonly why: string;
-  /** What installing it costs, for people: size and time. */
+  /** The cost of the installation, for people: size and time. */
   readonly sizeHint: string;
-  /** Parts that must be there first. */
+  /** Parts that must be installed first. */
   readonly needs: readonly string[];
-  /** Cheap: it is asked on every run. */
+  /** Must be cheap: it is called on every run. */
   readonly isReady: () => Promise<boolean>;
   readonly install: (say: Say) => Promise<void>;
 };
 
-/** One line of progress. */
+/** Prints one line of progress. */
 export type Say = (line: string) => void;
 
-/** Everything that is built or downloaded lies here, outside the repository. REKINDLE_CACHE names another place. */
+/**
+ * Returns the folder of everything that is built or downloaded, outside the repository. REKINDLE_CACHE overrides it.
+ */
 export const cacheDir = (): string => process.env["REKINDLE_CACHE"] ?? join(homedir(), ".cache", "rekindle");
 
 type Options = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Is given what the command prints, as it comes. */
+  /** Receives the command's output as it is printed. */
   readonly hear?: (text: string) => void;
 };
 
-/** Runs a command to its end and returns its output; a failure carries the end of what it said. */
+/** Runs a command to its end and returns its output; an error has the end of that output. */
 export const command = (program: string, args: readonly string[], options: Options = {}): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -54,7 +56,9 @@ export const command = (program: string, args: readonly string[], options: Optio
     });
   });
 
-/** Fills a folder elsewhere and moves it to its place when it is complete: what stands in the cache is whole. */
+/**
+ * Fills a temporary folder and moves it to its place when it is complete, so that the cache has no incomplete folders.
+ */
 export const intoPlace = async (place: string, fill: (dir: string) => Promise<void>): Promise<void> => {
   await mkdir(dirname(place), { recursive: true });
   const dir = await mkdtemp(`${place}.part-`);

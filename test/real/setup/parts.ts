@@ -1,4 +1,4 @@
-/** All parts there are. A new one is a file of its own and a word in this list. */
+/** All parts. A new part is a file, and an entry in this list. */
 import { aws } from "./aws.ts";
 import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
@@ -14,5 +14,5 @@ import { system } from "./system.ts";
 
 export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative];
 
-/** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
+/** The parts that `npm run setup` installs without arguments: those for real Spark on a real API server. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

@@ -1,4 +1,4 @@
-/** Python's packages, as a list of versions pins them: a folder in the cache per state of that list. */
+/** Python packages, as a list of versions pins them: a folder in the cache per content of that list. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -7,14 +7,14 @@ import { cacheDir, command, intoPlace, type Part } from "./part.ts";
 import { installPrograms, type Programs } from "./programs.ts";
 
 export type Packages = Pick<Part, "name" | "why" | "sizeHint" | "needs"> & {
-  /** File with one `name==version` a line; what they need stands in it too. */
+  /** File with one `name==version` a line, including all dependencies. */
   readonly requirements: string;
-  /** What lies in the folder when it is whole. */
+  /** A path in the folder that exists when it is complete. */
   readonly holds: string;
   readonly programs: Programs;
 };
 
-/** A folder for PYTHONPATH; the part fills it. */
+/** Returns a folder for PYTHONPATH; the part fills it. */
 export const packagesFolder = async ({
   name,
   requirements,

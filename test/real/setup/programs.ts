@@ -1,10 +1,13 @@
-/** Programs of the operating system that a part calls: told by name and package when missing, installed where that is allowed. */
+/**
+ * Programs of the operating system that a part calls: missing ones are listed with their packages, and installed where
+ * that is allowed.
+ */
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { alone } from "./lock.ts";
 import { cacheDir, command } from "./part.ts";
 
-/** Program → the Debian package that brings it. */
+/** Program → the Debian package that contains it. */
 export type Programs = Readonly<Record<string, string>>;
 
 const isThere = (program: string): boolean =>
@@ -22,7 +25,7 @@ export const missingOf = (programs: Programs): readonly string[] =>
 
 const isAllowed = (): boolean => process.env["CI"] === "true" || process.argv.includes("--system");
 
-/** Installs what is missing; throws the line to type where nobody allowed it. One at a time: apt locks itself. */
+/** Installs missing programs; throws the command to type if that is not allowed. One at a time: apt holds a lock. */
 export const installPrograms = async (programs: Programs, say: (line: string) => void): Promise<void> => {
   const missing = missingOf(programs);
   if (missing.length === 0) return;

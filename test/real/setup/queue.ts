@@ -1,4 +1,4 @@
-/** ElasticMQ, a queue server of somebody else's that speaks SQS, as `test/real/queue/pom.xml` pins it. */
+/** ElasticMQ, a third-party queue server that speaks SQS, as `test/real/queue/pom.xml` pins it. */
 import { join } from "node:path";
 import { type Jars, jarsFolder, jarsPart } from "./maven.ts";
 
@@ -11,7 +11,7 @@ const jars: Jars = {
   programs: { java: "openjdk-17-jre-headless" },
 };
 
-/** Folder of the jars; the part `queue` fills it. */
+/** Returns the folder of the jars; the part `queue` fills it. */
 export const elasticMqJars = (): Promise<string> => jarsFolder(jars);
 
 export const queue = jarsPart(jars);

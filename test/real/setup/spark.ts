@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { cacheDir, command, intoPlace, type Part, type Say } from "./part.ts";
 import lock from "./spark.lock.json" with { type: "json" };
 
-/** Of all that is in a SPARK_HOME only the Scala shell's own client is left out: it is on nobody's class path. */
+/** Only the Scala shell's client is left out of a SPARK_HOME: it is on no class path. */
 const unneeded = ["jars/connect-repl"];
 
 export const sparkVersions: readonly string[] = Object.keys(lock.versions);
@@ -37,7 +37,7 @@ export const spark: Part = {
   needs: ["system"],
   isReady: async () => sparkVersions.every(isThere),
   install: async (say) => {
-    // One after the other: each download unpacks 1.5 GB on the way, and the Go build wants a core as well.
+    // One after the other: each download unpacks 1.5 GB, and the Go build needs a core as well.
     for (const [version, { sha256 }] of Object.entries(lock.versions)) await installVersion(version, sha256, say);
   },
 };

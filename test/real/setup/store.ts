@@ -1,4 +1,4 @@
-/** DynamoDB Local, Amazon's own stand-in for its tables, as `test/real/store/pom.xml` pins it. */
+/** DynamoDB Local, Amazon's local DynamoDB, as `test/real/store/pom.xml` pins it. */
 import { join } from "node:path";
 import { type Jars, jarsFolder, jarsPart } from "./maven.ts";
 
@@ -11,7 +11,7 @@ const jars: Jars = {
   programs: { java: "openjdk-17-jdk-headless", javac: "openjdk-17-jdk-headless" },
 };
 
-/** Folder of the jars; the part `store` fills it. */
+/** Returns the folder of the jars; the part `store` fills it. */
 export const dynamoJars = (): Promise<string> => jarsFolder(jars);
 
 export const store = jarsPart(jars);

@@ -1,16 +1,19 @@
-/** DynamoDB Local as a process of ours: in memory, on 127.0.0.1, on a free port, and gone when told. */
+/** DynamoDB Local as a child process: in memory, on 127.0.0.1, on a free port, until `stop`. */
 import { join } from "node:path";
 import { startJava } from "../../support/java.ts";
 import { freePort } from "../../support/port.ts";
 import { dynamoJars } from "../setup/store.ts";
 
 export type DynamoLocal = {
-  /** For AWS_ENDPOINT_URL_DYNAMODB. */
+  /** The value of AWS_ENDPOINT_URL_DYNAMODB. */
   readonly endpoint: string;
   stop(): Promise<void>;
 };
 
-/** Starts it, with one set of tables for all regions and keys; its log lies in `dir`. The part `store` of the set-up must be there. */
+/**
+ * Starts it with one set of tables for all regions and keys; its log is in `dir`. The part `store` of the set-up must
+ * be installed.
+ */
 export const startDynamoLocal = async (dir: string): Promise<DynamoLocal> => {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;

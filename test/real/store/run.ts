@@ -1,4 +1,4 @@
-/** `npm run store`: the tests of checkpoints in a table, those that `npm test` runs on a fake, on DynamoDB Local. */
+/** `npm run store`: the tests of checkpoints in a table, which `npm test` runs on a fake, on DynamoDB Local. */
 import { globSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** `npm run bench -- bundle`: what each function loads before its first event, and what that costs in a cold process. */
+/**
+ * `npm run bench -- bundle`: the modules that each function loads before its first event, and their cost in a cold
+ * process.
+ */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +28,7 @@ type Spans = z.infer<typeof spansShape>;
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-/** One cold process. */
+/** Runs one cold process. */
 const cold = async (name: string, events: readonly unknown[], env: Record<string, string> = {}): Promise<Spans> => {
   const args = [join(import.meta.dirname, "cold.mjs"), join(root, "dist", `${name}.mjs`), JSON.stringify(events)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
@@ -61,7 +64,7 @@ const eventFor = (name: string) => ({
   ],
 });
 
-/** Work was done: each application has a driver, and no message comes back. */
+/** Checks the work: each application has a driver, and no message is returned. */
 const proven = async ({ transport }: Simulator, spans: Spans, names: readonly string[]): Promise<void> => {
   if (spans.answers.some(({ batchItemFailures }) => batchItemFailures.length > 0))
     throw new Error("a message came back");
@@ -70,7 +73,7 @@ const proven = async ({ transport }: Simulator, spans: Spans, names: readonly st
   if (missing.length > 0) throw new Error(`no driver pod of ${missing.join(", ")}`);
 };
 
-/** How much longer the first event takes than the second, which does the same work for another application. */
+/** Returns how much longer the first event takes than the second, which does the same work for another application. */
 const firstEvent = async (): Promise<number> => {
   const texts = readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8")));
   const simulator = openSimulator({ crds: texts });
@@ -103,10 +106,10 @@ const medianOf = async (measure: () => Promise<number>): Promise<number> => {
   return median(values);
 };
 
-/** Aims are for the function that a cold start costs most. */
+/** Returns the aim for `reconcile`, the function whose cold start costs most; none for the others. */
 const aims = (name: string, aim: number): { readonly aim?: number } => (name === "reconcile" ? { aim } : {});
 
-/** Builds, then measures. Throws when a function did not do its work. */
+/** Builds and measures. Throws when a function did not do its work. */
 export const benchBundle = async (): Promise<readonly Figure[]> => {
   const meta = await bundle(true);
   const figures: Figure[] = [];

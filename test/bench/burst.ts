@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- submit --burst N`: N SparkApplications at once on the simulator, behind HTTP, and the built host as a
- * process of its own. Shown is what a burst costs the host's memory as it goes on, and that no key waits for all others.
+ * `npm run bench -- submit --burst N`: N SparkApplications at once on the simulator, behind HTTP, with the built host
+ * as a separate process. Measures the host's memory during the burst, and how many applications are overtaken by later
+ * ones.
  */
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,14 +22,17 @@ const crds = async (): Promise<readonly unknown[]> =>
 
 const nameOf = (index: number): string => `bench-${index + 1}`;
 
-/** Labels of a driver pod that has just been made. */
+/** Returns the labels of a driver pod that has just been created. */
 const driverLabels = ({ type, table, object }: Change): Readonly<Record<string, string>> | undefined => {
   if (type !== "ADDED" || table !== "pods") return undefined;
   const { labels } = object.metadata;
   return labels?.["spark-role"] === "driver" ? labels : undefined;
 };
 
-/** Applications by their drivers, in the order in which these came; a second driver of one is a failure. */
+/**
+ * Lists applications in the order in which their drivers were created, and those with a second driver, which is a
+ * failure.
+ */
 const openArrivals = (
   simulator: Simulator,
 ): { readonly order: readonly string[]; readonly twice: readonly string[] } => {
@@ -51,7 +55,7 @@ const post = ({ handle }: Simulator, path: string, object: object): void => {
   if (status !== 201) throw new Error(`POST ${path}: ${body}`);
 };
 
-/** A little at a time: the host asks the same process, between. */
+/** Pauses between batches, because the simulator serves the host in the same process. */
 const createAll = async (simulator: Simulator, count: number): Promise<void> => {
   for (let index = 0; index < count; index++) {
     post(simulator, applications, application(nameOf(index)));
@@ -59,7 +63,7 @@ const createAll = async (simulator: Simulator, count: number): Promise<void> => 
   }
 };
 
-/** Resident size now, in MiB. */
+/** Returns the current resident size, in MiB. */
 const resident = async ({ pid }: HostProcess): Promise<number> => {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
@@ -81,17 +85,17 @@ const until = async (host: HostProcess, count: number, drivers: () => number): P
   return samples;
 };
 
-/** The largest number of applications that were created later than another and had their driver before it. */
+/** Returns the largest number of places by which a later application overtook others with its driver. */
 const overtaken = (order: readonly string[]): number => {
   const created = order.map((name) => Number(name.replace("bench-", "")) - 1);
   return Math.max(0, ...created.map((index, at) => at - index));
 };
 
-/** The highest sample while so many drivers came. */
+/** Returns the highest sample between these numbers of drivers. */
 const highest = (samples: readonly Sample[], from: number, to: number): number =>
   Math.max(0, ...samples.flatMap(({ drivers, mebibytes }) => (drivers >= from && drivers <= to ? [mebibytes] : [])));
 
-/** Throws when an application has no driver or two. */
+/** Throws when an application has no driver, or two. */
 export const benchBurst = async (count: number): Promise<readonly Figure[]> => {
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-burst-"));

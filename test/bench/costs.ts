@@ -1,4 +1,4 @@
-/** What work cost, as queue, functions and API server account for it, and how that is told. */
+/** The cost of work, as counted by queue, functions and API server, and its report. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PurgeQueueCommand } from "@aws-sdk/client-sqs";
 import { type Audit, type Request, tableOf } from "../real/cluster/audit.ts";
@@ -9,7 +9,7 @@ import { type Entry, gigabyteSeconds } from "../real/lambda/ledger.ts";
 import { depthOf } from "../real/lambda/queues.ts";
 import type { Figure } from "./figures.ts";
 
-/** A message that a function sent, and when. */
+/** A message that a function sent, and the time. */
 export type Sent = { readonly at: number; readonly reason: string };
 
 export type Bench = {
@@ -17,32 +17,40 @@ export type Bench = {
   readonly cloud: Cloud;
   readonly audit: Audit;
   readonly sent: readonly Sent[];
-  /** What happens to environments; a measurement of starts changes it. */
+  /** The fate of environments; a measurement of starts changes it. */
   readonly fate: { now: Fate };
 };
 
-/** What one or several lives cost together. Forwarder and resync run whether there is work or not: they are told apart. */
+/**
+ * The cost of one or several applications. Forwarder and resync run without work too, so they are counted separately.
+ */
 export type Cost = {
   readonly entries: readonly Entry[];
   readonly sqs: number;
   readonly requests: readonly Request[];
   readonly gigabyteSeconds: number;
-  /** Timers that come long after it, and find nothing to do: each is a message more, with its two invocations. */
+  /** Timers that become due long after the end and find nothing to do: each costs a message and two invocations. */
   readonly timers: number;
 };
 
 const isStep = ({ name }: Entry): boolean => name === "reconcile" || name === "wake";
 
-/** Sends of all functions, and what the mappings needed to receive and delete; polls that brought nothing are not the application's. */
+/**
+ * Counts the sends of all functions, and the mappings' requests to receive and delete; empty polls do not count for the
+ * application.
+ */
 const sqsRequests = ({ meddler, mappings }: Cloud): number => {
   const sends = Object.values(meddler.requests()).reduce((sum, count) => sum + count, 0);
   return [mappings.keys, mappings.timers].reduce((sum, one) => sum + one.counts().full + one.counts().deletes, sends);
 };
 
-/** Seconds without any work until what is done is done; timers that come within the fence are waited for. */
+/** Seconds without work after which an application is done; timers that are due within the fence are waited for. */
 const stillness = { without: 3, withTimers: 20 } as const;
 
-/** Until no message is anywhere and no function is at work, but for timers that come much later: these are taken away, and counted. */
+/**
+ * Resolves when no message is left and no function runs. Timers that are due much later are deleted; returns their
+ * number.
+ */
 export const settled = async ({ cloud }: Bench): Promise<number> => {
   const { queue, queues, mappings } = cloud;
   const until = performance.now() + 180_000;
@@ -87,7 +95,7 @@ const measures = [
   ["gb-seconds-of-1000", "GB-s", (cost: Cost) => cost.gigabyteSeconds * 1_000],
 ] as const;
 
-/** One line of the table: what `costs` cost more than `base`, for each of `parts` that make the difference. */
+/** One row of the table: the difference between `costs` and `base`, divided by `parts`. */
 export type Row = {
   readonly name: string;
   readonly says: string;
@@ -104,7 +112,7 @@ export const figuresOf = ({ name, costs, base = [], parts = 1, aims = {} }: Row)
     return { name: `functions.${name}.${what}`, value: more / parts, unit, ...(aim === undefined ? {} : { aim }) };
   });
 
-/** One line per cost. */
+/** Prints one line per row. */
 export const tabulate = (rows: readonly Row[]): void => {
   const width = 12;
   console.log(
@@ -124,7 +132,7 @@ export const tell = (name: string, costs: readonly Cost[]): void => {
     console.log(`  ${(count / costs.length).toFixed(1).padStart(6)}  ${what}`);
 };
 
-/** One life, invocation by invocation: what was sent meanwhile, and what the API server was asked for. */
+/** Prints one application's invocations, each with the messages that caused it and its requests to the API server. */
 export const recount = ({ sent }: Bench, { entries, requests }: Cost): void => {
   console.log("one life, its invocations, what called for them and what they asked for:");
   let before = entries[0] === undefined ? 0 : entries[0].at - 3_000;

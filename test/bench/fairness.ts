@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- fairness`: one tenant's many new objects beside another's ten, and a host that starts among many. On the
- * simulator behind HTTP, in a process of its own, with the built host as another. Blocks of the host's loop are what its
- * liveness probe waits for, less the time for which the kernel gave it no processor.
+ * `npm run bench -- fairness`: one tenant's many new objects beside another's ten, and a host that starts among many
+ * objects. The simulator behind HTTP and the built host run in separate processes. A block of the host's event loop is
+ * the wait of its liveness probe, less the time for which the kernel gave it no processor.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ type Server = { readonly url: string; readonly kubeconfig: string; readonly chil
 
 const told = z.object({ url: z.string(), kubeconfig: z.string() });
 
-/** The simulator, on a processor of its own as far as there is one. */
+/** Starts the simulator in a separate process, to use another processor if there is one. */
 const startServer = (): Promise<Server> =>
   new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "server.ts"), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
@@ -43,7 +43,7 @@ const post = async ({ url }: Server, namespace: string, name: string, spec: obje
   await answer.arrayBuffer();
 };
 
-/** So many of a tenant, eight at a time. */
+/** Posts `count` applications of a tenant, eight at a time. */
 const postAll = async (
   server: Server,
   namespace: string,
@@ -64,7 +64,9 @@ const isThere = async ({ url }: Server, namespace: string, pod: string): Promise
   return answer.status === 200;
 };
 
-/** How long ten of a tenant took to their drivers, s, and the server to answer a read meanwhile, median in ms. */
+/**
+ * Seconds until ten applications of a tenant have their drivers, and the median duration of a read meanwhile, in ms.
+ */
 type Ten = { readonly seconds: number; readonly readMs: number };
 
 const tenOf = async (server: Server, namespace: string, word: string): Promise<Ten> => {
@@ -83,7 +85,7 @@ const tenOf = async (server: Server, namespace: string, word: string): Promise<T
   return { seconds: (performance.now() - began) / 1_000, readMs };
 };
 
-/** `profile`: a folder for CPU profiles, one for each host. */
+/** `profile`: a folder for CPU profiles, one per host. */
 type Place = { readonly dir: string; readonly profile: string | undefined };
 
 const opened = ({ dir, profile }: Place, name: string): Promise<HostUnderAttack> => {
@@ -92,7 +94,7 @@ const opened = ({ dir, profile }: Place, name: string): Promise<HostUnderAttack>
   return openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn"], flags);
 };
 
-/** A host of its own for a measurement; it ends with it, well or not. */
+/** Runs a measurement with its own host, which stops with it in any case. */
 const beside = async <T>(place: Place, name: string, measure: (host: HostUnderAttack) => Promise<T>): Promise<T> => {
   const host = await opened(place, name);
   try {
@@ -104,7 +106,7 @@ const beside = async <T>(place: Place, name: string, measure: (host: HostUnderAt
   }
 };
 
-/** How long the loop was blocked while a host started among so many. */
+/** Measures the blocks of the event loop of a host that starts among `count` objects. */
 const startAmong = async (place: Place, count: number): Promise<readonly Figure[]> => {
   const since = Date.now();
   return await beside(place, "start", async (host) => {
@@ -121,7 +123,7 @@ const startAmong = async (place: Place, count: number): Promise<readonly Figure[
   });
 };
 
-/** Ten alone, ten while a crowd comes, and ten behind it. */
+/** Measures ten applications alone, ten during a crowd's creation, and ten after it. */
 const amongCrowd = (server: Server, place: Place, count: number): Promise<readonly Figure[]> =>
   beside(place, "crowd", async (host) => {
     await tenOf(server, "small", "warm");
@@ -129,7 +131,7 @@ const amongCrowd = (server: Server, place: Place, count: number): Promise<readon
     const aim = Math.round(200 * alone.seconds) / 100;
     const since = Date.now();
     const crowd = postAll(server, "large", "crowd", count);
-    // The crowd is well under way when the others come.
+    // The creation of the crowd is well under way when the others are created.
     const [among] = await Promise.all([sleep(2_000).then(() => tenOf(server, "small", "beside")), crowd]);
     const late = await tenOf(server, "small", "late");
     const block = host.probe.longestSince(since);
@@ -143,7 +145,7 @@ const amongCrowd = (server: Server, place: Place, count: number): Promise<readon
     ];
   });
 
-/** Throws when work was wrong or missing; slow is only slow. */
+/** Throws when work was wrong or missing; slowness is only reported. */
 export const benchFairness = async (count: number, profile: string | undefined): Promise<readonly Figure[]> => {
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-fairness-"));

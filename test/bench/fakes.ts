@@ -1,4 +1,7 @@
-/** What a cloud function talks to, on loopback: the simulator as its API server, and a queue that takes everything. */
+/**
+ * The services that a cloud function calls, on loopback: the simulator as its API server, and a queue that accepts
+ * everything.
+ */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { HttpRequest } from "../../shared/core/http.ts";
@@ -16,7 +19,7 @@ const methodOf = (text: string | undefined): HttpRequest["method"] => methods.fi
 const headersOf = (request: IncomingMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
 
-/** The simulator over HTTP, without watches: a function opens none. */
+/** The simulator over HTTP, without watches, since a function opens none. */
 const asApiServer =
   ({ transport }: Simulator) =>
   async (request: IncomingMessage, response: ServerResponse) => {
@@ -31,7 +34,7 @@ const asApiServer =
     response.writeHead(answer.status, { ...answer.headers }).end(answer.body);
   };
 
-/** SQS as far as SendMessage: the client checks the digest of what it sent. */
+/** SQS with SendMessage only: the client checks the digest of its message. */
 const asQueue = async (request: IncomingMessage, response: ServerResponse) => {
   const sent: unknown = JSON.parse(await bodyOf(request));
   const text = typeof sent === "object" && sent !== null && "MessageBody" in sent ? String(sent.MessageBody) : "";

@@ -1,10 +1,10 @@
-/** How a benchmark says what it measured: `name value unit (aim X[, missed])`. */
+/** The figures of a benchmark and their format: `name value unit (aim X[, missed])`. */
 
 export type Figure = {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** At most this is aimed at; a miss is told, never a failure. */
+  /** The highest acceptable value; a miss is reported and is not a failure. */
   readonly aim?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Requests of the shipped service account alone, told apart by a flow schema of the same priority as before. */
+/** Counts the requests of the shipped service account by a flow schema of its own, which keeps their priority. */
 import type { Api } from "../real/cluster/api.ts";
 
 export type Flow = { readonly name: string; readonly verbs: readonly string[]; readonly precedence: number };
@@ -6,7 +6,7 @@ export type Flow = { readonly name: string; readonly verbs: readonly string[]; r
 /** All requests. */
 const everything: Flow = { name: "rekindle-bench", verbs: ["*"], precedence: 100 };
 
-/** Those that change something, told apart before the others are. */
+/** Requests that change objects; this schema precedes the other. */
 export const writing: Flow = {
   name: "rekindle-bench-writes",
   verbs: ["create", "update", "patch", "delete", "deletecollection"],
@@ -36,7 +36,7 @@ export const countFlow = async (api: Api, flow: Flow = everything): Promise<void
   if (status !== 201) throw new Error(`create the flow schema: ${JSON.stringify(body)}`);
 };
 
-/** How many there were so far, by the API server's own count. */
+/** Returns the number of requests so far, from the API server's metrics. */
 export const dispatched = async (api: Api, { name }: Flow = everything): Promise<number> => {
   const { body } = await api.call("GET", "/metrics");
   return String(body)

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- functions`: what an application costs when functions run it. The built bundles run in environments of the
- * real runtime client, behind a real queue and on a real API server; pods live as `kubelet.ts` writes it.
+ * `npm run bench -- functions`: the cost of an application that functions run. The built bundles run in environments of
+ * the real runtime client, behind a real queue and on a real API server; `kubelet.ts` writes the statuses of pods.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
 import { type Life, live } from "./kubelet.ts";
 
-/** A life is longer than the 16 s in which a late submission may still arrive, as a real driver's is. */
+/** An application runs longer than the 16 s in which a late submission may still arrive, as with a real driver. */
 const paceMs = 4_300;
 const driverOnly: Life = { executors: 0, losses: 0, paceMs };
 const withExecutors: Life = { executors: 2, losses: 0, paceMs };
@@ -41,7 +41,7 @@ const withLoss: Life = { executors: 2, losses: 1, paceMs };
 const short: Life = { ...driverOnly, paceMs: 500 };
 const crowd = 50;
 
-/** One after the other; each cost is the mean. */
+/** Runs `count` applications one after the other; the callers use the mean of the costs. */
 const lives = async (bench: Bench, name: string, life: Life, count: number): Promise<readonly Cost[]> => {
   const costs: Cost[] = [];
   for (let index = 0; index < count; index++) {
@@ -53,7 +53,7 @@ const lives = async (bench: Bench, name: string, life: Life, count: number): Pro
 
 const startsPerFunction = 7;
 
-/** A delivery to a key that rests: cold, in an environment that is made for it; and warm. */
+/** Measures deliveries to a key at rest: cold, in a new environment, and warm. */
 const starts = async (bench: Bench): Promise<readonly Figure[]> => {
   const { ledger, queue, queues } = bench.cloud;
   const before = ledger.entries.length;
@@ -103,7 +103,7 @@ const starts = async (bench: Bench): Promise<readonly Figure[]> => {
   ];
 };
 
-/** What runs whether there is work or not. */
+/** Returns the figures of the functions that run without work too. */
 const standing = (bench: Bench, sinceMs: number, resyncs: number): readonly Figure[] => {
   const { entries } = bench.cloud.ledger;
   const hours = (performance.now() - sinceMs) / 3_600_000;
@@ -126,7 +126,7 @@ const nobody = {
   reason: "warm-up",
 };
 
-/** Every environment that there may be is made, and one application is run: no start falls into a measurement. */
+/** Starts every possible environment and runs one application, so that no start falls into a measurement. */
 const warmUp = async ({ cluster, cloud }: Bench): Promise<void> => {
   const event = { Records: [{ messageId: "1", body: JSON.stringify(nobody), attributes: {} }] };
   for (const lambda of [cloud.functions.reconcile, cloud.functions.wake])
@@ -173,7 +173,7 @@ const everything = async (bench: Bench): Promise<readonly Figure[]> => {
   return [...rows.flatMap(figuresOf), ...restart, ...standing(bench, since, 3)];
 };
 
-/** Windows one after the other, as a schedule with the window's own period. */
+/** Runs windows one after the other, as a schedule with the window's period does. */
 const forwarding = (cloud: Cloud) => {
   let stopped = false;
   const loop = (async () => {
@@ -185,7 +185,7 @@ const forwarding = (cloud: Cloud) => {
   };
 };
 
-/** Throws when work was wrong or missing; dear is only dear. */
+/** Throws when work was wrong or missing; high costs are only reported. */
 export const benchFunctions = async (): Promise<readonly Figure[]> => {
   await ensure(["go", "lambda", "queue"]);
   await build();

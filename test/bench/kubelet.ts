@@ -1,4 +1,4 @@
-/** Lives of drivers and executors as a kubelet would report them, written by hand: no node, no Spark, nothing left to chance. */
+/** Writes the statuses of drivers and executors as a kubelet would: no node, no Spark, and fully deterministic. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../real/cluster/api.ts";
@@ -15,9 +15,9 @@ const image = "docker.io/apache/spark:4.1.1";
 
 export type Life = {
   readonly executors: number;
-  /** Executors that are killed, each replaced as Spark does. */
+  /** Number of executors that are killed; each is replaced, as by Spark. */
   readonly losses: number;
-  /** Between two changes, as of a cluster that has to pull, start and compute. */
+  /** Time between two changes, as in a cluster that pulls, starts and computes. */
   readonly paceMs: number;
 };
 
@@ -72,7 +72,7 @@ const driverOf = async (api: Api, name: string): Promise<Pod> => {
 const driverContainer = "spark-kubernetes-driver";
 const executorContainer = "spark-kubernetes-executor";
 
-/** As the driver makes it: its labels, its role, its number, and the driver as its owner. */
+/** Creates an executor as the driver does: its labels, role and id, and the driver as its owner. */
 const createExecutor = async (api: Api, driver: Pod, id: number): Promise<Pod> => {
   const { name, uid, labels } = driver.metadata;
   const body = {
@@ -95,7 +95,7 @@ const startExecutors = async (api: Api, driver: Pod, ids: readonly number[], pac
   return made;
 };
 
-/** One application from its creation until it is COMPLETED. */
+/** Runs one application from its creation until it is COMPLETED. */
 export const live = async (api: Api, name: string, { executors, losses, paceMs }: Life): Promise<void> => {
   await must(api, "POST", collection, manifest(name, executors));
   const driver = await driverOf(api, name);

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- restart`: so many settled SparkApplications with their records on a real API server, and a host that
- * starts among them with nothing in its memory. A tenth were submitted and wait for a node, the others are suspended. Measured
- * from outside: the host's own accounting in /proc, the API server's count of its requests and of its writes.
+ * `npm run bench -- restart`: many settled SparkApplications with their records on a real API server, and a host that
+ * starts among them with an empty cache. A tenth are submitted and wait for a node, the others are suspended. Measured
+ * from outside: the host's figures in /proc, the API server's counts of its requests and of its writes.
  */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const submittedEvery = 10;
 const merge = "application/merge-patch+json";
 const quietSeconds = 15;
 const longestSeconds = 480;
-/** A host lists all it watches and begins its first resync at once. */
+/** A host lists everything that it watches, and begins its first resync at once. */
 const settlingMs = 10_000;
 
 const isSubmitted = (index: number): boolean => index % submittedEvery === 0;
@@ -33,7 +33,7 @@ const applicationAt = (index: number): object =>
     ...(isSubmitted(index) ? {} : { suspend: true }),
   });
 
-/** `act` for every index that there is, sixteen at a time. */
+/** Runs `act` for every index, sixteen at a time. */
 const each = async (indices: readonly number[], act: (index: number) => Promise<void>): Promise<void> => {
   const waiting = indices.values();
   const worker = async (): Promise<void> => {
@@ -48,7 +48,7 @@ const created = async (api: Api, index: number): Promise<void> => {
   if (index % 1_000 === 999) process.stderr.write(`${index + 1} created\n`);
 };
 
-/** Gives the host a reason to look at an application. */
+/** Patches an application, so that its key gets a step. */
 const touched = async (api: Api, index: number): Promise<void> => {
   const body = { metadata: { annotations: { "bench.example/touched": "once" } } };
   const reply = await api.call("PATCH", `${applications}/restart-${index}`, body, merge);
@@ -60,7 +60,7 @@ const states = z.object({
   items: z.array(z.object({ status: z.object({ applicationState: z.object({ state: z.string() }) }).optional() })),
 });
 
-/** How many applications show a state. */
+/** Returns the number of applications with a status. */
 const told = async (api: Api): Promise<number> => {
   let found = 0;
   let from = "";
@@ -72,10 +72,10 @@ const told = async (api: Api): Promise<number> => {
   return found;
 };
 
-/** What a host that has nothing left to do asks for in a second, at most: leases, and now and then a resync. */
+/** The highest number of requests per second of a host at rest: leases, and an occasional resync. */
 const fewRequests = 5;
 
-/** Resolves when a host has asked for next to nothing for a while, and written nothing. */
+/** Resolves when the host has been at rest for a while, and has written nothing. */
 const quiet = async (api: Api): Promise<void> => {
   let last = { asked: -1, written: -1 };
   for (let [still, seconds] = [0, 0]; still < quietSeconds; seconds++) {
@@ -93,7 +93,10 @@ const ended = async (host: HostProcess, log: string): Promise<void> => {
   if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${log}`);
 };
 
-/** A host takes all of them on, and then looks once more at what waits: its driver is there now, and nothing is left to say. */
+/**
+ * Lets a host start all applications, and take one more step for each that waits: its driver exists by then, so no
+ * status is left to write.
+ */
 const prepare = async (api: Api, kubeconfig: string, log: string, count: number): Promise<void> => {
   const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
   await api.until(applications, ({ status }) => status === 200, 20_000);
@@ -107,14 +110,14 @@ const prepare = async (api: Api, kubeconfig: string, log: string, count: number)
   await ended(host, log);
 };
 
-/** What was written, and of what: a few of them. */
+/** Lists the first of the writes since an instant. */
 const writesSince = async (audit: Audit, since: number): Promise<string> => {
   const made = (await audit.read()).filter((one) => isWrite(one) && one.at >= since);
   const lines = made.slice(0, 20).map(({ verb, resource, name, code }) => `${verb} ${resource} ${name} (${code})`);
   return `\n${lines.join("\n")}`;
 };
 
-/** Throws when anything was written: nothing had changed. */
+/** Throws when anything was written, since nothing had changed. */
 export const benchRestart = async (count: number): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();

@@ -1,4 +1,4 @@
-/** `npm run bench`: figures, each beside its aim. A missed aim is told; only wrong or missing work is a failure. */
+/** `npm run bench`: figures, each beside its aim. A missed aim is reported; only wrong or missing work is a failure. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** The simulator of a benchmark as a process: tells its parent where it is, and ends with it. */
+/** The simulator of a benchmark as a separate process: it reports its address to its parent, and ends with it. */
 import { openSimulator } from "../../shared/simulator/open.ts";
 import { serveSimulator } from "../../shared/simulator/serve.ts";
 import { crds } from "../unit/host/stand.ts";

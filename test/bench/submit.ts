@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- submit`: so many SparkApplications created at once on a real API server without nodes. Measured from
- * outside: pods in the API, the host's own accounting in /proc, the API server's count of requests by flow schema.
+ * `npm run bench -- submit`: many SparkApplications created at once on a real API server without nodes. Measured from
+ * outside: pods in the API, the host's figures in /proc, the API server's count of requests by flow schema.
  */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/defau
 export const application = (name: string): object =>
   sparkPi(name, { executor: { instances: 2, cores: 1, memory: "512m" } });
 
-/** CPU seconds used so far and the highest resident size, in MiB, by the kernel's account. */
+/** Returns the CPU seconds used so far and the peak resident size, in MiB, from the kernel. */
 export const account = async (host: Pick<HostProcess, "pid">): Promise<{ cpu: number; peak: number }> => {
   const stat = (await readFile(`/proc/${host.pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
   const status = await readFile(`/proc/${host.pid}/status`, "utf8");
@@ -58,7 +58,7 @@ const createAll = async (api: Api, count: number): Promise<void> => {
   await Promise.all(Array.from({ length: 16 }, worker));
 };
 
-/** Until every application shows SUBMITTED: then the host has nothing left to do. */
+/** Resolves when every application is SUBMITTED, so that the host has no work left. */
 const submitted = async (api: Api, count: number): Promise<void> => {
   const shape = z.object({
     items: z.array(z.object({ status: z.object({ applicationState: z.object({ state: z.string() }) }).optional() })),
@@ -71,14 +71,14 @@ const submitted = async (api: Api, count: number): Promise<void> => {
   throw new Error("not every application came to SUBMITTED");
 };
 
-/** How many have the restart policy that only admission writes. */
+/** Returns the number of applications with the restart policy that only admission writes. */
 const defaulted = async (api: Api): Promise<number> => {
   const shape = z.object({ items: z.array(z.object({ spec: z.looseObject({}) })) });
   const { items } = shape.parse((await api.call("GET", applications)).body);
   return items.filter(({ spec }) => spec["restartPolicy"] !== undefined).length;
 };
 
-/** Throws when work was wrong or missing; slow is only slow. */
+/** Throws when work was wrong or missing; slowness is only reported. */
 export const benchSubmit = async (count: number, admission: boolean): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();

@@ -1,4 +1,4 @@
-/** The arithmetic of the table of costs: each price counts once, and what the table says follows from what was measured. */
+/** Tests the arithmetic of the cost table: each price counts once, and the table follows from the measurements. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { applicationOf, dollars, type Measured, none, notesOf, part, plus, tableOf, type Use } from "./bill.ts";
@@ -28,7 +28,7 @@ const measured: Measured = {
   alarms: 30,
 };
 
-/** Cells of the row that begins with this. */
+/** Returns the cells of the row that begins with this name. */
 const cells = (name: string): readonly string[] =>
   tableOf(measured)
     .find((line) => line.startsWith(`| ${name}`))

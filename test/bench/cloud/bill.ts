@@ -1,14 +1,14 @@
-/** From what was counted to what it costs, each figure beside its formula; pure. */
+/** Computes costs from counts, each figure beside its formula; pure. */
 import { asOf, prices, region } from "./prices.ts";
 
-/** What some work used up. */
+/** The use of resources by some work. */
 export type Use = {
   readonly invocations: number;
   readonly gigabyteSeconds: number;
   /** Requests to SQS. */
   readonly sqs: number;
   readonly api: number;
-  /** Units of DynamoDB. */
+  /** Request units of DynamoDB. */
   readonly writes: number;
   readonly reads: number;
   readonly logBytes: number;
@@ -26,14 +26,14 @@ const combined = (a: Use, b: Use, times: number): Use => ({
   logBytes: a.logBytes + times * b.logBytes,
 });
 
-/** `a` and so many times `b`. */
+/** Returns `a` plus `times` × `b`. */
 export const plus = (a: Use, b: Use, times = 1): Use => combined(a, b, times);
-/** So much of it. */
+/** Returns one `of`-th of the use. */
 export const part = (a: Use, of: number): Use => combined(none, a, 1 / of);
 
 const million = 1_000_000;
 
-/** US$ of it; all of SQS at the price of FIFO, which is the higher one. */
+/** Returns the cost in US$; all requests to SQS have the price of FIFO, which is the higher one. */
 export const dollars = (use: Use): number =>
   (use.invocations * prices.invocations.usd +
     use.gigabyteSeconds * prices.gigabyteSeconds.usd +
@@ -43,27 +43,27 @@ export const dollars = (use: Use): number =>
     million +
   (use.logBytes / 1e9) * prices.logs.usd;
 
-/** p50 and worst, in seconds. */
+/** Median and worst value, in seconds. */
 export type Reaction = { readonly p50: number; readonly worst: number };
 
 export type Measured = {
   readonly life: Use;
   readonly executor: Use;
   readonly loss: Use;
-  /** One run of resync that finds nothing to do. */
+  /** One resync that finds nothing to do. */
   readonly resync: Use;
-  /** Host, and forwarder in the cluster with functions. */
+  /** The reaction of a host, and of functions with a forwarder in the cluster. */
   readonly host: Reaction;
   readonly functions: Reaction;
   /** Seconds until a cold forwarder watches. */
   readonly forwardStart: number;
-  /** Processor seconds of a host for an application. */
+  /** CPU seconds of a host per application. */
   readonly hostCpu: number;
-  /** Metrics that the template's alarms look at. */
+  /** Metrics that the template's alarms read. */
   readonly alarms: number;
 };
 
-/** As the template has it by default. */
+/** The defaults of the template. */
 const hours = 730;
 const minutes = hours * 60;
 const window = { seconds: 50, every: 60, gigabytes: 0.5 };
@@ -92,11 +92,11 @@ const usd = (value: number): string => value.toFixed(2);
 const time = (seconds: number): string =>
   seconds < 1 ? `${Math.round(seconds * 1_000)} ms` : `${seconds.toFixed(1)} s`;
 
-/** The application of the table, as functions. */
+/** The use of the application of the table, run by functions. */
 export const applicationOf = ({ life, executor, loss }: Measured): Use =>
   plus(plus(life, executor, executors), loss, losses);
 
-/** The three ways, side by side. */
+/** Returns the table of the three deployments. */
 export const tableOf = (measured: Measured): readonly string[] => {
   const { host, functions, forwardStart, hostCpu } = measured;
   const idle = lambdaMonth(measured);
@@ -114,7 +114,7 @@ export const tableOf = (measured: Measured): readonly string[] => {
   ];
 };
 
-/** What the figures of the table are made of. */
+/** Returns the notes with the formulas of the table. */
 export const notesOf = (measured: Measured): readonly string[] => {
   const use = applicationOf(measured);
   const n = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 2 : 0 });

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- cloud`: what a deployment on AWS costs. The built bundles under the real runtime client, queues by
- * ElasticMQ, records in DynamoDB Local, a real API server; prices stand in `prices.ts`, formulas in `bill.ts`.
+ * `npm run bench -- cloud`: the cost of a deployment on AWS. The built bundles run under the real runtime client, with
+ * queues by ElasticMQ, records in DynamoDB Local and a real API server; prices are in `prices.ts`, formulas in
+ * `bill.ts`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -34,7 +35,7 @@ import { alarmMetrics, type Counted, usedBy, useOf } from "./used.ts";
 
 const table = "rekindle-bench";
 
-/** A life is longer than the 16 s in which a late submission may still arrive, as a real driver's is. */
+/** An application runs longer than the 16 s in which a late submission may still arrive, as with a real driver. */
 const paceMs = 4_300;
 const alone: Life = { executors: 0, losses: 0, paceMs };
 const withExecutors: Life = { executors: 4, losses: 0, paceMs };
@@ -58,7 +59,7 @@ const createTable = async (endpoint: string): Promise<void> => {
   client.destroy();
 };
 
-/** The forwarder as it runs in a cluster: the bundle as a process, which watches without an end. */
+/** Starts the forwarder of a cluster: the bundle as a process, which watches without an end. */
 const startForwarder = ({ cloud }: Bench, dir: string): ChildProcess => {
   const child = spawn(process.execPath, [join(dir, "code", "forward.mjs")], {
     env: { PATH: process.env["PATH"] ?? "", ...cloud.environment },
@@ -77,26 +78,26 @@ const ended = async (child: ChildProcess): Promise<void> => {
 
 const rested = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "warm-up" };
 
-/** A timer that finds an application at rest. */
+/** Measures a timer that finds an application at rest. */
 const timerOf = async (bench: Counted): Promise<Use> => {
   const { queue, queues } = bench.cloud;
   const MessageBody = JSON.stringify({ message: { ...rested, reason: "timer" }, id: "bench-timer" });
   const { use } = await usedBy(bench, () =>
     queue.send(new SendMessageCommand({ QueueUrl: queues.delay, MessageBody })),
   );
-  // Its sending was ours, and not the meddler's.
+  // The benchmark sent it itself, past the meddler, so the request is added.
   return { ...use, sqs: use.sqs + 1 };
 };
 
-/** A life, with its timers that come long after it. */
+/** Returns the use of one application, including the timers that are due long after its end. */
 const useOfLife = async (bench: Counted, name: string, life: Life, timer: Use): Promise<Use> => {
   const { use, timers } = await usedBy(bench, () => live(bench.cluster.api, name, life));
   process.stderr.write(`${name}: ${use.invocations} invocations, ${timers} timers left\n`);
-  // They were sent, and are counted as sent.
+  // Their sending is already counted.
   return plus(use, { ...timer, sqs: timer.sqs - 1 }, timers);
 };
 
-/** Resyncs that find nothing to do: the first one only settles what may be left. */
+/** Measures resyncs that find nothing to do; the first one only settles leftovers. */
 const resyncOf = async ({ cloud, units }: Counted): Promise<Use> => {
   const runs = 3;
   await cloud.functions.resync.invoke({ id: "bench-settling" });
@@ -108,7 +109,7 @@ const resyncOf = async ({ cloud, units }: Counted): Promise<Use> => {
   return part(used, runs);
 };
 
-/** The same lives under a host: how soon it reacts, and what it needs. */
+/** Measures the same applications under a host: its reaction and its CPU. */
 const byHost = async (bench: Counted, kubeconfig: string, log: string): Promise<Pick<Measured, "host" | "hostCpu">> => {
   const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
   await sleep(8_000);
@@ -132,7 +133,7 @@ const byFunctions = async (bench: Counted, dir: string): Promise<Functions> => {
   }
 };
 
-/** `unwatched`: ends the forwarder, so that nothing but the starts is measured. */
+/** `unwatched` ends the forwarder, so that only the starts are measured. */
 const measured = async (bench: Counted, unwatched: () => Promise<void>): Promise<Functions> => {
   await sleep(3_000);
   await live(bench.cluster.api, "warm-up", short);
@@ -151,7 +152,7 @@ const measured = async (bench: Counted, unwatched: () => Promise<void>): Promise
   return {
     ...{ life, executor, resync, functions, starts },
     loss: plus(loss, executors, -1),
-    // Its window is a second: what is beyond that it needs to begin.
+    // Its window is one second; the rest is its start.
     forwardStart: ((forward?.coldMs ?? 0) + Math.max(0, (forward?.firstMs ?? 0) - 1_000)) / 1_000,
     alarms: alarmMetrics(),
   };
@@ -186,7 +187,7 @@ const told = (measured: Measured, starts: readonly Start[]): readonly Figure[] =
   ];
 };
 
-/** Throws when work was wrong or missing; dear is only dear. */
+/** Throws when work was wrong or missing; high costs are only reported. */
 export const benchCloud = async (): Promise<readonly Figure[]> => {
   await ensure(["go", "lambda", "queue", "store"]);
   await build();

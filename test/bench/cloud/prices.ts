@@ -1,4 +1,4 @@
-/** What Amazon asks for, in one place: US East (N. Virginia), without free tiers, as of November 2026. */
+/** Amazon's prices, in one place: US East (N. Virginia), without free tiers, as of November 2026. */
 
 export const region = "us-east-1";
 export const asOf = "November 2026";

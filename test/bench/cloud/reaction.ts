@@ -1,4 +1,7 @@
-/** From a change in the cluster to what is done about it: an application's creation, to the POST of its driver's pod in the audit log. */
+/**
+ * Measures the reaction to a change in the cluster: from an application's creation to the POST of its driver's pod in
+ * the audit log.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "../../real/lambda/ledger.ts";
 import type { Bench } from "../costs.ts";
@@ -22,7 +25,7 @@ const driverAt = async ({ audit }: Watched, app: string): Promise<number> => {
   throw new Error(`${app} has no driver after a minute`);
 };
 
-/** One application after the other, none waited for. */
+/** Creates applications one after the other, without waiting for them. */
 export const reactionOf = async (bench: Watched, name: string): Promise<Reaction> => {
   const began = new Map<string, number>();
   for (let index = 0; index < count; index += 1) {

@@ -1,4 +1,7 @@
-/** Each function's bundle in environments of the real runtime client: until a cold one can take an event, and what a warm one takes for it. */
+/**
+ * Measures each function's bundle in environments of the real runtime client: the time until a cold one is ready for an
+ * event, and the duration of an event in a warm one.
+ */
 import type { Cloud } from "../../real/lambda/cloud.ts";
 import { median } from "../../real/lambda/ledger.ts";
 import type { Lambda } from "../../real/lambda/pool.ts";
@@ -18,7 +21,7 @@ const health = {
   requestContext: { http: { method: "GET", path: "/healthz" }, requestId: "start", stage: "$default" },
 };
 
-/** An event with nothing to do, and what a function needs to take it. */
+/** Events with nothing to do, and the fields that each function requires. */
 const events = {
   reconcile: batch(nobody),
   wake: batch({ message: nobody, id: "start" }),
@@ -57,7 +60,7 @@ const startOf = async (bench: Bench, name: string, lambda: Lambda, event: object
   };
 };
 
-/** Each in environments of its own; a forwarder's window is a second. */
+/** Measures each function in its own environments; a forwarder's window is a second. */
 export const startsOf = async (bench: Bench): Promise<readonly Start[]> => {
   const { cloud } = bench;
   const more: Parameters<Cloud["another"]>[1] = { REKINDLE_WINDOW: "1" };

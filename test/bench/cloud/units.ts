@@ -1,12 +1,12 @@
-/** Stands between functions and a table, asks it to say what each request used, and adds that up. */
+/** A proxy between functions and a table that requests the consumed capacity of each request and sums it up. */
 import { createServer, type IncomingMessage } from "node:http";
 import * as z from "zod";
 import { listening } from "../../support/port.ts";
 
 export type Units = {
-  /** For AWS_ENDPOINT_URL_DYNAMODB. */
+  /** The value of AWS_ENDPOINT_URL_DYNAMODB. */
   readonly endpoint: string;
-  /** So far. */
+  /** Returns the sums so far. */
   used(): { readonly writes: number; readonly reads: number; readonly requests: number };
   close(): void;
 };
@@ -22,7 +22,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** A refused condition uses what a write uses; it does not say so. */
+/** A failed condition consumes the units of a write; its answer does not report them. */
 const refusedUnits = 1;
 
 export const openUnits = async (table: string): Promise<Units> => {

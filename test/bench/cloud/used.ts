@@ -1,4 +1,4 @@
-/** What some work used up of everything that is paid for, as the parts account for it. */
+/** Counts the use of everything that is billed, from the figures of the components. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readTemplate } from "../../../infra/aws/template.ts";
@@ -7,27 +7,30 @@ import { type Bench, costOf } from "../costs.ts";
 import type { Use } from "./bill.ts";
 import type { Units } from "./units.ts";
 
-/** Of memory, MB, for one whole processor in Lambda. */
+/** Memory for one whole processor in Lambda, MB. */
 const wholeProcessorMb = 1_769;
-/** START, END and REPORT, which the platform writes of each invocation. */
+/** START, END and REPORT, which the platform logs for each invocation. */
 const platformBytes = 420;
 
 const template = readTemplate(readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8"));
 
-/** MB of a function by the template. */
+/** Returns the memory of a function in the template, MB. */
 const memoryOf = (name: string): number => {
   const id = name.replace(/^./, (first) => first.toUpperCase());
   return Number(template.Resources[id]?.Properties["MemorySize"] ?? template.Globals.Function["MemorySize"]);
 };
 
-/** In Lambda a function has a share of a processor by its memory: it takes as long as its processor time takes there, at least. */
+/**
+ * In Lambda a function's share of a processor grows with its memory, so its duration is at least its CPU time divided
+ * by that share.
+ */
 const gigabyteSecondsOf = (entry: Entry): number => {
   const memory = memoryOf(entry.name);
   const ms = Math.max(billedMs(entry), ((entry.cpuMs ?? 0) * wholeProcessorMb) / memory);
   return (ms / 1_000) * (memory / 1_024);
 };
 
-/** Metrics that the template's alarms look at. */
+/** Returns the number of metrics that the template's alarms read. */
 export const alarmMetrics = (): number =>
   Object.values(template.Resources)
     .filter(({ Type }) => Type === "AWS::CloudWatch::Alarm")
@@ -41,10 +44,10 @@ const logBytes = ({ logs }: Counted): number =>
     0,
   );
 
-/** What is used, and so many timers that come long after it. */
+/** The use, and the number of timers that are due long after the end. */
 export type Used = { readonly use: Use; readonly timers: number };
 
-/** What invocations used besides the queue's requests. */
+/** Returns the use by invocations, without the queue's requests. */
 export const useOf = (
   entries: readonly Entry[],
   bytes: number,
@@ -54,7 +57,7 @@ export const useOf = (
   logBytes: bytes + entries.length * platformBytes,
 });
 
-/** Runs work until nothing of it is left anywhere. */
+/** Runs the work until nothing of it is left, and returns its use. */
 export const usedBy = async (bench: Counted, work: () => Promise<unknown>): Promise<Used> => {
   const before = { units: bench.units.used(), bytes: logBytes(bench) };
   const cost = await costOf(bench, work);

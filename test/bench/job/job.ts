@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- job`: what Jobs cost the host on a real API server, under the shipped service account and without
- * webhooks: a thousand pods of one, a pod of five hundred each, a thousand made anew, one that is replaced, and a spec that
- * changes. Pods and groups are stood in for (`standins/run.ts`); times and requests are of the API server's audit log.
+ * `npm run bench -- job`: the cost of Jobs for the host on a real API server, under the shipped service account and
+ * without webhooks: a thousand pods of one job, five hundred jobs of one pod, a thousand pods restarted, one pod
+ * replaced, and a changed spec. `standins/run.ts` replaces kubelets and scheduler; times and requests come from the API
+ * server's audit log.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -24,16 +25,16 @@ const configMaps = "/api/v1/namespaces/default/configmaps";
 const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 const merge = "application/merge-patch+json";
 
-/** The host's own flag. */
+/** The values of the host's flag --gang. */
 export type Gang = "scheduler" | "none";
 
 export type Ordered = {
-  /** Pods of the one job; half as many jobs of a pod. */
+  /** Pods of the one job; the number of jobs with one pod is half of it. */
   readonly count: number;
   readonly gang: Gang;
-  /** `one`, `many`, `single` or `resize`; absent: all of them. */
+  /** `one`, `many`, `single` or `resize`; absent: all parts. */
   readonly part: string | undefined;
-  /** Where CPU profiles of the hosts are to be left. */
+  /** Folder of the hosts' CPU profiles. */
   readonly profile: string | undefined;
 };
 
@@ -51,7 +52,7 @@ type Bench = {
   readonly asked: Ordered;
 };
 
-/** Bare, but for these plugins: one small container. */
+/** Returns a job with one small container, and only these plugins. */
 const job = (name: string, replicas: number, action: string, plugins: object = {}): object => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
   kind: "Job",
@@ -77,7 +78,7 @@ const must = async ({ cluster }: Bench, method: string, path: string, body?: unk
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`);
 };
 
-/** Epoch ms when it held. */
+/** Resolves with the epoch ms at which the condition held. */
 const awaited = async (what: string, holds: () => boolean): Promise<number> => {
   const end = performance.now() + 240_000;
   while (!holds()) {
@@ -106,7 +107,7 @@ const failing = {
   ],
 };
 
-/** Epoch ms when everybody could see it. */
+/** Writes the failed status of a pod; resolves with the epoch ms after the write. */
 const failed = async (bench: Bench, pod: string): Promise<number> => {
   await must(bench, "PATCH", `${pods}/${pod}/status`, { status: failing }, merge);
   return Date.now();
@@ -114,7 +115,7 @@ const failed = async (bench: Bench, pod: string): Promise<number> => {
 
 type Measured = { readonly asked: readonly Request[]; readonly cpu: number; readonly peak: number };
 
-/** The host's account while the work is done, and until it has nothing left to do. */
+/** Measures the host during the work, and until it has no work left. */
 const metered = async (
   { audit }: Bench,
   host: HostProcess,
@@ -136,7 +137,7 @@ const tellRequests = (name: string, { asked }: Measured): void => {
   for (const [what, count] of tableOf(asked)) console.log(`  ${String(count).padStart(6)}  ${what}`);
 };
 
-/** Throws unless exactly so many pods were made. */
+/** Returns the instant of the last creation, epoch ms; throws unless exactly `count` pods were created. */
 const lastPost = ({ asked }: Measured, count: number): number => {
   const posts = asked.filter(isPodPost);
   if (posts.length !== count) throw new Error(`${posts.length} pods were made, not ${count}`);
@@ -162,7 +163,7 @@ const figuresOf = (name: string, measured: Measured & { from: number }, up: numb
   ];
 };
 
-/** A thousand pods of one job, and then all of them anew. */
+/** Creates a job of `count` pods, and restarts all of them. */
 const oneJob = async (bench: Bench, host: HostProcess, count: number): Promise<readonly Figure[]> => {
   let up = 0;
   const made = await metered(bench, host, async () => {
@@ -199,7 +200,7 @@ const quantile = (values: readonly number[], part: number): number =>
 
 const replacements = 50;
 
-/** RestartPod: from the failure that everybody can see to the POST of the pod in its place. */
+/** RestartPod: measures from the visible failure to the POST of the replacement. */
 const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
   await must(bench, "POST", jobs, job("one", 10, "RestartPod"));
   await awaited("ten pods Running", () => isUp(bench, "one", 10, 0));
@@ -230,7 +231,7 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
 
 const resizes = 50;
 
-/** What the host cannot do without for a changed spec: its record is saved, the ConfigMap written; ms of both, by this process. */
+/** The lower bound for a changed spec: the record is saved and the ConfigMap written; ms of both, by this process. */
 const floor = async (bench: Bench): Promise<readonly number[]> => {
   const of = (name: string, turn: number): object => ({
     ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } },
@@ -251,7 +252,7 @@ const floor = async (bench: Bench): Promise<readonly number[]> => {
 const isHostsWrite = ({ verb, resource, name, code }: Request): boolean =>
   (verb === "patch" || verb === "update") && resource === "configmaps" && name === "sized-svc" && code === 200;
 
-/** From a changed number of replicas that everybody can see to the write of the hosts' ConfigMap. */
+/** Measures from a changed number of replicas to the write of the ConfigMap with the hosts. */
 const resized = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
   const bare = await floor(bench);
   await must(bench, "POST", jobs, job("sized", 2, "RestartPod", { svc: [] }));
@@ -306,7 +307,7 @@ const parts: Readonly<Record<string, Part>> = {
   resize: resized,
 };
 
-/** With a host of its own, so that each has its own peak. */
+/** Runs a part with its own host, so that each part has its own peak. */
 const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> => {
   const log = join(bench.dir, "host.log");
   const { gang, profile } = bench.asked;
@@ -316,13 +317,13 @@ const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> =>
   const figures = await part(bench, host);
   const code = await host.stop();
   if (code !== 0) throw new Error(`the host ended with ${code}; its log is ${log}`);
-  // Told at once: what comes later may be too much for the machine.
+  // Reported at once, because a later part may exceed the machine.
   for (const figure of figures) process.stderr.write(`${figureLine(figure)}\n`);
   await deleted(bench);
   return figures;
 };
 
-/** Throws when work was wrong or missing; slow is only slow. */
+/** Throws when work was wrong or missing; slowness is only reported. */
 export const benchJob = async (asked: Ordered): Promise<readonly Figure[]> => {
   const { gang, part } = asked;
   const chosen = Object.entries(parts).filter(([name]) => part === undefined || part === name);

@@ -1,4 +1,4 @@
-/** A door between a host and the API server that passes on everything, and, while it is shut, no news of pods. */
+/** A proxy between a host and the API server that forwards everything, and can withhold changes of pods. */
 import { readFile, writeFile } from "node:fs/promises";
 import { Agent, request as ask, createServer } from "node:https";
 import { Transform } from "node:stream";
@@ -7,13 +7,13 @@ import { makePair } from "../../../shared/adapters/certificates/pair.ts";
 import { listening } from "../../support/port.ts";
 
 export type Blindfold = {
-  /** A kubeconfig by which a host comes through this door. */
+  /** The kubeconfig of a host behind this proxy. */
   readonly kubeconfig: string;
-  /** While it is on, watches of pods bring bookmarks only; what is held back never comes. */
+  /** While on, watches of pods receive bookmarks only; withheld events are dropped. */
   put(on: boolean): void;
-  /** How many events were held back so far. */
+  /** The number of withheld events so far. */
   readonly held: () => number;
-  /** Resolves when somebody watches pods through this door. */
+  /** Resolves when a client watches pods through this proxy. */
   readonly watched: Promise<void>;
   stop(): Promise<void>;
 };
@@ -24,7 +24,7 @@ type Kubeconfig = {
 
 const isWatch = (url: URL): boolean => url.pathname.endsWith("/pods") && url.searchParams.has("watch");
 
-/** Passes on lines that `holds` says yes to. */
+/** Forwards the lines for which `holds` is true. */
 const sieve = (holds: (line: string) => boolean): Transform => {
   let rest = "";
   return new Transform({
@@ -37,7 +37,7 @@ const sieve = (holds: (line: string) => boolean): Transform => {
   });
 };
 
-/** `kubeconfig` is that of the host; the new one is written to `file`. */
+/** Opens the proxy. `kubeconfig` is that of the host; the new one is written to `file`. */
 export const openBlindfold = async (kubeconfig: string, file: string): Promise<Blindfold> => {
   const text = await readFile(kubeconfig, "utf8");
   const config = parse(text) as Kubeconfig;

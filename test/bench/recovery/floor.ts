@@ -1,4 +1,4 @@
-/** The same work with nothing around it: what an API server and a client need at least on this machine. */
+/** The same requests without Rekindle: the minimum for an API server and a client on this machine. */
 import type { Api } from "../../real/cluster/api.ts";
 import { collection } from "../kubelet.ts";
 import { instant } from "./standins.ts";
@@ -19,7 +19,10 @@ const posted = async (api: Api, namespace: string, name: string): Promise<void> 
   if (reply.status !== 201) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
 };
 
-/** Milliseconds of LIST (an application's pods), GET (the application) and POST (a pod), one after the other. */
+/**
+ * Returns the milliseconds of LIST (an application's pods), GET (the application) and POST (a pod), one after the
+ * other.
+ */
 export const bareLoss = async (api: Api, namespace: string, app: string, index: number): Promise<number> => {
   const began = instant();
   const selector = encodeURIComponent(`sparkoperator.k8s.io/app-name=${app}`);
@@ -29,7 +32,7 @@ export const bareLoss = async (api: Api, namespace: string, app: string, index: 
   return instant() - began;
 };
 
-/** Seconds of `count` POSTs, 16 at a time. */
+/** Returns the seconds of `count` POSTs, 16 at a time. */
 export const barePosts = async (api: Api, namespace: string, count: number): Promise<number> => {
   const names = Array.from({ length: count }, (_, index) => `posted-${index}`);
   const began = instant();

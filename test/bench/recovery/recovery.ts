@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- recovery`: how soon lost executors are replaced where Rekindle is the allocator (`own`). The API server
- * is real, with the shipped service account and the built host; drivers, executors and kubelet are stand-ins.
+ * `npm run bench -- recovery`: the time to replace lost executors where Rekindle is the allocator (`own`). The API
+ * server is real, with the shipped service account and the built host; drivers, executors and kubelet are stand-ins.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,26 +19,29 @@ import { openBlindfold } from "./blindfold.ts";
 import { bareLoss, barePosts } from "./floor.ts";
 import { type Executor, instant, openStandIns, type StandIns } from "./standins.ts";
 
-/** Applications that lose executors one by one: twenty, so that a loss ten times a second finds its own at rest. */
+/**
+ * Applications that lose executors one by one: twenty, so that at ten losses a second each application is at rest
+ * before its next loss.
+ */
 const many = { apps: 20, each: 50, pauseMs: 75 };
 
 export type Asked = {
-  /** Losses one by one. */
+  /** Number of single losses. */
   readonly losses: number;
-  /** Where a CPU profile of the host is to be left. */
+  /** Folder of the host's CPU profile. */
   readonly profile: string | undefined;
   /** One of `parts`; absent: all. */
   readonly part: string | undefined;
 };
 
 export const parts: readonly string[] = ["single", "mass", "missed"];
-/** `startMs`: real executors are registered 3.5 to 4 s after their pods are made. */
+/** `startMs`: real executors are registered 3.5 to 4 s after the creation of their pods. */
 const mass = { app: "mass", count: 1_000, startMs: 4_000 };
-/** How many executors are made within one interval, at most. */
+/** The largest number of executors that are created within one interval. */
 const pace = { batch: 1_000, delay: "1s" };
 const resyncSeconds = 10;
 const misses = 5;
-/** Executors that end younger than this are taken for a crash loop. */
+/** Executors that end younger than this count for a crash loop. */
 const grownMs = 65_000;
 const floor = "floor";
 
@@ -73,7 +76,7 @@ const crewsOf = (wants: (part: string) => boolean): readonly Crew[] => [
   ...(wants("mass") ? [{ app: mass.app, each: mass.count }] : []),
 ];
 
-/** Until all of these have all their executors, and those are old enough to be lost. */
+/** Resolves when all applications have all their executors, and those are old enough to be lost. */
 const atWork = async (bench: Bench, crews: readonly Crew[]): Promise<void> => {
   for (const { app, each } of crews) await created(bench, app, each);
   const until = performance.now() + 240_000;
@@ -97,7 +100,7 @@ const replaced = async ({ standIns }: Bench, lost: Executor): Promise<Replaced> 
   return { lost, by, visibleAt };
 };
 
-/** Every executor that there is at the beginning, one after the other, the applications in turn. */
+/** Fails every initial executor, one after the other, with the applications in turn. */
 const oneByOne = async (bench: Bench, apps: readonly string[]): Promise<readonly Replaced[]> => {
   const first = apps.map((app) => bench.standIns.running(app));
   const all: Replaced[] = [];
@@ -113,7 +116,7 @@ const oneByOne = async (bench: Bench, apps: readonly string[]): Promise<readonly
   return all;
 };
 
-/** When each pod's POST came to the API server, epoch ms; a name that was posted with success twice is wrong. */
+/** Returns the arrival of each pod's POST at the API server, epoch ms; throws if a name was created twice. */
 const postsOf = async ({ audit }: Bench): Promise<ReadonlyMap<string, number>> => {
   const posts = new Map<string, number>();
   for (const { verb, resource, code, name, at } of await audit.read()) {
@@ -130,14 +133,14 @@ const quantile = (values: readonly number[], part: number): number =>
 const delays = (all: readonly Replaced[], posts: ReadonlyMap<string, number>): readonly number[] =>
   all.map(({ by, visibleAt }) => (posts.get(by.name) ?? Number.NaN) - visibleAt);
 
-/** No more and no fewer than were asked for, and no id twice. */
+/** Asserts the exact number of executors, without duplicate ids. */
 const exact = ({ standIns }: Bench, app: string, count: number): void => {
   const executors = standIns.running(app);
   if (executors.length !== count) throw new Error(`${app} has ${executors.length} executors, not ${count}`);
   if (new Set(executors.map(({ id }) => id)).size !== count) throw new Error(`${app} has two executors of one id`);
 };
 
-/** What the host asked for since then, told for each of so many losses. */
+/** Returns the host's requests since then, and prints them per loss. */
 const asked = async ({ audit }: Bench, since: number, losses: number): Promise<readonly Request[]> => {
   const requests = (await audit.read()).filter(({ at }) => at >= since);
   for (const [what, times] of tableOf(requests)) console.log(`${(times / losses).toFixed(2).padStart(8)} ${what}`);
@@ -168,7 +171,7 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   ];
 };
 
-/** All at once; from the first loss that is visible to the last POST. */
+/** Fails all executors at once; measures from the first visible loss to the last POST. */
 const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
   const { app, count } = mass;
   const victims = bench.standIns.running(app);
@@ -200,7 +203,7 @@ const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figur
   ];
 };
 
-/** The news of a loss never comes: only the resync can tell. */
+/** The event of a loss never arrives, so only the resync can find it. */
 const missed = async (bench: Bench): Promise<readonly Figure[]> => {
   const blindfold = await openBlindfold(bench.kubeconfig, join(bench.dir, "blindfold.kubeconfig"));
   const host = startHost(blindfold.kubeconfig, join(bench.dir, "blind.log"), ["--resync", `${resyncSeconds}s`]);
@@ -234,13 +237,13 @@ const missed = async (bench: Bench): Promise<readonly Figure[]> => {
   }
 };
 
-/** At once, for whoever waits; the whole comes at the end. */
+/** Prints the figures at once; the caller prints all of them at the end. */
 const shown = (figures: readonly Figure[]): readonly Figure[] => {
   for (const figure of figures) process.stderr.write(`${figureLine(figure)}\n`);
   return figures;
 };
 
-/** What a host that sees everything is measured by. */
+/** Measures a host that receives all events. */
 const seeing = async (bench: Bench, wants: (part: string) => boolean): Promise<readonly Figure[]> => {
   const { profile } = bench.asked;
   const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
@@ -274,7 +277,7 @@ const says = [
   "POST: the API server's audit log says that the successor's POST has come",
 ] as const;
 
-/** Throws when executors are too many, too few, or doubled; slow is only slow. */
+/** Throws when there are too many, too few or duplicate executors; slowness is only reported. */
 export const benchRecovery = async (asked: Asked): Promise<readonly Figure[]> => {
   if (!isInside()) {
     await ensure(["system", "go"]);

@@ -1,6 +1,6 @@
 /**
- * What drivers, executors and a kubelet would show, without Spark: every pod of an application is Running as soon as it is
- * seen, and one server answers for all drivers what their REST API would say of the executors that run.
+ * Stand-ins for drivers, executors and a kubelet, without Spark: every pod of an application is Running as soon as it
+ * is seen, and one server answers for the REST API of all drivers with the executors that run.
  */
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,18 +43,18 @@ const statusOf = (role: string, podIP: string, terminated: boolean): object => (
 });
 
 export type StandIns = {
-  /** Executors of an application that run, in the order in which they came to. */
+  /** Returns the running executors of an application, in the order of their start. */
   running(app: string): readonly Executor[];
-  /** The next executors of an application that come to run; resolves when so many did, or rejects after a minute. */
+  /** Resolves with the next `count` executors of an application that start; rejects after a minute. */
   next(app: string, count: number): Promise<readonly Executor[]>;
-  /** Its container ended with 137; resolves when the API server has said that it knows, with that instant (epoch ms). */
+  /** Writes that its container ended with 137; resolves with the instant of the API server's answer (epoch ms). */
   fail(executor: Executor): Promise<number>;
   stop(): Promise<void>;
 };
 
 type Waiting = { left: number; readonly came: Executor[]; readonly done: (came: readonly Executor[]) => void };
 
-/** At most so many at a time; a slot goes from one to the next. */
+/** Limits parallel work to `most`; a slot passes from one to the next. */
 const lanes = (most: number) => {
   let taken = 0;
   const waiting: (() => void)[] = [];
@@ -71,7 +71,7 @@ const lanes = (most: number) => {
   };
 };
 
-/** Epoch ms with its fraction. */
+/** Returns epoch ms with a fraction. */
 export const instant = (): number => performance.timeOrigin + performance.now();
 
 const entry = (id: string): object => ({
@@ -79,7 +79,7 @@ const entry = (id: string): object => ({
   ...{ maxTasks: 1, activeTasks: 1, failedTasks: 0, completedTasks: 7, totalTasks: 8, isExcluded: false },
 });
 
-/** What `/api/v1/…` of a driver says; undefined for what is not there. */
+/** Returns the answer of a driver to `/api/v1/…`; undefined for an unknown path. */
 const answerFor = (path: string, idsOf: (applicationId: string) => readonly string[] | undefined): unknown => {
   const [, application, what = ""] = /^\/api\/v1\/applications(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
   const ids = application === undefined ? undefined : idsOf(application);
@@ -90,8 +90,8 @@ const answerFor = (path: string, idsOf: (applicationId: string) => readonly stri
 };
 
 /**
- * Follows the pods of the namespace `default`; drivers answer at `address`:4040. Executors of the application `slow` take
- * `startMs` to come to run, those of all others no time.
+ * Follows the pods of the namespace `default`; drivers answer at `address`:4040. Executors of the application `slow`
+ * take `startMs` to start, all others start at once.
  */
 export const openStandIns = async (
   kubeconfig: string,
@@ -113,7 +113,7 @@ export const openStandIns = async (
     const reply = await act();
     if (reply.status !== 200 && reply.status !== 404) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
   };
-  /** A server that is busy with a thousand of them may hang up. */
+  /** A server that is busy with a thousand requests may close the connection, so failures are retried. */
   const patient = (act: () => Promise<Reply>, name: string, tries = 5): Promise<void> =>
     lane(() => once(name, act)).catch(async (error: unknown) => {
       if (tries <= 1) throw error;

@@ -61,7 +61,7 @@ const copied = async (built: Built, rest: string, { context, stages }: Around): 
   }
 };
 
-/** Runs a command with the stage's environment, the PATH of this process, and npm's cache. */
+/** Runs a command with the stage's environment over that of this process; npm prefers cached packages. */
 const ran = async (built: Built, rest: string): Promise<void> => {
   const env = { ...built.env, npm_config_prefer_offline: "true" };
   await command("sh", ["-c", rest], { cwd: join(built.root, built.cwd), env });

@@ -76,7 +76,7 @@ const lived = async (
   return code === 0 ? [] : [`${line.join(" ")} ended with ${code} when it was told to stop: ${begun.said()}`];
 };
 
-/** Lists files that the image's user could write to, and build tools that remain in the image. */
+/** Reports packages that remain in the image, and a user without a numeric id. */
 const leftovers = async ({ root, user }: Built): Promise<readonly string[]> => {
   const app = await readdir(join(root, "app"));
   return [

@@ -1,7 +1,7 @@
 /**
- * A process of its own that stands in for Volcano's scheduler and for kubelets: pods that have come are Running at once, those that are told to
- * leave are gone. With --groups it lets groups in, and as that scheduler does, no pod of a gang comes to run before as many are there as the group
- * asks for. It only sets statuses; nothing is bound, and nothing runs.
+ * A separate process that replaces Volcano's scheduler and kubelets: created pods are Running at once, deleted pods are
+ * gone at once. With --groups it admits groups, and as with that scheduler no pod of a gang is Running before the gang
+ * has its minimum of pods. It only writes statuses; nothing is bound, and nothing runs.
  */
 import { parseArgs } from "node:util";
 import * as z from "zod";
@@ -42,7 +42,7 @@ const kubelet = async (api: Api, { metadata: meta, status }: Seen): Promise<void
   if (status.phase === "Pending") return asked(api, "PATCH", `${path}/status`, { status: running("c") }, merge);
 };
 
-/** The pods of one group that are there, and how many there have to be. */
+/** The existing pods of one group, and its minimum. */
 type Gang = { least: number; readonly pods: Map<string, Seen> };
 
 const gangs = new Map<string, Gang>();
@@ -54,7 +54,7 @@ const gangOf = (namespace: string, group: string): Gang => {
   return gang;
 };
 
-/** Of a pod's news, whose status is to be set now: its own, that of its whole gang, or nobody's yet. */
+/** Returns the pods whose status must be set after a pod's change: the pod, its whole gang, or none yet. */
 const ready = (one: Seen): readonly Seen[] => {
   const group = one.metadata.annotations["scheduling.k8s.io/group-name"];
   if (group === undefined) return [one];
@@ -66,7 +66,7 @@ const ready = (one: Seen): readonly Seen[] => {
   return gang.pods.size < gang.least ? [] : [...gang.pods.values()];
 };
 
-/** UIDs of pods that were told to run. */
+/** UIDs of pods whose status was set to Running. */
 const started = new Set<string>();
 
 const gangScheduler = async (api: Api, one: Seen): Promise<void> => {

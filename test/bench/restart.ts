@@ -94,7 +94,7 @@ const ended = async (host: HostProcess, log: string): Promise<void> => {
 };
 
 /**
- * Lets a host start all applications, and take one more step for each that waits: its driver exists by then, so no
+ * Lets a host process all applications, and take one more step for each submitted one: its driver exists by then, so no
  * status is left to write.
  */
 const prepare = async (api: Api, kubeconfig: string, log: string, count: number): Promise<void> => {

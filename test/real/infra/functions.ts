@@ -67,7 +67,7 @@ const soon = async (isSo: () => Promise<boolean>, ms: number): Promise<boolean> 
   return false;
 };
 
-/** Creates an object of every kind, and waits for its steps, a resync, a change and its deletion. */
+/** Applies the examples of all kinds, waits until five records exist, and deletes the examples. */
 const lived = async (cluster: Cluster): Promise<readonly string[]> => {
   const files = examples.flatMap((file) => ["-f", file]);
   const { code, stderr } = await cluster.kubectl(["apply", ...files]);

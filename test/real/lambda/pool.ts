@@ -63,7 +63,7 @@ class Pool implements Lambda {
     await Promise.all([...this.#all].map((environment) => environment.end()));
   }
 
-  /** Waits until fewer environments run than the function may have. */
+  /** Waits for a slot: a function may have `concurrency` environments at once. */
   async #turn(): Promise<void> {
     if (this.#running >= this.definition.concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;

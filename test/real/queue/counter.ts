@@ -29,7 +29,7 @@ export type Raw = {
   sendTo(url: "missing" | "standard"): Promise<string>;
 };
 
-/** The visibility timeout, and the largest number of deliveries: more than a step makes before it gives a key up. */
+/** The visibility timeout, and the largest number of deliveries: more than the intake needs to give a key up. */
 export const visibilityMs = 2_000;
 export const maxReceives = 5;
 

@@ -9,7 +9,7 @@ import { stage, toy } from "../../unit/engine/fakes.ts";
 import { type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
 import type { Behaviour } from "./suite.ts";
 
-/** The two retries of this key are 2 s apart. */
+/** A key that the intake sends alone after 2 s. */
 const name = "dog";
 /** The number of started deliveries after which a message is set aside. */
 const patience = 3;

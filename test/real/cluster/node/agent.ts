@@ -8,7 +8,7 @@ import { runPod, type Worker } from "./pod.ts";
 export type Agent = {
   readonly workers: () => Iterable<Worker>;
   readonly start: () => void;
-  /** Kills every process without a report to the API, as a node that dies. */
+  /** Kills every process without a report to the API, as a node failure does. */
   readonly halt: () => Promise<void>;
 };
 

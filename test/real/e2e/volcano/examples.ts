@@ -106,7 +106,7 @@ const fires = async ({ stage, namespace }: Placed, name: string): Promise<string
   return `CronJob ${name}: ${job} ${page?.phases.join(" → ")}`;
 };
 
-/** Returns the missing kind or right, or undefined when the whole file can be judged. */
+/** Returns the path of a kind that the API server does not serve, or undefined when the whole file can be judged. */
 const lacks = async ({ scene }: Stage, row: Row): Promise<string | undefined> => {
   const wanted = [
     ...(row.flows || row.templates ? ["/apis/flow.volcano.sh/v1alpha1/jobflows"] : []),

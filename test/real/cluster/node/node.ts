@@ -59,7 +59,7 @@ const register = async (api: Api, facts: NodeFacts): Promise<void> => {
   } else if (made.status !== 201) throw new Error(`node ${facts.name}: ${messageOf(made)}`);
 };
 
-/** Writes the node's status; a condition that has not changed is written without its transition time. */
+/** Writes the node's status without transition times, so that each condition keeps its stored one. */
 const report = async (api: Api, facts: NodeFacts): Promise<void> => {
   const path = `/api/v1/nodes/${facts.name}/status`;
   const change = { status: statusOf(facts) };

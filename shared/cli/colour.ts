@@ -1,4 +1,4 @@
-/** Colours of the command line: states and warnings on a terminal, and nowhere else unless somebody asks for them. */
+/** Colours of the command line: for states and warnings, on a terminal or where FORCE_COLOR asks for them. */
 import { visible } from "../core/line.ts";
 
 /** The three meanings that a colour has: all is well, something went wrong, something is waited for. */
@@ -13,16 +13,16 @@ export const plain: Paint = (_, text) => text;
 
 const coloured: Paint = (tone, text) => (text === "" ? "" : `\u001b[${codes[tone]}m${text}\u001b[39m`);
 
-/** NO_COLOR and FORCE_COLOR are obeyed, the first before the second; a dumb terminal has no colours. */
+/** True where output is to be coloured. NO_COLOR wins over FORCE_COLOR; a dumb terminal has colours only by force. */
 export const wantsColour = (env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean => {
   const forced = (env["FORCE_COLOR"] ?? "0") !== "0" && env["FORCE_COLOR"] !== "";
   return (env["NO_COLOR"] ?? "") === "" && ((isTerminal && env["TERM"] !== "dumb") || forced);
 };
 
-/** What `coloured` writes, and nothing else that steers a terminal. */
+/** Matches the escape sequences that `coloured` writes, and no other. */
 const colours = /(\u001b\[(?:31|32|33|39)m)/;
 
-/** A text as it is printed: characters that steer a terminal are escaped, but for the colours where there are some. */
+/** Escapes the characters that steer a terminal; keeps the colours of `coloured` where `hasColours`. */
 export const printable = (text: string, hasColours: boolean): string =>
   hasColours
     ? text

@@ -1,4 +1,4 @@
-/** The commands of the command line, each loaded only when it is asked for. */
+/** The commands of the command line, each loaded only when the user types it. */
 import type { Command } from "commander";
 import type { Tools } from "./tools.ts";
 
@@ -12,7 +12,7 @@ export type Row = {
   readonly open: (all: () => Promise<readonly Command[]>) => Promise<Open>;
 };
 
-/** In the order of the help. A command more is a file in commands/ and a row here. */
+/** The commands in the order of the help. A new command is a file in commands/ and a row here. */
 export const rows: readonly Row[] = [
   {
     name: "create",

@@ -1,4 +1,4 @@
-/** `rekindle create`: sends objects to the server, and says what it has against them so that one knows what to change. */
+/** `rekindle create`: sends objects to the API server, and prints its refusals with the fields to change. */
 import { request } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import { jsonOf } from "../core/json.ts";
@@ -12,7 +12,7 @@ import type { Session } from "./tools.ts";
 
 export type Creating = {
   readonly namespace: string | undefined;
-  /** What is there already gets the new spec. */
+  /** An object that exists gets the new spec. */
   readonly override: boolean;
   /** The server checks everything and keeps nothing. */
   readonly dryRun: boolean;
@@ -20,7 +20,7 @@ export type Creating = {
 
 type Place = { readonly resource: Resource; readonly isNamespaced: boolean };
 
-/** Where objects of a kind go: our own kinds are known, of others the server is asked. */
+/** Finds the resource of an object: known for Rekindle's kinds, looked up at the API server for others. */
 const placeOf = async ({ transport }: Session, object: Obj): Promise<Place> => {
   const kind = kindOf(object);
   if (kind !== undefined) return { resource: kind.resource, isNamespaced: true };
@@ -37,7 +37,7 @@ const placeOf = async ({ transport }: Session, object: Obj): Promise<Place> => {
   return { resource, isNamespaced: found["namespaced"] === true };
 };
 
-/** The namespace that an object is to stand in; two different words about it are a mistake. */
+/** Sets the namespace of an object. Refuses a `-n` other than the namespace that the object names. */
 const settled = (session: Session, object: Obj, { isNamespaced }: Place, asked: string | undefined): Obj => {
   if (!isNamespaced) return object;
   const own = object.metadata.namespace;
@@ -55,7 +55,7 @@ const causesIn = (body: string): readonly string[] => {
   );
 };
 
-/** What the server says, without the words around it: each field with what is wrong. */
+/** Shortens the API server's answer to each field and its problem. */
 const clear = (error: ApiError, body: string): string => {
   const causes = [...new Set(causesIn(body))];
   if (causes.length > 0) return causes.join("; ");
@@ -72,7 +72,7 @@ type Sending = {
   readonly dryRun: boolean;
 };
 
-/** Where the server keeps it; of a dry run it keeps nothing, and gives no resourceVersion. */
+/** Identity of an object in the API server's answer. It has no resourceVersion, as a dry run's answer has none. */
 type Kept = { readonly name: string; readonly namespace: string | undefined; readonly uid: string | undefined };
 
 const keptOf = ({ metadata }: Readonly<Record<string, unknown>>): Kept => {
@@ -109,7 +109,7 @@ const replaced = async (session: Session, object: Obj, resource: Resource, dryRu
 
 const named = ({ metadata }: Obj): string => metadata.name;
 
-/** Creates one object, or replaces it; gives where the server keeps it, and what was done. */
+/** Creates or replaces one object. Returns its identity, and the line that tells what was done. */
 export const create = async (
   session: Session,
   given: Obj,

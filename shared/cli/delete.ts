@@ -1,4 +1,4 @@
-/** `rekindle delete`: removes applications, and with them their pods. */
+/** `rekindle delete`: deletes applications, and with them their pods. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
@@ -10,7 +10,7 @@ import type { Kind } from "./kinds/kind.ts";
 import type { Target } from "./target.ts";
 import type { Session, Tools } from "./tools.ts";
 
-/** One object that is to go, by its UID: what is made anew meanwhile is another. */
+/** An object to delete, by its UID: a later object of the same name is another one. */
 export type Going = { readonly target: Target; readonly uid: string };
 
 export const goingNamed = async (session: Session, target: Target): Promise<Going> => ({
@@ -50,7 +50,7 @@ export const remove = async ({ transport }: Session, { target, uid }: Going): Pr
   await openCluster(transport).remove({ resource: kind.resource, namespace: key.namespace, name: key.name }, { uid });
 };
 
-/** Executors are owned by their driver, and go after it: they are told by their labels, as long as nobody has taken the name. */
+/** True while the object or its pods exist. Labels find pods (the driver owns executors) until the name is reused. */
 const isLeft = async ({ transport }: Session, { target, uid }: Going): Promise<boolean> => {
   const { kind, key } = target;
   const cluster = openCluster(transport);

@@ -1,4 +1,4 @@
-/** What an object that is being deleted still waits for: pods that end, and finalizers that others have to remove. */
+/** Texts about an object that is being deleted: the pods and the finalizers that it waits for. */
 import type { Resource, Stored } from "../core/object.ts";
 import { quiet } from "./kinds/kind.ts";
 
@@ -24,7 +24,7 @@ const podsText = (pods: readonly Stored[]): string => {
   return `${pods.length} of its pods to go (${names}${more > 0 ? `, and ${more} more` : ""})`;
 };
 
-/** One line; without `pods`, for those who have not looked at them, only the finalizers are named. */
+/** One line about the deletion. A caller that has not read the pods omits them: then only finalizers are named. */
 export const departureText = (object: Stored, pods: readonly Stored[] = []): string => {
   const names = finalizersOf(object);
   const parts = [...(pods.length === 0 ? [] : [podsText(pods)]), ...(names.length === 0 ? [] : [finalizerText(names)])];

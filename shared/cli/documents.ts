@@ -1,4 +1,4 @@
-/** Objects as people keep them: YAML or JSON files, folders of them, and what is piped in, several documents each. */
+/** Objects in YAML or JSON: from files, folders of files, and standard input, several documents each. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -6,7 +6,7 @@ import type { Obj } from "../core/object.ts";
 import { isRecord } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
 
-/** An object and where it was written, as a message names the place. */
+/** An object, and the place of its text for messages. */
 export type Document = { readonly object: Obj; readonly place: string };
 
 type Source = { readonly name: string; readonly text: string };
@@ -81,7 +81,7 @@ const read = ({ name, text }: Source): readonly Document[] => {
   });
 };
 
-/** All objects of these files, folders and `-`; refused in one line for the first that is none. */
+/** Reads all objects of these files, folders and `-`. Refuses the first document that is no object. */
 export const documentsOf = async (
   paths: readonly string[],
   stdin: () => Promise<string>,

@@ -1,4 +1,4 @@
-/** `rekindle event`: what was told about an application and its pods, oldest first. */
+/** `rekindle event`: the events of an application and its pods, oldest first. */
 
 import * as z from "zod";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
@@ -33,7 +33,7 @@ export type Told = {
   readonly reason: string;
   readonly about: string;
   readonly message: string;
-  /** Differs when it was told once more. */
+  /** Identity of one occurrence: a repeated event has another. */
   readonly id: string;
 };
 
@@ -56,7 +56,7 @@ const toldOf = (object: Stored): Told | undefined => {
 
 type About = { readonly kind: string; readonly name: string };
 
-/** What is kept about one object, in no order. */
+/** Lists the events about one object, in no order. */
 export const eventsAbout = async (
   { transport }: Session,
   namespace: string,
@@ -70,7 +70,7 @@ export const eventsAbout = async (
 
 export type Heard = { readonly told: readonly Told[]; readonly isOver: boolean };
 
-/** What is kept about the application, and with `pods` about each of its pods. An object that is gone still has its events. */
+/** Lists the events about an application, and with `pods` about its pods. A deleted object still has its events. */
 export const heardOf = async (session: Session, target: Target, pods: boolean): Promise<Heard> => {
   const { kind, key } = target;
   const life = await lifeOf(session, target);
@@ -94,7 +94,7 @@ const row = ({ at, count, type, reason, about: subject, message }: Told, now: nu
 /** As data: instants as the API writes them. */
 const dataOf = ({ at, ...event }: Told) => ({ at: timeText(at), ...event });
 
-/** Events in one of their forms; the heads stand over the first ones only. */
+/** Events in one of the output forms; without `heads` the table has no heads. */
 export const eventText = (told: readonly Told[], now: number, form: string, heads = true): string => {
   if (form === "json") return asJson(told.map(dataOf));
   if (form === "yaml") return asYaml(told.map(dataOf));

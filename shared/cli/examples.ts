@@ -1,4 +1,4 @@
-/** What stands at the end of each command's help: lines to type, by the words that name the command. */
+/** Examples at the end of each command's help: lines to type, by the words that name the command. */
 import type { Command } from "commander";
 
 export const examples: Readonly<Record<string, readonly string[]>> = {
@@ -56,7 +56,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
 
 const sentence = (summary: string): string => `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 
-/** Gives a command, and those below it, a description where it has none, and its examples. */
+/** Adds its examples to a command and its subcommands, and the summary as the description where there is none. */
 export const withExamples = (command: Command, above: readonly string[] = []): Command => {
   const words = [...above, command.name()];
   for (const one of command.commands) withExamples(one, words);

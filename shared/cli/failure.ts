@@ -1,13 +1,13 @@
-/** What went wrong, in one line that says what to type next. */
+/** Failures of the command line: each is one line that says what to type next. */
 
 import { ApiError } from "../core/errors.ts";
 import { oneLine } from "../core/line.ts";
 import type { Session } from "./tools.ts";
 
-/** The exit codes of a command that was understood and is not done. */
+/** The exit codes of a command that was understood and could not be done. */
 export const exits = { refused: 1, applicationFailed: 3, timeOver: 4 } as const;
 
-/** A command that cannot do what was asked, and says why. Ends the program with its exit code. */
+/** A command that cannot do its work, with the reason. Ends the program with its exit code. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly code: number;
@@ -26,7 +26,7 @@ const install = "rekindle manifests | kubectl apply --server-side -f -";
 export const notServed = (error: ApiError): boolean => error.status === 404 && error.message.includes("does not serve");
 
 const advice: readonly Advice[] = [
-  // A table of records says by itself what to change; no API server has a part in it.
+  // The message of a record table already says what to change. It does not come from the API server.
   { when: ({ reason }) => reason.startsWith("Store"), say: ({ message }) => message },
   {
     when: (error) => error.status === 0 && error.reason !== "BadAnswer",

@@ -1,4 +1,4 @@
-/** What an application went through, read from its record without understanding the rest of it. */
+/** The states that an application has gone through, read from its record. The rest of the record is not parsed. */
 import * as z from "zod";
 import { timeText } from "../core/time.ts";
 import type { RecordView } from "./record.ts";
@@ -15,7 +15,7 @@ const entries = z.object({
 
 export type Passage = { readonly state: string; readonly attempt: number; readonly at: string };
 
-/** The latest states, the oldest first; none where none are kept. */
+/** The latest states, oldest first; empty where the record keeps none. */
 export const historyOf = (record: RecordView | undefined): readonly Passage[] => {
   const read = shape.safeParse(record?.memory);
   const entered = entries.safeParse(record?.memory);
@@ -27,7 +27,7 @@ export const historyOf = (record: RecordView | undefined): readonly Passage[] =>
   return read.data.history.map(({ phase, attempt, at }) => ({ state: phase, attempt, at: timeText(at) }));
 };
 
-/** One line of the latest of them, with the time of day, which is what differs. */
+/** One line: the latest six states with their times of day. */
 export const historyText = (passages: readonly Passage[]): string =>
   passages
     .slice(-6)

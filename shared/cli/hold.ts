@@ -1,4 +1,4 @@
-/** Holding an application back and letting it go on: `pause` keeps every step away, `suspend` ends its run until it is resumed. */
+/** Pauses, suspends and resumes an application: `pause` stops its steps, `suspend` ends its run until it is resumed. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../adapters/kubernetes/requests.ts";
 import type { Stored } from "../core/object.ts";
@@ -11,7 +11,7 @@ const annotation = "rekindle.dev/paused";
 
 const nameOf = ({ key }: Target): string => `${key.namespace}/${key.name}`;
 
-/** The object that a command is about; refused when there is none. */
+/** Reads the object of a command; refused when there is none. */
 export const objectOf = async ({ transport }: Session, { kind, key }: Target): Promise<Stored> => {
   const { namespace, name } = key;
   const { value } = await openCluster(transport).get({ resource: kind.resource, namespace, name });
@@ -19,7 +19,7 @@ export const objectOf = async ({ transport }: Session, { kind, key }: Target): P
   throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
 };
 
-/** Only what was read is changed: of an object made anew meanwhile nothing is known. */
+/** Patches the object that was read, by its UID: an object that was created anew under its name stays unchanged. */
 const merge = async ({ transport }: Session, { kind, key }: Target, object: Stored, change: object): Promise<void> => {
   const ref = { resource: kind.resource, namespace: key.namespace, name: key.name };
   const metadata = "metadata" in change && isRecord(change.metadata) ? change.metadata : {};
@@ -29,14 +29,14 @@ const merge = async ({ transport }: Session, { kind, key }: Target, object: Stor
 const isPaused = (object: Stored): boolean => object.metadata.annotations?.[annotation] === "true";
 const isSuspended = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
-/** Gives the line that says what that means. */
+/** Pauses an application. Returns the line to print. */
 export const pause = async (session: Session, target: Target): Promise<string> => {
   const object = await objectOf(session, target);
   await merge(session, target, object, { metadata: { annotations: { [annotation]: "true" } } });
   return `${nameOf(target)} is paused: its pods continue, nothing is created, deleted or counted until rekindle resume`;
 };
 
-/** Sets `spec.suspend`, which ends what runs. */
+/** Sets `spec.suspend`, which ends the run. Refuses kinds without this field. */
 export const suspend = async (session: Session, target: Target): Promise<string> => {
   const { kind } = target;
   if (!kind.suspends)

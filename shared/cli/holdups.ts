@@ -1,4 +1,4 @@
-/** What keeps the pods of an object from starting, read live for `rekindle status`. */
+/** The reasons why pods of an object do not start, read live for `rekindle status`. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Stored } from "../core/object.ts";
@@ -18,7 +18,7 @@ const eventsIn = async ({ transport }: Pick<Source, "transport">, pod: Stored): 
   }
 };
 
-/** What a pod's status says is told at once; of a pod that says nothing, what is known after the time that a start takes. */
+/** Lists the reasons. One in a pod's status counts at once; events are read after the time that a start takes. */
 export const holdupsAmong = async (
   source: Pick<Source, "transport">,
   pods: readonly Stored[],

@@ -26,7 +26,7 @@ export type Listed = {
   readonly details: Readonly<Record<string, string>>;
 };
 
-/** What is asked for. */
+/** The objects to list. */
 export type Asked = {
   /** "": all namespaces. */
   readonly namespace: string;
@@ -54,7 +54,7 @@ const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed
   };
 };
 
-/** The objects of one kind; undefined where its CRD is not installed. */
+/** Lists the objects of one kind; returns the error where its CRD is not installed. */
 const objectsOf = async (session: Session, kind: Kind, asked: Asked): Promise<readonly Stored[] | ApiError> => {
   const { namespace, selector } = asked;
   const objects: Stored[] = [];
@@ -69,7 +69,7 @@ const objectsOf = async (session: Session, kind: Kind, asked: Asked): Promise<re
   }
 };
 
-/** What there is; a kind that is not installed has nothing, unless none is installed. */
+/** Lists the objects of these kinds. A kind that is not installed has none; throws where none is installed. */
 export const listed = async (session: Session, asked: Asked): Promise<readonly Listed[]> => {
   const found = await Promise.all(asked.kinds.map((kind) => objectsOf(session, kind, asked)));
   const missing = found.filter((objects) => objects instanceof ApiError);
@@ -120,7 +120,7 @@ const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks):
 const resourceNamed = (kind: string): Resource =>
   everyKind.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
 
-/** As other commands take it. */
+/** The name in the form that other commands take. */
 const keyText = ({ kind, namespace, name }: Listed): string =>
   kind === kinds[0].resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
@@ -139,13 +139,13 @@ export const listText = (rows: readonly Listed[], now: number, form = "table", p
   return rows.length === 0 ? "no applications" : tables(rows, now, { isWide: form === "wide", paint });
 };
 
-/** What tells one row from the same row later. */
+/** The identity of a row, and the text that differs in a changed row. */
 const gist = ({ kind, namespace, name, state, attempts, waitsFor }: Listed): readonly [string, string] => [
   `${kind}/${namespace}/${name}`,
   `${state} ${attempts} ${waitsFor}`,
 ];
 
-/** The rows that are new or changed since; what is gone is told as a row in state GONE. */
+/** The rows that are new or changed; a deleted object gives a row in state GONE. */
 export const changedRows = (before: readonly Listed[], after: readonly Listed[]): readonly Listed[] => {
   const known = new Map(before.map(gist));
   const there = new Set(after.map((item) => gist(item)[0]));

@@ -13,14 +13,14 @@ import type { Session, Tools } from "./tools.ts";
 export type LogAsked = Which & {
   readonly follow: boolean;
   readonly tail: number | undefined;
-  /** Only what is younger than so many ms. */
+  /** Only lines younger than this, ms. */
   readonly sinceMs: number | undefined;
   readonly timestamps: boolean;
   readonly container: string | undefined;
   readonly previous: boolean;
 };
 
-/** Every line comes with its time, so that none is lost and none told twice when a connection breaks. */
+/** Lines are read with their timestamps, so that a broken connection neither loses nor repeats one. */
 const stamped = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s;
 
 type Reading = { readonly uid: string; readonly name: string; last: string | undefined };
@@ -38,7 +38,7 @@ const queryOf = (asked: LogAsked, pod: Stored, last: string | undefined): Record
   };
 };
 
-/** Sidecars have logs, too: Spark's own container is meant, if it is there by name. */
+/** The name of Spark's container, where the pod has it: sidecars have logs, too. */
 const mainContainer = (pod: Stored): string | undefined =>
   podStatus(pod)
     .containerStatuses?.map(({ name }) => name)
@@ -54,7 +54,7 @@ const openLog = async ({ transport }: Session, target: Target, pod: Stored, quer
   throw errorOf(`log of ${pod.metadata.name}`, { ...stream, body: body.join("\n") });
 };
 
-/** Prints what is new of one pod's log. */
+/** Prints the new lines of one pod's log. */
 const readOnce = async (
   tools: Tools,
   session: Session,
@@ -71,7 +71,7 @@ const readOnce = async (
   }
 };
 
-/** The container is not up yet, or the connection broke: neither ends a log that is followed. */
+/** True for an error that does not end a followed log: the container has not started, or the connection broke. */
 const passes = (cause: unknown): boolean =>
   cause instanceof ApiError &&
   (cause.status === 0 || cause.status === 400 || cause.status === 404 || cause.status >= 500);
@@ -80,7 +80,7 @@ const isOver = (pod: Stored): boolean => ["Succeeded", "Failed"].includes(podSta
 
 const againMs = 1_000;
 
-/** Several pods are meant: of a named task all are read, else somebody chooses. */
+/** Prints the pods among which the user must choose. */
 const several = (tools: Tools, { key }: Target, found: readonly Stored[]): void => {
   tools.print(podsText(found));
   tools.warn(
@@ -113,11 +113,11 @@ const readPod = async (tools: Tools, session: Session, { target, pod, asked }: A
   }
 };
 
-/** Nothing more will come: the application has ended, or is gone, and the log that was last read is over. */
+/** True when no more lines come: the object is gone, or the application has ended and its last log is read. */
 const nothingMore = (life: Life | undefined, pod: Stored | undefined, done: string | undefined): boolean =>
   life === undefined || (life.standing.ended !== undefined && (pod === undefined || pod.metadata.uid === done));
 
-/** What is kept between two looks: the pod that is read, and the one that was read to its end. */
+/** State between two reads: the pod that is read, and the UID of the one that was read to its end. */
 type Following = { readonly reading?: Reading; readonly done?: string };
 type Seen = {
   readonly target: Target;
@@ -131,7 +131,7 @@ const see = async (session: Session, target: Target, asked: LogAsked): Promise<S
   return { target, asked, life, pod: life === undefined ? undefined : podOf(target, life, asked) };
 };
 
-/** The next attempt's log begins at its beginning. */
+/** The reading of a pod: continued for the same UID, from the beginning for the pod of the next attempt. */
 const readingOf = (tools: Tools, known: Reading | undefined, pod: Stored): Reading => {
   const { uid, name } = pod.metadata;
   if (known?.uid === uid) return known;
@@ -139,7 +139,7 @@ const readingOf = (tools: Tools, known: Reading | undefined, pod: Stored): Readi
   return { uid, name, last: undefined };
 };
 
-/** Whether the log was read to where it ended. */
+/** Returns true when the log was read to its end. */
 const readThrough = async (tools: Tools, session: Session, at: Parameters<typeof readOnce>[2]): Promise<boolean> => {
   try {
     await readOnce(tools, session, at);

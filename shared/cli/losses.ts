@@ -1,4 +1,4 @@
-/** Which executors a run has lost and why, read from its record without understanding the rest of it. */
+/** The executors that a run has lost and why, read from its record. The rest of the record is not parsed. */
 import * as z from "zod";
 import { timeText } from "../core/time.ts";
 import type { RecordView } from "./record.ts";
@@ -26,13 +26,13 @@ const shape = z.object({
 type Loss = Omit<z.infer<typeof shape>["executors"]["losses"][number], "at"> & { readonly at: string };
 
 type Losses = {
-  /** How many, by reason. */
+  /** Number of losses by reason. */
   readonly lost: Readonly<Record<string, number>>;
-  /** The latest of those that were told, the oldest first. */
+  /** The latest losses in the record, oldest first. */
   readonly losses: readonly Loss[];
 };
 
-/** Of the newest run; undefined where none are kept. */
+/** The losses of the newest run; undefined where the record keeps none. */
 export const lossesOf = (record: RecordView | undefined): Losses | undefined => {
   const read = shape.safeParse(record?.memory);
   if (!read.success) return undefined;
@@ -45,7 +45,7 @@ const lastText = ({ id, reason, exitCode, node, at, why }: Loss): string => {
   return `executor ${id} ${reason}${details.length === 0 ? "" : ` (${details.join("; ")})`} ${at.slice(11, 19)}`;
 };
 
-/** One line: how many by reason, and the latest one; who was done is not lost. */
+/** One line: the counts by reason, and the latest loss. An executor that finished is not counted as lost. */
 export const lossesText = ({ lost, losses }: Losses): string => {
   const counts = Object.entries(lost)
     .filter(([reason]) => reason !== "finished")

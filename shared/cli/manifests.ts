@@ -16,7 +16,7 @@ import { yamlText } from "./yaml.ts";
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** A mistake in a name would only show at the API server, after half of the objects are made. */
+/** Refuses invalid names: the API server would report them only after half of the objects are created. */
 const checked = (installation: Installation): Installation => {
   const { namespace, namespaces, sparkNamespaces, sparkAccounts, image } = installation;
   const wrong = [namespace, ...namespaces, ...sparkNamespaces, ...sparkAccounts].find((name) => !label.test(name));
@@ -28,7 +28,7 @@ const checked = (installation: Installation): Installation => {
   return installation;
 };
 
-/** The features by their names; a name that is none, or of a family that is left out, is refused. */
+/** The features of these names. Refuses an unknown name, and a feature that only a family left out needs. */
 export const featuresNamed = (names: readonly string[], chosen: readonly Family[] = families): readonly Feature[] =>
   names.map((name) => {
     const found = known.find((one) => one === name);
@@ -57,7 +57,7 @@ type Asked = {
   readonly admissionResourceGroups?: string | undefined;
 };
 
-/** What admission is to write into pods; refused where nobody serves admission. */
+/** The rules by which admission changes pods; refused without admission. */
 export const podRulesIn = (asked: Asked): PodRules => {
   const { admissionQueueGate: queueGate = false, admissionResourceGroups: text } = asked;
   const rules = { queueGate, groups: text === undefined ? [] : groupsIn(text) };
@@ -77,7 +77,7 @@ export const manifestsText = (installation: Installation, crds: readonly string[
 /** Definitions alone. */
 export const crdsText = (crds: readonly string[]): string => stream(crds);
 
-/** Names and labels cannot be said together here, and nobody stands behind it to tell them apart. */
+/** Refuses names together with a label selector: one selector of the API server cannot express both. */
 const oneWay = (places: Places): Places => {
   if (places.namespaces.length === 0 || (places.namespaceSelector ?? "") === "") return places;
   throw new Refused(
@@ -100,7 +100,7 @@ type Functions = {
   readonly features?: readonly Feature[] | undefined;
 } & Chosen;
 
-/** Accounts and roles of functions; that of `host` is `manifestsText`'s. */
+/** Accounts and roles of functions; `manifestsText` prints those of the host. */
 export const functionsText = ({ functions, ...where }: Functions, kept: readonly Obj[] = []): string => {
   const wanted = functions === true ? functionNames : functions;
   const wrong = wanted.find((name) => !functionNames.includes(name));
@@ -111,7 +111,7 @@ export const functionsText = ({ functions, ...where }: Functions, kept: readonly
   );
 };
 
-/** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
+/** Webhook configurations for admission at a URL, under a certificate that machines trust anyway. */
 export const webhooksText = (
   url: string,
   { families: chosen = families, pods, ...places }: Places & Chosen & Pick<Installation, "pods">,

@@ -37,7 +37,7 @@ export const elsewhere = (command: Command): Command =>
     .option("-s, --master <url>", "address of the API server (default: the kubeconfig's)")
     .on("option:master", (url: string) => command.setOptionValue("server", url));
 
-/** How every argument that names an application is described. */
+/** The argument that names an application, and its description. */
 export const application = ["<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"] as const;
 
 /** `-o`, with the forms that a command has. */

@@ -1,4 +1,4 @@
-/** What commands print for machines: rows and objects as JSON, YAML or names. */
+/** Output of commands for machines: rows and objects as JSON, YAML or names. */
 import type { Resource } from "../core/object.ts";
 import { yamlStream, yamlText } from "./yaml.ts";
 

@@ -1,4 +1,4 @@
-/** `rekindle plan`: what is seen, what is remembered, and what the next step would do, without doing it. */
+/** `rekindle plan`: the observed objects, the record, and the plan of the next step, without applying it. */
 import { refText } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 import { podStatus } from "../kube/pods.ts";

@@ -13,7 +13,7 @@ import type { Session } from "./tools.ts";
 
 export type Life = { readonly object: Stored; readonly standing: Standing; readonly pods: readonly Stored[] };
 
-/** The object and its pods as they are now; undefined when there is no such object any more. */
+/** The object and its pods; undefined when there is no such object. */
 export const lifeOf = async ({ transport }: Session, { kind, key }: Target): Promise<Life | undefined> => {
   const { namespace, name } = key;
   const cluster = openCluster(transport);
@@ -35,7 +35,7 @@ const byAge = (a: Stored, b: Stored): number =>
 const executors = (pods: readonly Stored[]): readonly Stored[] =>
   pods.filter((pod) => labelOf(pod, "spark-exec-id") !== undefined).toSorted(byAge);
 
-/** Which pod is meant; nothing: the one whose log tells most. */
+/** The user's choice of a pod; empty: the main pod. */
 export type Which = {
   /** Id of an executor. */
   readonly executor?: string | undefined;
@@ -76,13 +76,13 @@ export const podsMeant = (target: Target, life: Life, which: Which): readonly St
   return life.pods.filter(({ metadata }) => metadata.name === name).slice(-1);
 };
 
-/** The one pod that is meant; undefined where there is none, or several. */
+/** The one pod of a choice; undefined where there is none, or several. */
 export const podOf = (target: Target, life: Life, which: Which): Stored | undefined => {
   const found = podsMeant(target, life, which);
   return found.length === 1 ? found[0] : undefined;
 };
 
-/** Pods as people choose among them. */
+/** A table of pods for the user to choose from. */
 export const podsText = (pods: readonly Stored[]): string =>
   columns([
     ["POD", "TASK", "INDEX", "PHASE"],
@@ -109,7 +109,7 @@ const thereAre = (known: readonly (string | undefined)[]): string => {
   return names.length === 0 ? "none is there" : `there are ${names.slice(0, 20).join(", ")}`;
 };
 
-/** Jobs that an object has made: their pods have the logs that its own name leads to. */
+/** Lists the jobs that an object has created: their pods have the logs. */
 const jobsOf = async ({ transport }: Session, { key }: Target, { object }: Life): Promise<readonly string[]> => {
   const found: Stored[] = [];
   for await (const page of pages(transport, { resource: jobs, namespace: key.namespace, metadataOnly: true }))
@@ -122,10 +122,10 @@ const jobsOf = async ({ transport }: Session, { key }: Target, { object }: Life)
 
 const makers: readonly string[] = ["CronJob", "JobFlow"];
 
-/** True for kinds of which only what they make has pods. */
+/** True for kinds whose objects have no pods: only the jobs that they create have. */
 export const hasNoPods = ({ key }: Target): boolean => makers.includes(key.kind);
 
-/** Why there is no such pod, and what there is. */
+/** The error for a pod that does not exist. It names those that exist. */
 export const noPod = async (session: Session, target: Target, life: Life, which: Which): Promise<Refused> => {
   const { key } = target;
   const name = `${key.namespace}/${key.name}`;

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 /** Options of most commands that people write before the command, as kubectl takes them; each has a value. */
 const wanderers = ["-k", "--kubeconfig", "--context", "-n", "--namespace", "-o", "--output", "-s", "--server"];
 
-/** How many words at the beginning are such options and their values. */
+/** Counts the words at the beginning that are such options and their values. */
 const leading = (args: readonly string[]): number => {
   const [first = ""] = args;
   if (wanderers.includes(first) && args.length > 1) return 2 + leading(args.slice(2));

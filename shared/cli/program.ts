@@ -1,4 +1,4 @@
-/** The command line as a whole: its commands, each loaded only when it is asked for, and how it ends. */
+/** The command line as a whole: its commands, each loaded only when the user types it, and its exit codes. */
 import { Command, CommanderError } from "commander";
 import { type Row, rows } from "./command-table.ts";
 import { commandWords, settled } from "./precedence.ts";
@@ -22,7 +22,7 @@ First steps:
   rekindle status NAMESPACE/NAME     what one application waits for
   rekindle manifests | kubectl apply --server-side -f -      install it`;
 
-/** How a command line ends: exit code → what it means. */
+/** The exit codes of the command line, each with its meaning. */
 export const exitCodes = [
   [0, "done"],
   [1, "could not be done"],
@@ -33,10 +33,10 @@ export const exitCodes = [
 
 const closing = `\nExit codes: ${exitCodes.map((row) => row.join(" ")).join(", ")}.`;
 
-/** Subcommands of upstream's binary: a deployment keeps its arguments when its image becomes ours. */
+/** Subcommands of upstream's binary: a Deployment keeps its arguments when its image becomes Rekindle's. */
 const upstreams: readonly string[] = ["controller", "webhook"];
 
-/** A command of which only its name and summary are known. */
+/** A command with its name only. */
 const closed = ({ name }: Row): Command => new Command(name);
 
 const opened = async (row: Row, tools: Tools): Promise<Command> => {
@@ -49,7 +49,7 @@ const opened = async (row: Row, tools: Tools): Promise<Command> => {
   return withExamples((await row.open(all))(tools).summary(row.summary));
 };
 
-/** Output of this command, whatever it says, goes through the tools. */
+/** Sends all output of a command and its subcommands through the tools. */
 const wired = (command: Command, tools: Tools, hint: string): Command => {
   for (const one of command.commands) wired(one, tools, hint);
   return command
@@ -61,7 +61,7 @@ const wired = (command: Command, tools: Tools, hint: string): Command => {
     });
 };
 
-/** The program with the command that is asked for, and the names of all others. */
+/** The program with the command that the user types, and with the names of all others. */
 const programFor = async (tools: Tools, asked: string, end: (code: number) => void): Promise<Command> => {
   const running = (run: Tools["host"]) => async (args: readonly string[]) => end(await run(args));
   const program = new Command("rekindle").description(intro).version(tools.version).addHelpText("after", closing);
@@ -85,13 +85,13 @@ const programFor = async (tools: Tools, asked: string, end: (code: number) => vo
   return program;
 };
 
-/** The command that a command line is about. */
+/** The name of the command on a command line; for `help NAME`, NAME. */
 const askedIn = (given: readonly string[]): string => {
   const args = commandWords(given);
   return args[0] === "help" ? (args[1] ?? "") : (args[0] ?? "");
 };
 
-/** What a failure is told as, and its exit code. */
+/** Prints a failure, and returns its exit code. */
 const told = async (tools: Tools, cause: unknown): Promise<number> => {
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
   const { lineOf, Refused } = await import("./failure.ts");

@@ -1,4 +1,4 @@
-/** An application's checkpoint as the command line reads it: what is kept, without understanding the memory. */
+/** An application's checkpoint as the command line reads it: the fields of the engine, without parsing the memory. */
 import * as z from "zod";
 import { checkpointRef, checkpointResource } from "../adapters/checkpoints/object.ts";
 import { itemKey } from "../adapters/dynamodb/item.ts";
@@ -47,7 +47,7 @@ const read = (spec: unknown): Found => {
   return { is: "unreadable", error };
 };
 
-/** Not being served or allowed is an answer, too: what is shown then comes from the object alone. */
+/** Turns 404 and 403 into an answer: the output is then made from the object alone. */
 const refusal = (cause: unknown): Found => {
   if (cause instanceof ApiError && (cause.status === 404 || cause.status === 403)) {
     return { is: "none", why: cause.message };
@@ -55,7 +55,7 @@ const refusal = (cause: unknown): Found => {
   throw cause;
 };
 
-/** How a record that is no good is got rid of; what stands in the object's status and pods is then taken up again. */
+/** The command that deletes an unusable record. The next step then makes it again from the object's status and pods. */
 export const removalCommand = ({ table }: Pick<Source, "table">, key: Key): string => {
   if (table !== undefined) {
     const item = JSON.stringify(itemKey(table.cluster, key));
@@ -80,19 +80,19 @@ const objectOf = async ({ transport }: Pick<Source, "transport">, key: Key): Pro
   }
 };
 
-/** The record of one application. A table that does not answer ends it: somebody said that records are there. */
+/** Reads the record of one application. An error of the table is thrown: the user said that records are there. */
 export const recordOf = (source: Source, key: Key): Promise<Found> =>
   source.table === undefined ? objectOf(source, key) : itemOf(source.table, key);
 
 const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** Where `recordsIn` keeps the record of a key. */
+/** The key of a record in the map of `recordsIn`. */
 export const recordId = (key: Key): string => {
   const { namespace = "", name } = checkpointRef(key, "rekindle");
   return idOf(namespace, name);
 };
 
-/** What is kept, by `recordId`, one after the other. */
+/** Yields the stored records, each with its `recordId`. */
 async function* keptIn({ transport, table }: Session, namespace: string): AsyncGenerator<readonly [string, unknown]> {
   if (table !== undefined) {
     for await (const { key, record } of table.records.all(namespace === "" ? [] : [namespace]))

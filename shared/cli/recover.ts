@@ -1,4 +1,4 @@
-/** `rekindle recover`: which keys there are to recover, and how what came of it is told. */
+/** `rekindle recover`: finds the keys to recover, and prints the results. */
 import { type CheckpointHint, checkpointResource, hintOf } from "../adapters/checkpoints/object.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
@@ -11,7 +11,7 @@ import { asJson, asYaml } from "./output.ts";
 import { findTarget, isMissing, severally, targetOf } from "./target.ts";
 import type { Recovered, Session } from "./tools.ts";
 
-/** Where an object of a kind has its record. `scope` as of an operator: its objects stand in no namespace. */
+/** A kind that has records. `scope` as of an operator: its objects have no namespace. */
 type Place = { readonly resource: Resource; readonly names: readonly string[]; readonly scope?: "Cluster" };
 
 /** Kinds that have records, and that no other command knows. */
@@ -25,7 +25,7 @@ const others: readonly Place[] = [
 
 const places: readonly Place[] = [...everyKind.map(({ resource }) => ({ resource, names: [] })), ...others];
 
-/** Kinds whose objects make others come first: what they would make again is ended after them. */
+/** Kinds whose objects create others are recovered first: otherwise they would create again what was ended. */
 const makers: readonly string[] = ["CronJob", "JobFlow", "ScheduledSparkApplication"];
 
 /** A key of a kind that no other command knows. A Queue has no namespace: `queue/NAME`. */
@@ -39,8 +39,8 @@ const otherNamed = (text: string, session: Session, namespace?: string): Key | u
 };
 
 /**
- * The key of an object as people write it; see target.ts for the forms. Without a kind all are searched for the name, and
- * then the records: one may be left of an object that is gone.
+ * The key of an object as people write it; see target.ts for the forms. Without a kind, all kinds are searched for the
+ * name, and then the records: a record may outlast its object.
  */
 export const keyNamed = async (text: string, session: Session, namespace?: string): Promise<Key> => {
   const other = otherNamed(text, session, namespace);
@@ -57,7 +57,7 @@ export const keyNamed = async (text: string, session: Session, namespace?: strin
   }
 };
 
-/** Nothing of what is not served. */
+/** Lists the metadata of a resource's objects; none where it is not served. */
 const metadataIn = async (
   { transport }: Session,
   resource: Resource,
@@ -85,7 +85,7 @@ const hintsIn = async (session: Session, namespace: string): Promise<readonly Ch
   return objects.map(hintOf).filter((hint) => hint !== undefined);
 };
 
-/** Every object of a namespace, and every record whose object is gone, in order. An empty namespace is all of them, and the cluster's own. */
+/** The keys of objects, and of records without an object, in order. Namespace "": all namespaces, and cluster scope. */
 export const keysIn = async (session: Session, namespace: string): Promise<readonly Key[]> => {
   const known = new Set<string>(places.map(({ resource }) => resource.kind));
   const looked = places.filter(({ scope }) => scope === undefined || namespace === "");

@@ -20,18 +20,18 @@ import { whenText } from "./text.ts";
 import type { Session, Source } from "./tools.ts";
 import { updatesOf, updatesText } from "./updates.ts";
 
-/** Everything that the three lines are made from. */
+/** The inputs of the status text. */
 export type Seen = {
   readonly target: Target;
-  /** How its record is got rid of. */
+  /** The command that deletes its record. */
   readonly removal: string;
   readonly object: Stored;
   readonly standing: Standing;
   readonly found: Found;
-  /** What delivery keeps of its status updates; asked for only where somebody listens. */
+  /** The record of its delivery; read only where its status updates have a listener. */
   readonly delivery?: RecordView | undefined;
   readonly pods: readonly Stored[];
-  /** What keeps its pods from starting. */
+  /** Reasons why its pods do not start. */
   readonly holdups: readonly Holdup[];
   readonly now: number;
 };
@@ -43,7 +43,7 @@ type Told = {
   readonly todo: string;
 };
 
-/** How late a timer may be before it means that nobody is there to hear it. */
+/** Delay of a timer, ms, after which the status asks whether a host is running. */
 const lateMs = 600_000;
 
 const nameOf = ({ target }: Seen): string => shortName(target.key);
@@ -144,10 +144,10 @@ const underway: Row = (seen) => {
   };
 };
 
-/** The first that has something to say says it. */
+/** In order of precedence: the first row that returns a text is shown. */
 const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
 
-/** What is told, as data: instants as the API writes them. */
+/** The status as data: instants as the API writes them. */
 export const toldOf = (seen: Seen) => {
   const told = rows.map((row) => row(seen)).find((found) => found !== undefined);
   const { waitsFor = "", since, until, todo = "" } = told ?? {};
@@ -169,7 +169,7 @@ export const toldOf = (seen: Seen) => {
   };
 };
 
-/** The four lines that are always there, and before them what it went through and lost where that is known. */
+/** The four lines of every status, after those about history, attempts, losses and updates where these are known. */
 export const statusText = (seen: Seen, paint: Paint = plain): string => {
   const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
@@ -223,7 +223,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
   };
 };
 
-/** The same for people at a terminal: where there is no such object, with what may have been meant. */
+/** As `look`; the error for a missing object names similar ones. */
 export const lookHinting = async (session: Session, target: Target, now: number): Promise<Seen> => {
   try {
     return await look(session, target, now);

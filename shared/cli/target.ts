@@ -1,4 +1,4 @@
-/** Which object a command is about, as people write it: `NAME`, `NS/NAME`, `KIND/NAME` or `KIND/NS/NAME`. */
+/** The object of a command, as people write it: `NAME`, `NS/NAME`, `KIND/NAME` or `KIND/NS/NAME`. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
@@ -12,17 +12,17 @@ import type { Session } from "./tools.ts";
 
 export type Target = { readonly kind: Kind; readonly key: Key };
 
-/** As every command takes it: kind, namespace and name. */
+/** The name that every command takes: kind, namespace and name. */
 export const fullName = ({ kind, namespace, name }: Omit<Key, "cluster">): string =>
   `${kind.toLowerCase()}/${namespace}/${name}`;
 
-/** The shortest name that leads to it: kinds other than SparkApplication are written. */
+/** The shortest unique name of a key: kinds other than SparkApplication are written. */
 export const shortName = (key: Omit<Key, "cluster">): string =>
   key.kind === usual.resource.kind ? `${key.namespace}/${key.name}` : fullName(key);
 
 const forms = "write NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME";
 
-/** What may have been meant by a word that is no kind. */
+/** A hint with the kinds that resemble an unknown word. */
 const kindHint = (word: string): string => {
   const near = kindsNear(word);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
@@ -44,7 +44,7 @@ type Parts = {
   readonly name: string;
 };
 
-/** Of two parts the first may be a kind or a namespace; a namespace that was given settles it. */
+/** Splits a name. The first of two parts is a kind or a namespace; with a given namespace it is a kind. */
 const partsOf = (text: string, namespace: string | undefined): Parts => {
   const parts = text.split("/");
   if (parts.length > 3 || parts.some((part) => part === "")) throw new Refused(`${JSON.stringify(text)}: ${forms}`);
@@ -62,14 +62,14 @@ const keyOf = (kind: Kind, { namespace, name }: Parts, session: Pick<Session, "n
   name,
 });
 
-/** Where a kind was written, or SparkApplications where none was; asks nobody. The cluster's alias plays no part in what the command line reads. */
+/** The target of a name, found without a request; without a kind a SparkApplication. The cluster alias is not used. */
 export const targetOf = (text: string, session: Pick<Session, "namespace">, namespace?: string): Target => {
   const parts = partsOf(text, namespace);
   const kind = parts.kind ?? usual;
   return { kind, key: keyOf(kind, parts, session) };
 };
 
-/** True and false; an error where it may not be asked, or the kind is not installed. */
+/** Whether the object exists; an error where the caller may not read it, or the kind is not installed. */
 const isThere = async ({ transport }: Session, { kind, key }: Target): Promise<boolean | ApiError> => {
   const { namespace, name } = key;
   try {
@@ -80,7 +80,7 @@ const isThere = async ({ transport }: Session, { kind, key }: Target): Promise<b
   }
 };
 
-/** Names of a kind; none where they may not be asked for. Namespace "": of all. */
+/** Metadata of a kind's objects; none without the right to list them, or without their CRD. Namespace "": all. */
 const namesOf = async ({ transport }: Session, kind: Kind, namespace: string): Promise<readonly Metadata[]> => {
   const found: Metadata[] = [];
   try {
@@ -94,7 +94,7 @@ const namesOf = async ({ transport }: Session, kind: Kind, namespace: string): P
 
 const mostHints = 5;
 
-/** Objects that may have been meant: near names in the namespace, and the same name in others. */
+/** Objects that the user may mean: similar names in the namespace, and the same name in others. */
 const nearObjects = async (session: Session, { namespace, name }: Key, kinds: readonly Kind[]) => {
   const of = async (kind: Kind): Promise<readonly string[]> => {
     const own = await namesOf(session, kind, namespace);
@@ -110,10 +110,10 @@ const nearObjects = async (session: Session, { namespace, name }: Key, kinds: re
 
 const nothing = "there is no ";
 
-/** True when nothing was found by a name, whatever the hint. */
+/** True for the error of a missing object, whatever its hint. */
 export const isMissing = (cause: unknown): boolean => cause instanceof Refused && cause.message.startsWith(nothing);
 
-/** There is no such object, of one kind or of any. */
+/** The error for a missing object, of one kind or of any. */
 export const absent = (key: Key, kinds: readonly Kind[], near: readonly string[] = []): Refused => {
   const [only] = kinds;
   const what = kinds.length === 1 && only !== undefined ? only.resource.kind : "application of any kind";
@@ -121,15 +121,15 @@ export const absent = (key: Key, kinds: readonly Kind[], near: readonly string[]
   return new Refused(`${nothing}${what} ${key.namespace}/${key.name}; ${hint}`);
 };
 
-/** The same with what may have been meant instead. */
+/** The same error, with similar objects as its hint. */
 export const missing = async (session: Session, key: Key, kinds: readonly Kind[] = everyKind): Promise<Refused> =>
   absent(key, kinds, await nearObjects(session, key, kinds));
 
-/** Which of them is meant, nobody can tell. */
+/** The error for a name that several objects have. */
 export const severally = (found: readonly Key[]): Refused =>
   new Refused(`several have this name: write ${found.map(fullName).join(" or ")}`);
 
-/** Of all kinds the one that has an object of this name. SparkApplications come first, as they did when they were alone. */
+/** Finds the object of this name among all kinds. SparkApplications come first. */
 const searched = async (session: Session, parts: Parts): Promise<Target> => {
   const targets = everyKind.map((kind): Target => ({ kind, key: keyOf(kind, parts, session) }));
   const first = targets.filter(({ kind }) => kind === usual);
@@ -148,7 +148,7 @@ const searched = async (session: Session, parts: Parts): Promise<Target> => {
   throw new Refused(`${refused.message}${parts.namespace === undefined ? "" : kindHint(parts.namespace)}`);
 };
 
-/** The object that is meant; where no kind is written, all are searched for the name. */
+/** The object of a name; without a kind, all kinds are searched. */
 export const findTarget = async (text: string, session: Session, namespace?: string): Promise<Target> => {
   const parts = partsOf(text, namespace);
   return parts.kind === undefined ? await searched(session, parts) : targetOf(text, session, namespace);

@@ -1,4 +1,4 @@
-/** What the commands ask of the world around them: a connection, a terminal, and the parts that other rooms hold. */
+/** The ports of the commands: a connection, a terminal, and functions of other rooms. */
 import type { TableCheckpoints } from "../adapters/dynamodb/checkpoints.ts";
 import type { Leading, Local, Passage } from "../adapters/kubernetes/port-forward.ts";
 import type { Transport } from "../core/http.ts";
@@ -7,7 +7,7 @@ import type { Obj, Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 import type { Paint } from "./colour.ts";
 
-/** A table that records are kept in, instead of objects beside their applications. */
+/** A table that holds the records, in place of objects beside their applications. */
 export type RecordTable = {
   readonly name: string;
   /** Alias of the cluster: its records are a partition. */
@@ -15,17 +15,17 @@ export type RecordTable = {
   readonly records: TableCheckpoints;
 };
 
-/** The same, of whoever only looks. */
+/** A `RecordTable` that is only read. */
 export type ReadTable = Omit<RecordTable, "records"> & { readonly records: Pick<TableCheckpoints, "load"> };
 
-/** What one application and its record are read from; without a table, records are objects of the cluster. */
+/** The source of one application and its record; without a table, records are objects of the cluster. */
 export type Source = { readonly transport: Transport; readonly table?: ReadTable | undefined };
 
-/** Where a kubeconfig leads. */
+/** A connection to the cluster of a kubeconfig. */
 export type Session = {
   readonly transport: Transport;
   readonly server: string;
-  /** PEM text of the authority that the server is to be known by; absent: those that the machine trusts. */
+  /** PEM text of the server's certificate authority; absent: those that the machine trusts. */
   readonly authority?: string | undefined;
   /** Name of the kubeconfig's context; undefined inside a pod. */
   readonly context: string | undefined;
@@ -45,7 +45,7 @@ export type Where = {
   readonly server?: string | undefined;
 };
 
-/** What the next step of a key would do, found out without doing it. */
+/** The decision of the next step of a key, without applying it. */
 export type Preview =
   | {
       readonly would: "plan";
@@ -60,11 +60,11 @@ export type Preview =
   /** Its checkpoint cannot be used. */
   | { readonly would: "stop"; readonly why: string };
 
-/** What Rekindle would make of an object that another controller runs today. */
+/** Rekindle's view of an object that another controller runs. */
 export type Forecast = {
   /** Why its next submission would be refused. */
   readonly refused: string | undefined;
-  /** What it asks for that would be understood differently. */
+  /** Fields of the object that Rekindle would understand differently. */
   readonly notes: readonly string[];
 };
 
@@ -72,22 +72,22 @@ export type Rendered =
   | { readonly objects: readonly Obj[]; readonly notes: readonly string[] }
   | { readonly refused: string };
 
-/** A row of the tables of timeouts and policies, and of which kind it may be asked for. */
+/** A row of the tables of timeouts and policies, with the kind that may ask for it. */
 export type Policy = Readonly<Record<"kind" | "annotation" | "default" | "range" | "meaning", string>>;
 
-/** What a flag of upstream's controller means here. */
+/** The meaning of an upstream controller's flag for Rekindle. */
 export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly says: string };
 
-/** Of which attempt, under which UID, by a host with which flags. */
+/** Attempt and UID of a rendered application, and the settings of the host. */
 export type Rendering = { readonly attempt: number; readonly uid: string; readonly settings: readonly string[] };
 
-/** How a recovery is to go; times in ms where their names say so. */
+/** Options of a recovery; times in ms where their names say so. */
 export type RecoverHow = {
   readonly strict: boolean;
   readonly mode: "reconnect" | "cleanup";
   readonly fresh: boolean;
   readonly reconfigure: boolean;
-  /** Although another controller leads these kinds. */
+  /** Recovers although another controller leads these kinds. */
   readonly coexist: boolean;
   readonly returnMs?: number;
   readonly graceSeconds: number;
@@ -95,7 +95,7 @@ export type RecoverHow = {
   readonly dryRun: boolean;
 };
 
-/** What came of the recovery of one key. */
+/** The result of the recovery of one key. */
 export type Recovered = {
   readonly kind: string;
   readonly namespace: string;
@@ -104,32 +104,32 @@ export type Recovered = {
   readonly record: string;
   readonly why: string;
   readonly did: string;
-  /** Fields that were kept, and what was wrong with others. */
+  /** Fields that were kept, and the problems of others. */
   readonly kept: readonly string[];
   readonly problems: readonly string[];
   readonly adopted: readonly string[];
   readonly ended: readonly string[];
   readonly refused: string | undefined;
   readonly configured: string | undefined;
-  /** What is not settled yet. */
+  /** The unsettled matter that the key waits for. */
   readonly waitsFor: string | undefined;
 };
 
-/** Records from one store into another; places as they are written in settings. */
+/** A copy of records from one store into another; stores as settings write them. */
 export type Move = {
   readonly from: string;
   readonly to: string;
   /** Alias of the cluster. */
   readonly cluster: string;
-  /** Namespace of the objects of what has none. */
+  /** Namespace of the Checkpoint objects of cluster-scoped keys. */
   readonly home: string;
-  /** None: all. */
+  /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly remove: boolean;
   readonly dryRun: boolean;
 };
 
-/** What came of one record; in a dry run, what would. */
+/** The result for one record; in a dry run, the expected result. */
 export type Moved = {
   readonly key: string;
   readonly did: "copied" | "there" | "removed" | "refused";
@@ -143,19 +143,19 @@ export type Tools = {
   /** The kinds that hosts of this version run. */
   runs(): Promise<readonly string[]>;
   forecast(object: Stored): Promise<Forecast>;
-  /** What applications may ask for by annotation. */
+  /** The timeouts and policies that applications may ask for by annotation. */
   policies(): Promise<readonly Policy[]>;
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
   move(session: Session, move: Move): AsyncGenerator<Moved>;
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
-  /** What a submission of this application would create; asks nobody. */
+  /** The objects that a submission of this application would create. Makes no request. */
   render(object: Obj, how: Rendering): Promise<Rendered>;
-  /** What would be said of an object when it is submitted; undefined when nothing. */
+  /** The problem that a submission of the object would report; undefined when there is none. */
   problemWith(object: Obj): Promise<string | undefined>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */
   crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
-  /** Runs the host with these arguments until it ends; its exit code. */
+  /** Runs the host with these arguments until it ends. Returns its exit code. */
   host(args: readonly string[]): Promise<number>;
   demo(args: readonly string[]): Promise<number>;
   /** Colours what is printed, where colours are wanted. */
@@ -166,8 +166,8 @@ export type Tools = {
   confirm(question: string): Promise<boolean>;
   now(): number;
   sleep(ms: number): Promise<void>;
-  /** Resolves when the person at the terminal has had enough: Ctrl-C. */
+  /** Resolves when the user presses Ctrl-C. */
   stopped(): Promise<unknown>;
-  /** Everything that is piped in. */
+  /** Reads standard input to its end. */
   stdin(): Promise<string>;
 };

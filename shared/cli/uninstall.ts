@@ -1,4 +1,4 @@
-/** `rekindle uninstall`: finds what `manifests` made, says what goes and what stays, and removes it. */
+/** `rekindle uninstall`: finds the objects of `manifests`, prints which go and which stay, and deletes them. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
@@ -32,7 +32,7 @@ const definitions: Resource = {
   kind: "CustomResourceDefinition",
 };
 
-/** In the order in which things go: first who acts, then what allows it, then what holds objects. */
+/** In the order of deletion: Deployments, then their configuration, then their rights, then namespaces and CRDs. */
 const made: readonly Resource[] = [
   { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" },
   mutatingWebhooks,
@@ -97,13 +97,13 @@ const hasAny = async ({ transport }: Session, resource: Resource, namespace = ""
 
 const component = "app.kubernetes.io/component";
 
-/** The namespace whose applications would lose something with this object. */
+/** The namespace whose applications need this object; undefined: no application does. */
 const holds = (resource: Resource, { metadata }: Stored): string | undefined => {
   if (resource === namespaces) return metadata.name;
   return metadata.labels?.[component] === ofDrivers[component] ? metadata.namespace : undefined;
 };
 
-/** Why an object stays, if it does. */
+/** The reason why an object stays; undefined: it is deleted. */
 const reasonToStay = async (session: Session, resource: Resource, object: Stored): Promise<string | undefined> => {
   if (resource === definitions) {
     const defined = definedBy(object);
@@ -118,7 +118,7 @@ const reasonToStay = async (session: Session, resource: Resource, object: Stored
   return undefined;
 };
 
-/** What we made of a resource; nothing where the server is too old to know it. */
+/** Lists the installation's objects of a resource; none where the server is too old to serve it. */
 async function* served({ transport }: Session, resource: Resource): ReturnType<typeof pages> {
   try {
     yield* pages(transport, { resource, selector });
@@ -127,7 +127,7 @@ async function* served({ transport }: Session, resource: Resource): ReturnType<t
   }
 }
 
-/** What an uninstallation would remove and keep; `withObjects` keeps nothing. */
+/** Lists the objects that an uninstallation would delete and keep; `withObjects` keeps none. */
 export const removalOf = async (session: Session, withObjects: boolean): Promise<Removal> => {
   const goes: Piece[] = [];
   const stays: { piece: Piece; why: string }[] = [];
@@ -150,7 +150,7 @@ export const removalText = ({ goes, stays }: Removal): string =>
     ...stays.map(({ piece, why }) => `keep    ${refText(piece.ref)}: ${why}`),
   ].join("\n");
 
-/** Removes piece by piece, each by its UID: what was made anew meanwhile is somebody else's. */
+/** Deletes the objects one after the other, each by its UID: an object that was created anew stays. */
 export const removeAll = async ({ transport }: Session, { goes }: Removal): Promise<void> => {
   const cluster = openCluster(transport);
   for (const { ref, uid } of goes) await cluster.remove(ref, { uid });

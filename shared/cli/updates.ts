@@ -1,11 +1,11 @@
-/** What of an application's status updates waits to be acknowledged, since when, and what its listener last said. */
+/** The status updates of an application that are not acknowledged, since when, and the listener's last failure. */
 import * as z from "zod";
 import { type Position, waiting } from "../core/outbox.ts";
 import { timeText } from "../core/time.ts";
 import type { RecordView } from "./record.ts";
 import { whenText } from "./text.ts";
 
-/** As delivery keeps it; whatever does not fit is not shown. */
+/** The cursor of a delivery. One of another form is not shown. */
 const cursor = z.object({
   stream: z.string(),
   acknowledged: z.number(),
@@ -13,16 +13,16 @@ const cursor = z.object({
 });
 
 export type Updates = {
-  /** So many that nobody has acknowledged. */
+  /** Number of updates that are not acknowledged. */
   readonly waiting: number;
-  /** Of the oldest of them. */
+  /** Instant of the oldest of them. */
   readonly since: string;
   readonly tries: number;
   readonly error: string | undefined;
   readonly next: string | undefined;
 };
 
-/** Undefined where nobody listens. */
+/** The waiting updates; undefined without a listener. */
 export const updatesOf = (record: RecordView | undefined, delivery: RecordView | undefined): Updates | undefined => {
   const { outbox } = record ?? {};
   if (outbox === undefined) return undefined;

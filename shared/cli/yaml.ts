@@ -1,14 +1,14 @@
 /**
- * The one place that writes YAML. kubectl, Helm and kustomize read YAML 1.1, where plain `on`, `no`, `y`, `0o17`, `1:30` or
- * `1e_3` are no strings: every string that some reader takes for something else is quoted here.
+ * The only module that writes YAML. kubectl, Helm and kustomize read YAML 1.1, where plain `on`, `no`, `y`, `0o17`,
+ * `1:30` or `1e_3` are no strings: every string that some reader takes for something else is quoted here.
  */
 import { Document, isScalar, Scalar, visit } from "yaml";
 
-/** What Go's YAML library takes for a number: it drops every underscore first, and knows the prefixes of Go. */
+/** Matches the numbers of Go's YAML library: it drops every underscore first, and knows the prefixes of Go. */
 const goNumber =
   /^[-+]?(0b[01]+|0o[0-7]+|0x[\da-f]+|\d+|(\.\d+|\d+(\.\d*)?)(e[-+]?\d+)?|\d+(:[0-5]?\d)+(\.\d*)?|\.(inf|nan))$/i;
 
-/** What YAML 1.1 takes for a boolean, nothing, a merge or a default value, in any case. */
+/** Matches the words that YAML 1.1 takes for a boolean, nothing, a merge or a default value, in any case. */
 const words = /^(y|n|yes|no|on|off|true|false|null|~|<<|=|)$/i;
 
 const isAmbiguous = (text: string): boolean => words.test(text) || goNumber.test(text.replaceAll("_", ""));

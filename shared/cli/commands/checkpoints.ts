@@ -1,4 +1,4 @@
-/** `rekindle checkpoints` as people type it: records from one store into another. */
+/** `rekindle checkpoints` as people type it: copies records from one store into another. */
 import { Command } from "commander";
 import { counted } from "../../core/counted.ts";
 import { Refused } from "../failure.ts";

@@ -21,7 +21,7 @@ const textAt = (value: unknown, ...path: readonly string[]): string | undefined 
   return typeof found === "string" ? found : undefined;
 };
 
-/** A token of a service account for so long as the server grants it. */
+/** Requests a service account's token for `durationMs`. The server may grant another duration. */
 const tokenFor = async (session: Session, tools: Tools, account: string, durationMs: number): Promise<string> => {
   const [namespace = "", name = "", ...more] = account.split("/");
   if (namespace === "" || name === "" || more.length > 0)
@@ -40,7 +40,7 @@ const tokenFor = async (session: Session, tools: Tools, account: string, duratio
 
 type Login = { readonly token: string } | { readonly eks: { readonly name: string; readonly region: string } };
 
-/** An EKS cluster's address names its region, and a token is good in one region only. */
+/** Refuses a region other than the one in the cluster's EKS address: a token is good in one region only. */
 const checkRegion = (region: string, server: string): void => {
   if (!/^[a-z]{2}(-[a-z]+)+-\d$/.test(region))
     throw new Refused(`--region ${JSON.stringify(region)}: write a region, such as eu-west-1`);
@@ -60,7 +60,7 @@ const loginFor = async (session: Session, tools: Tools, options: Options): Promi
   return { eks: { name, region } };
 };
 
-/** A file that only its owner reads, whoever may have read one of its name before. */
+/** Writes a file that only its owner can read, also where the file existed with wider permissions. */
 const kept = async (file: string, text: string): Promise<void> => {
   await writeFile(file, `${text}\n`, { mode: 0o600 });
   await chmod(file, 0o600);

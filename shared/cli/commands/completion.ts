@@ -3,7 +3,7 @@ import { Argument, Command } from "commander";
 import { type Described, scripts } from "../completion/scripts.ts";
 import type { Tools } from "../tools.ts";
 
-/** By the name of an argument, the command whose words it takes. */
+/** The beginning of an argument's name, and the command that prints the values of such an argument. */
 const sources: readonly (readonly [argument: string, source: string])[] = [
   ["application", "rekindle list -o key"],
   ["job", "rekindle job list -o key"],
@@ -33,7 +33,7 @@ const description = `Prints what a shell needs to complete commands, options and
   zsh   source <(rekindle completion zsh)
   fish  rekindle completion fish | source`;
 
-/** `all` opens every command, to know its options. */
+/** `all` opens every command: the scripts list their options. */
 export const completion =
   (all: () => Promise<readonly Command[]>) =>
   (tools: Tools): Command =>

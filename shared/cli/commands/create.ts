@@ -33,7 +33,7 @@ type Options = Scoped &
 
 const subject = ({ object, place }: Document): string => `${place}: ${object.kind} ${object.metadata.name}`;
 
-/** What would only be said at submission is said before anything is sent. */
+/** Lists the problems that a submission would report, before anything is sent. */
 const refusals = async (tools: Tools, documents: readonly Document[]): Promise<readonly string[]> => {
   const found = await Promise.all(
     documents.map(async (document) => {
@@ -51,7 +51,7 @@ type Sending = {
   readonly target: UploadTarget | undefined;
 };
 
-/** Sends one; before it the ConfigMap of its Hadoop configuration, which is the application's as soon as that is there. */
+/** Creates one object, and before it the ConfigMap of its Hadoop configuration, which the application then owns. */
 const sendObject = async (session: Session, given: Obj, { asked, files }: Sending) => {
   const both = withHadoop(given, files);
   if (both === undefined) return [(await createOne(session, given, asked)).line];
@@ -68,7 +68,7 @@ const sendObject = async (session: Session, given: Obj, { asked, files }: Sendin
   return [before.line, line];
 };
 
-/** Uploads its files, and sends it; a server that refuses the object is found out before the first upload. */
+/** Uploads an object's files and creates the object. A dry run finds a refusal before the first upload. */
 const sendOne = async (tools: Tools, session: Session, { object, uploads }: Prepared, sending: Sending) => {
   const { asked, target } = sending;
   if (target !== undefined && uploads.length > 0) {
@@ -78,7 +78,7 @@ const sendOne = async (tools: Tools, session: Session, { object, uploads }: Prep
   for (const line of await sendObject(session, object, sending)) tools.print(line);
 };
 
-/** Sends one after the other; one that is refused keeps none of the others back. Gives how many were refused. */
+/** Creates the objects one after the other, also after a refusal. Returns the number of refused objects. */
 const sendAll = async (
   tools: Tools,
   session: Session,
@@ -100,7 +100,7 @@ const sendAll = async (
   return refused;
 };
 
-/** The request: files, or one run of a schedule under a name; both together are a mistake. */
+/** Returns the source: files, or one run of a schedule under a name. Refuses both together, and neither. */
 const sourceOf = (name: string | undefined, { filename, from }: Options) => {
   if (filename !== undefined && name === undefined && from === undefined) return { filename };
   if (filename === undefined && name !== undefined && from !== undefined) return { name, from };
@@ -113,7 +113,7 @@ const checked = async (tools: Tools, documents: readonly Document[], { check }: 
   if (problems.length > 0) throw new Refused("nothing was sent; --no-check sends it anyway");
 };
 
-/** The documents with their local files named in the bucket. A file that is missing keeps everything back. */
+/** Replaces local files in the documents by their names in the bucket. One missing file refuses all documents. */
 const prepared = async (
   tools: Tools,
   session: Session,

@@ -37,7 +37,7 @@ export const event = (tools: Tools): Command =>
     .addOption(outputOption("table", "json", "yaml"))
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) => {
-        // Events outlive what they are about.
+        // Events outlast their object: for a missing object they are shown by its name.
         const target = await findTarget(name, session, options.namespace).catch((cause: unknown) => {
           if (isMissing(cause)) return targetOf(name, session, options.namespace);
           throw cause;

@@ -18,7 +18,7 @@ const wordOf = ({ kind }: Resource): string => kind.toLowerCase();
 
 const namespaceOf = ({ namespace }: Scoped, session: Session): string => namespace ?? session.namespace ?? "default";
 
-/** vcctl takes the name by a flag; so does this, and as an argument. */
+/** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
 const nameIn = (resource: Resource, given: string | undefined, { name = given }: Named): string => {
   if (name !== undefined && name !== "" && (given ?? name) === name) return name;
   throw new Refused(`name one ${wordOf(resource)}: NAME, or -N NAME`);
@@ -39,7 +39,7 @@ const allOf = async ({ transport }: Session, resource: Resource, namespace: stri
   return objects;
 };
 
-/** The objects of a file, each where it is to be; anything else in it is refused. */
+/** Reads the objects of a file, in `namespace` unless an object names its own. Refuses objects of another kind. */
 const inFile = async (tools: Tools, resource: Resource, file: string, namespace: string): Promise<readonly Obj[]> => {
   const documents = await documentsOf([file], tools.stdin);
   for (const { object, place } of documents)
@@ -51,7 +51,7 @@ const inFile = async (tools: Tools, resource: Resource, file: string, namespace:
   }));
 };
 
-/** Does the same with every object, and fails at the end with what could not be done. */
+/** Calls `act` for each object and prints its line. Throws at the end with all failures. */
 const each = async (tools: Tools, objects: readonly Obj[], act: (object: Obj) => Promise<string>): Promise<void> => {
   const failures: string[] = [];
   for (const object of objects) {
@@ -121,7 +121,7 @@ const get = (tools: Tools, resource: Resource): Command =>
       }),
     );
 
-/** As vcctl, without what the API server notes of its writers. */
+/** As vcctl: the object without `metadata.managedFields`. */
 const bare = ({ metadata, ...object }: Stored): unknown => ({
   ...object,
   metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => field !== "managedFields")),

@@ -9,7 +9,7 @@ import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & { readonly port: number; readonly remotePort?: number; readonly executor?: string };
 
-/** Where the driver serves its page. */
+/** The port of the driver's page: `spark.ui.port`, or Spark's default. */
 const pagePort = ({ spec }: Stored): number => {
   const conf = isRecord(spec) ? spec["sparkConf"] : undefined;
   const said = Number(isRecord(conf) ? conf["spark.ui.port"] : Number.NaN);

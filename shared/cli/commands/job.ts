@@ -18,7 +18,7 @@ type Named = Scoped & { readonly name?: string | undefined };
 
 const namespaceOf = ({ namespace }: Scoped, session: Session): string => namespace ?? session.namespace ?? "default";
 
-/** vcctl takes the name by a flag; so does this, and as an argument. */
+/** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
 const nameIn = (given: string | undefined, { name = given }: Named, command: string): string => {
   if (name !== undefined && name !== "" && (given ?? name) === name) return name;
   throw new Refused(`name one job: rekindle job ${command} NAME, or -N NAME`);
@@ -107,7 +107,7 @@ const list = (tools: Tools): Command =>
       }),
     );
 
-/** What is kept of a job beside it: the record, and events. */
+/** Returns the view of a job, with its record and its events. */
 const viewed = async (tools: Tools, session: Session, job: Stored): Promise<string> => {
   const { name, namespace = "" } = job.metadata;
   const found = await recordOf(session, { cluster: "default", kind: jobs.kind, namespace, name });
@@ -127,7 +127,7 @@ const view = (tools: Tools): Command =>
 
 const ended = ["Completed", "Failed", "Terminated"];
 
-/** `vcctl job suspend` and `resume`: an order that whichever controller runs the job obeys. */
+/** As `vcctl job suspend` and `resume`: creates a Command, which the controller that runs the job obeys. */
 const ordering = (tools: Tools, name: "suspend" | "resume", action: string, summary: string): Command =>
   onJob(name, tools, async (session, job) => {
     const phase = phaseOf(job);

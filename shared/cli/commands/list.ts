@@ -25,7 +25,7 @@ const kindsNamed = (names: readonly string[]): readonly Kind[] => {
 
 const againMs = 2_000;
 
-/** Prints what changes until somebody stops it. */
+/** Prints changed rows until the user stops the command. */
 const watched = async (tools: Tools, session: Session, asked: Asked, form: string): Promise<never> => {
   let before: readonly Listed[] = [];
   for (;;) {

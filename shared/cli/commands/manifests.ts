@@ -27,7 +27,7 @@ const familiesIn = (text: string): readonly Family[] => {
   return found;
 };
 
-/** An option that may stand alone: then it means all. */
+/** Parses an option with an optional list of names: without a list it means all. */
 const namesOrAll = (text: string | undefined): true | readonly string[] => (text === undefined ? true : namesOf(text));
 
 type Options = Where & {
@@ -39,7 +39,7 @@ type Options = Where & {
   readonly family?: readonly Family[];
   readonly sparkNamespace: readonly string[];
   readonly sparkAccount: readonly string[];
-  /** True: all of them; else of these groups. */
+  /** True: no CRDs at all; a list: none of these groups. */
   readonly withoutCrds?: true | readonly string[];
   readonly withoutDeployment?: boolean;
   readonly rbacOnly?: boolean;
@@ -50,16 +50,16 @@ type Options = Where & {
   readonly admission?: boolean;
   readonly admissionUrl?: string;
   readonly admissionQueueGate?: boolean;
-  /** JSON. */
+  /** Resource groups, in JSON. */
   readonly admissionResourceGroups?: string;
   readonly policies?: boolean;
-  /** True: all of them. */
+  /** True: all functions. */
   readonly functions?: true | readonly string[];
 };
 
 const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
 
-/** The CRDs to print: all but those that are there already. */
+/** The CRDs to print: those of the chosen families, without the groups of `--without-crds`. */
 const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly, family }: Options): Promise<readonly string[]> => {
   if (withoutCrds === true || rbacOnly === true) return [];
   const crds = await tools.crds();
@@ -70,7 +70,7 @@ const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly, family }: Optio
   return crds.filter(({ group }) => isWanted(group)).map(({ text }) => text);
 };
 
-/** Flags that say what is printed this time, and not what is installed. */
+/** Flags that choose what one call prints. They are no part of the installation. */
 const passing: ReadonlySet<string> = new Set(["upgrade", "crdsOnly", "rbacOnly", "kubeconfig", "context"]);
 
 /** The flags that were typed, as they can be typed again. */
@@ -85,11 +85,11 @@ const argsOf = (command: Command): readonly string[] =>
 
 type Asked = { readonly tools: Tools; readonly options: Options; readonly args: readonly string[] };
 
-/** Accounts and roles alone leave the kept flags of the whole as they are. */
+/** The ConfigMap with the flags. `--rbac-only` prints none, so the flags of the whole installation stay. */
 const keptBy = ({ options, args }: Asked, part: Part): readonly Obj[] =>
   options.rbacOnly === true ? [] : [keptFlags({ part, namespace: options.namespace, args })];
 
-/** What is printed in the installation's place. */
+/** Returns the text that a flag asks for in place of the installation; undefined: no flag does. */
 const insteadOf = (asked: Asked): string | undefined => {
   const { options } = asked;
   const { policies, admissionUrl, functions, family: families } = options;
@@ -123,7 +123,7 @@ const textOf = async (asked: Asked): Promise<string> => {
   return manifestsText(installation, await wantedCrds(tools, options), keptBy(asked, "host"));
 };
 
-/** The flags of the installation, then those of this command: the later one wins. */
+/** Parses the installation's flags and then this command's: a later flag wins. */
 const readAgain = (tools: Tools, args: readonly string[]): Asked => {
   const command = withOptions(new Command("manifests"), tools.version).exitOverride();
   command.parseOptions([...args]);

@@ -24,7 +24,7 @@ type Options = Where & {
 
 const placeOf = ({ context, server }: Session): string => context ?? server;
 
-/** What a machine reads: the report, without whole objects. */
+/** The report as data, without whole objects. */
 const plain = ({ installed, saved, family: _, ...report }: Report): unknown => ({
   workloads: [...installed.workloads, ...installed.schedulers].map(({ object: __, ...workload }) => workload),
   leases: installed.leases.map(({ metadata: { namespace, name }, spec }) => ({ namespace, name, spec })),
@@ -33,7 +33,7 @@ const plain = ({ installed, saved, family: _, ...report }: Report): unknown => (
   ...report,
 });
 
-/** By the names of the families. */
+/** Prints the reports; in JSON and YAML by the names of the families. */
 const printed = (reports: readonly Report[], session: Session, output: string): string => {
   const data = Object.fromEntries(reports.map((report) => [report.family.name, plain(report)]));
   if (output === "json") return asJson(data);
@@ -44,7 +44,7 @@ const printed = (reports: readonly Report[], session: Session, output: string): 
 
 const titles = (all: readonly Family[]): string => all.map(({ title }) => title).join(" and ");
 
-/** Those that are meant: the one that is named, or all of which something is found or remembered. */
+/** The families of a command: the one that it names, or all that are installed or have a record of a migration. */
 const meant = async (session: Session, { family }: Options): Promise<readonly Family[]> => {
   if (family !== undefined) return [families[family]];
   const found = Object.values(families).map(async (one) => {

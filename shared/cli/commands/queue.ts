@@ -15,7 +15,7 @@ import type { Session, Tools, Where } from "../tools.ts";
 
 type Named = Where & { readonly name?: string };
 
-/** vcctl takes the name by a flag; so does this, and as an argument. */
+/** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
 const nameIn = (given: string | undefined, { name = given }: Named, command: string): string => {
   if (name !== undefined && name !== "" && (given ?? name) === name) return name;
   throw new Refused(`name one queue: rekindle queue ${command} NAME, or -n NAME`);
@@ -32,7 +32,7 @@ const named = (name: string): Command =>
 
 type Commanding = { readonly commandNamespace: string };
 
-/** vcctl makes its commands for queues in one namespace, which controllers obey unless they are told of others. */
+/** vcctl creates Commands for queues in the namespace `default`. Rekindle obeys it unless its settings name others. */
 const commandNamespace = (): Option =>
   new Option(
     "--command-namespace <name>",
@@ -59,7 +59,7 @@ const create = (tools: Tools): Command =>
       }),
     );
 
-/** The server keeps no status of what is created: a queue that is to be closed is closed by order. */
+/** Creates a Command for a queue. It closes a new queue, too: the API server drops the status of a created object. */
 const act = async (session: Session, name: string, action: string, { commandNamespace }: Commanding): Promise<void> =>
   order(session, { about: await queueNamed(session, name), resource: queues, action, commandNamespace });
 
@@ -69,7 +69,7 @@ const allOf = async ({ transport }: Session, resource: Resource): Promise<readon
   return found;
 };
 
-/** Groups of all namespaces; who may not see them sees none counted. */
+/** Lists the PodGroups of all namespaces; none, with a warning, without the right to list them or without their CRD. */
 const groupsIn = async (tools: Tools, session: Session): Promise<readonly Stored[]> => {
   try {
     return await allOf(session, podGroups);

@@ -68,7 +68,7 @@ const agreed = async (tools: Tools, keys: readonly Key[], options: Options): Pro
     throw new Refused("nothing was changed (--yes skips the question)");
 };
 
-/** One after the other; what cannot be done for one holds no other up. */
+/** Recovers the keys one after the other. A refusal is a result and does not end the loop. */
 const recoverAll = async (tools: Tools, session: Session, keys: readonly Key[], how: RecoverHow) => {
   const all: Recovered[] = [];
   for (const key of keys) all.push(await tools.recover(session, key, how));

@@ -1,4 +1,4 @@
-/** `rekindle render` as people type it: what a submission would create, without any cluster. */
+/** `rekindle render` as people type it: the objects that a submission would create, without any cluster. */
 import { Command } from "commander";
 import { documentsOf } from "../documents.ts";
 import { Refused } from "../failure.ts";

@@ -10,7 +10,7 @@ import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & { readonly output: string; readonly watch?: true };
 
-/** A record that looks well may still be none that the next step can use; who may not find out says what there is. */
+/** Checks by a preview whether the next step can use the record. If the preview fails, the record counts as usable. */
 const judged = async (tools: Tools, session: Session, { target, found }: Seen): Promise<Seen["found"]> => {
   if (found.is !== "record") return found;
   const preview = await tools.preview(session, target.key).catch(() => undefined);
@@ -23,11 +23,11 @@ const details = ({ target, object }: Seen): string =>
     .map(([head, value]) => `${head.toLowerCase().padEnd(10)} ${value}`)
     .join("\n");
 
-/** What was found where no kind was written, unless it is of the kind that is meant then. */
+/** Names the object that a name without a kind has found; "" for a SparkApplication or for a name with a kind. */
 const foundText = (name: string, { target: { kind, key } }: Seen): string =>
   kind === usual || kindNamed(name.split("/")[0] ?? "") === kind ? "" : `found      ${fullName(key)}\n`;
 
-/** What was seen in one of its forms. */
+/** Returns the status in one of the output forms. */
 const textOf = (seen: Seen, form: string, paint: Paint): string => {
   const { resource } = seen.target.kind;
   if (form === "name") return nameText(resource, seen.object.metadata.name);
@@ -39,7 +39,7 @@ const textOf = (seen: Seen, form: string, paint: Paint): string => {
 
 const againMs = 2_000;
 
-/** Looks again and again, prints when something changed, and ends when the application has. */
+/** Reads the status repeatedly, prints it on a change, and returns when the application has ended. */
 const watched = async (tools: Tools, see: () => Promise<Seen>, form: string): Promise<void> => {
   let said = "";
   for (;;) {

@@ -29,10 +29,10 @@ type Options = Scoped & {
 
 const againMs = 2_000;
 
-/** How long nothing is said while nothing changes. */
+/** Longest silence while the state stays the same, ms. */
 const quietMs = 30_000;
 
-/** Says each state that is new, and from time to time that it is still the same. */
+/** Reports each new state, and an unchanged state every `quietMs`. */
 const progress = (tools: Tools, name: string): ((standing: Standing) => void) => {
   const began = tools.now();
   let said = { state: "", at: Number.NEGATIVE_INFINITY };
@@ -44,7 +44,7 @@ const progress = (tools: Tools, name: string): ((standing: Standing) => void) =>
   };
 };
 
-/** Looks until it has ended, and says on the way how far it is; how it ended is the exit code. */
+/** Waits until the application has ended and reports its progress. A failure throws with its exit code. */
 const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: number): Promise<void> => {
   const name = `${target.key.namespace}/${target.key.name}`;
   const tell = progress(tools, name);
@@ -89,7 +89,7 @@ const send = async (tools: Tools, object: Obj, options: Options): Promise<void> 
   });
 };
 
-/** The file to keep. `kubectl apply` takes no name that the server completes: the same command line always gives the same name. */
+/** The object as a file. `kubectl apply` takes no generateName, so one command line always gives the same name. */
 const namedWhole = (object: Obj): object => {
   const { name, ...metadata } = object.metadata;
   if (!("generateName" in metadata)) return object;

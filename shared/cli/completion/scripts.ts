@@ -12,9 +12,9 @@ export type Described = {
   readonly name: string;
   readonly says: string;
   readonly options: readonly Opt[];
-  /** The command that prints what its arguments may be; absent: nothing does. */
+  /** The command that prints the values of its arguments; undefined: there is none. */
   readonly names: string | undefined;
-  /** Its own commands; none of most. */
+  /** Its subcommands; most commands have none. */
   readonly commands: readonly Described[];
 };
 
@@ -22,7 +22,7 @@ const flagsOf = ({ long, short }: Opt): readonly string[] => (short === undefine
 
 const indented = (lines: string): string => lines.replaceAll(/^/gm, "    ");
 
-/** Commands of a command: the second word names one of them, and what follows is its own. */
+/** Completes a command with subcommands: the second word names one, and the words after it belong to that one. */
 const bashGroup = ({ name, commands }: Described): string =>
   [
     `    ${name})`,
@@ -82,7 +82,7 @@ const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").repla
 
 const seen = (name: string): string => `__fish_seen_subcommand_from ${name}`;
 
-/** `when` is the condition under which it may be named, `then` the one under which it was. */
+/** `when` is the condition under which the command may be typed, `then` the one under which it has been typed. */
 const fishCommand = ({ name, says, options, names, commands }: Described, when: string, then: string): string[] => {
   const within = `complete -c rekindle -n '${then}'`;
   const lines = options.map(({ long, short, says: meaning, takesValue, choices }) =>

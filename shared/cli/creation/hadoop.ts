@@ -6,7 +6,7 @@ import { isRecord } from "../../kube/responses.ts";
 import { Refused } from "../failure.ts";
 import { usual } from "../kinds/all.ts";
 
-/** Files by their names: text, and in base64 what is none. */
+/** Files by name: text in `data`, other content in base64 in `binaryData`. */
 export type HadoopFiles = {
   readonly data: Readonly<Record<string, string>>;
   readonly binaryData: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export const hadoopFiles = async (folder: string): Promise<HadoopFiles> => {
   };
 };
 
-/** The ConfigMap and the application that names it; undefined for what is no application, or names one of its own. */
+/** The ConfigMap and the application that names it; undefined without files, and for objects that need no ConfigMap. */
 export const withHadoop = (
   object: Obj,
   files: HadoopFiles | undefined,

@@ -19,8 +19,8 @@ const refOf = (text: string, session: Pick<Session, "namespace">, asked: string 
 };
 
 /**
- * An application with the template of a schedule. The schedule owns it, as sparkctl has it: it goes when the schedule goes.
- * It bears no label of the schedule, so it counts neither for its history nor for its concurrency policy.
+ * An application with the template of a schedule. As with sparkctl, the schedule owns it: it is deleted with the
+ * schedule. It bears no label of the schedule, so it counts neither for its history nor for its concurrency policy.
  */
 export const fromSchedule = async (
   session: Session,

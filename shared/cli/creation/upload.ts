@@ -26,10 +26,10 @@ export type UploadTarget = { readonly place: BucketPlace; readonly path: readonl
 /** A file of this machine, the field that names it, and the key of its object. */
 export type Upload = { readonly field: string; readonly file: string; readonly key: string };
 
-/** A file is read into memory whole, for its digest and its upload to be of one content; Node reads at most this much. */
+/** The largest file, bytes: digest and upload need one content, so a file is read whole, and Node reads no more. */
 const mostBytes = 2 ** 31 - 1;
 
-/** Words in place of a file: Spark looks for none. */
+/** Values that stand in place of a file: Spark reads no file for them. */
 const noFiles = ["spark-internal", "spark-shell", "pyspark-shell", "sparkr-shell"];
 
 const segments = (text = ""): readonly string[] => text.split("/").filter((part) => part !== "");
@@ -95,7 +95,7 @@ const withFiles = (spec: Readonly<Record<string, unknown>>, path: string, replac
   };
 };
 
-/** An object with every local file replaced, wherever its kind has the spec of an application. */
+/** Replaces every local file in the spec of a SparkApplication or in the template of its schedule. */
 const replaced = (object: Obj, replace: Replace): Obj => {
   const { spec, kind, apiVersion } = object;
   if (!apiVersion.startsWith(`${usual.resource.group}/`) || !isRecord(spec)) return object;
@@ -132,7 +132,7 @@ export const withUploads = (
   return { object, uploads };
 };
 
-/** The reason why a file cannot be uploaded; undefined: it can. */
+/** The reasons why a file cannot be uploaded; empty: it can. */
 const problemOf = async ({ field, file }: Upload): Promise<readonly string[]> => {
   const found = await stat(file).catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause))));
   if (found instanceof Error) return [`${field}: ${file}: cannot be read (${found.message.split(",")[0] ?? ""})`];
@@ -164,7 +164,7 @@ const uploadOne = async (
   const standing = override ? undefined : await bucket.find(key);
   if (standing !== undefined && !isSame(content, standing))
     throw new Refused(`${field}: ${url} is there already with other content; --override replaces it`);
-  // Whether everybody may read an object that is there is not known, so --public writes it again.
+  // Whether an existing object is public is not known, so --public writes it again.
   if (standing !== undefined && !place.isPublic) return `${url} is there already`;
   if (!dryRun) await bucket.put(key, content);
   return `${url} uploaded${dryRun ? " (dry run)" : ""}`;

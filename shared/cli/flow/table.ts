@@ -4,7 +4,7 @@ import { instantOf } from "../../core/time.ts";
 import { jobFlows, statusOf } from "../job/shape.ts";
 import { columns, spanText } from "../text.ts";
 
-/** How, and when, epoch ms. */
+/** The output form, and the time, epoch ms. */
 export type Shown = { readonly output: string; readonly now: number };
 
 const ageOf = ({ metadata: { creationTimestamp } }: Stored, now: number): string => {

@@ -1,4 +1,4 @@
-/** What an installation needs beside the host when it serves admission: a Service that the API server calls, and rights. */
+/** Objects of an installation that serves admission: the Service that the API server calls, and roles. */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
 import { noPodRules, type PodRules } from "../../kube/pod-rules.ts";
@@ -17,7 +17,7 @@ const podArgs = ({ queueGate, groups }: PodRules): readonly string[] => [
   ...(groups.length === 0 ? [] : [`--admission-resource-groups=${JSON.stringify(groups)}`]),
 ];
 
-/** The host's flags: where it listens, as what it is called, where its replicas share a certificate, what it writes into pods. */
+/** The host's flags for admission: its address, its Service, the Secret of the shared certificate, rules for pods. */
 export const admissionArgs = (namespace: string, pods: PodRules = noPodRules): readonly string[] => [
   "--admission",
   `--admission-listen=0.0.0.0:${port}`,
@@ -39,7 +39,7 @@ const service = ({ namespace, host }: Place): Obj => ({
   kind: "Service",
   metadata: named(name, namespace),
   spec: {
-    // Without a host in the cluster somebody else says where its endpoints are.
+    // Without a host in the cluster the Service selects no pods: its endpoints come from elsewhere.
     ...(host ? { selector: { "app.kubernetes.io/name": "rekindle" } } : {}),
     ports: [{ name: "https", port: 443, targetPort: port, protocol: "TCP" }],
   },

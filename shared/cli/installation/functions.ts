@@ -1,4 +1,4 @@
-/** What each function may do in the cluster that it works for, when it does not run within a host. */
+/** Rights of each function in its cluster, where it does not run within a host. */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
 import { type Feature, features } from "../../kube/features.ts";
@@ -22,7 +22,7 @@ const whoIsWho = rule("", ["namespaces"], ["get"]);
 const isOf = (group: string, resource: string, { apiGroups, resources }: Rule): boolean =>
   apiGroups.includes(group) && resources.includes(resource);
 
-/** A step lists and gets, and never watches; records it finds by their names. */
+/** The host's rules without `watch`, and without `list` of checkpoints: a step reads records by their names. */
 const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
   host
     .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
@@ -30,17 +30,17 @@ const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
       isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,
     );
 
-/** What the host watches, the forwarder does in its place. */
+/** The forwarder's rules: list and watch for each resource that the host watches. */
 const watched = (host: readonly Rule[]): readonly Rule[] =>
   host.filter(({ verbs }) => verbs.includes("watch")).map((one) => ({ ...one, verbs: ["list", "watch"] }));
 
-/** Controllers that elect no leader are known by their Deployments; pods are listed anyway. */
+/** Controllers without a leader election are found by their Deployments; pods are listed by other rules. */
 const deployments = lookoutRules.filter((one) => isOf("apps", "deployments", one));
 
 const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
 
-/** Rights by the function's name, for functions that run these families; `wake` asks the cluster for nothing. */
+/** Rules by the function's name, for functions that run these families; `wake` needs none. */
 export const functionRulesOf = (
   chosen: readonly Family[],
   wanted: readonly Feature[],
@@ -75,13 +75,13 @@ export const functionRulesOf = (
       rule("", ["events"], ["create"]),
       records("get", "create", "update", "delete"),
     ],
-    // What is shown over HTTP, as a list and each by its name.
+    // The HTTP API shows these objects as a list and by name.
     api: [
       ...spark(kinds("get", "list")),
       ...volcano(
         rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
         rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
-        // Counted at each scrape of figures, as the records are.
+        // Counted at each scrape of the metrics, as records are.
         rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ),
       rule("", ["pods"], ["list"]),
@@ -102,10 +102,10 @@ export const functionRules = functionRulesOf(families, features);
 
 export const functionNames: readonly string[] = Object.keys(functionRules);
 
-/** Of the account of its pods, and of all that is made for it. */
+/** Name of a function's service account, and of all objects that are created for the function. */
 export const accountOf = (name: string): string => `rekindle-${name}`;
 
-/** Whom a function is to the cluster: the account of its pods, and the group of EKS' access entries. */
+/** The subjects of a function: the account of its pods, and the group of EKS' access entries. */
 const granteesOf = (name: string, namespace: string): readonly Grantee[] => [
   { name: accountOf(name), namespace },
   { group: `rekindle:${name}` },
@@ -114,13 +114,13 @@ const granteesOf = (name: string, namespace: string): readonly Grantee[] => [
 type Functions = {
   readonly namespace: string;
   readonly functions: readonly string[];
-  /** Namespaces are chosen by labels, too. */
+  /** Label selector of further namespaces. */
   readonly namespaceSelector?: string | undefined;
   /** Absent: all. */
   readonly families?: readonly Family[] | undefined;
   /** Absent: none. */
   readonly features?: readonly Feature[] | undefined;
-  /** Machines that are about to go are looked for, and their nodes cordoned. */
+  /** True: nodes that are about to go are looked up and cordoned. */
   readonly nodes?: boolean | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** Roles and their bindings, under names and labels of ours. */
+/** Roles and their bindings, with Rekindle's names and labels. */
 import type { Obj } from "../../core/object.ts";
 import { ours } from "./marks.ts";
 import type { Rule } from "./roles.ts";
@@ -23,7 +23,7 @@ const subject = (to: Grantee) =>
 
 type Grant = {
   readonly name: string;
-  /** Undefined: everywhere. */
+  /** Namespace; undefined: the whole cluster. */
   readonly within: string | undefined;
   readonly rules: readonly Rule[];
   readonly to: readonly Grantee[];

@@ -9,12 +9,12 @@ import { ours } from "./marks.ts";
 
 const mark = "rekindle.dev/installation";
 
-/** What was installed: everything for a host, or accounts and roles of functions. */
+/** Part of an installation: everything for a host, or accounts and roles of functions. */
 export type Part = "host" | "functions";
 
 type Flags = { readonly part: Part; readonly namespace: string; readonly args: readonly string[] };
 
-/** As an object of the installation. */
+/** The ConfigMap that keeps the flags. */
 export const keptFlags = ({ part, namespace, args }: Flags): Obj => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -42,7 +42,7 @@ const argsIn = (object: Stored): readonly string[] => {
   }
 };
 
-/** The flags of all that was installed in this cluster. */
+/** Reads the flags of all installations in this cluster. */
 export const flagsKept = async ({ transport }: Session): Promise<readonly (readonly string[])[]> => {
   const found: Stored[] = [];
   for await (const page of pages(transport, { resource: configMaps, selector: mark })) found.push(...page.items);

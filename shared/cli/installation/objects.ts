@@ -21,28 +21,28 @@ import { containerSecurity, deploymentOf, fenceOf, probes, serviceOf, sized } fr
 export type Installation = {
   readonly namespace: string;
   readonly image: string;
-  /** Namespaces to look after; empty: all, by a ClusterRole. */
+  /** Namespaces in scope; empty: all, by a ClusterRole. */
   readonly namespaces: readonly string[];
-  /** Label selector of namespaces that are looked after, too. */
+  /** Label selector of further namespaces in scope. */
   readonly namespaceSelector?: string | undefined;
   /** Namespaces in which drivers run under the accounts made for them. */
   readonly sparkNamespaces: readonly string[];
   readonly sparkAccounts: readonly string[];
-  /** Families of kinds that it runs; absent: all. */
+  /** Families of kinds that the host runs; absent: all. */
   readonly families?: readonly Family[] | undefined;
   /** Features whose rights are granted; absent: none. */
   readonly features?: readonly Feature[] | undefined;
   /** Whether the host runs in the cluster, too. */
   readonly host: boolean;
-  /** Whether it may look for machines that are about to go, and cordon their nodes. */
+  /** Whether the host may look up nodes that are about to go, and cordon them. */
   readonly nodes?: boolean;
-  /** Whether it serves admission webhooks. */
+  /** Whether the host serves admission webhooks. */
   readonly admission: boolean;
-  /** What admission writes into pods; absent: nothing. */
+  /** Rules by which admission changes pods; absent: none. */
   readonly pods?: PodRules | undefined;
 };
 
-/** Beside whatever else is granted: nodes stand in no namespace. */
+/** A ClusterRole of its own for nodes, which have no namespace. */
 const nodeGrants = ({ namespace, nodes = false }: Installation): readonly Obj[] =>
   nodes
     ? grant({
@@ -72,7 +72,7 @@ const hostGrants = (installation: Installation): readonly Obj[] => {
   ];
 };
 
-/** A role for each feature, so that it shows by its name and goes alone. */
+/** A role for each feature, so that it can be seen by its name and removed alone. */
 const featureGrants = (installation: Installation): readonly Obj[] => {
   const { namespace, namespaces, namespaceSelector = "", families: chosen = families } = installation;
   const places = namespaceSelector === "" && namespaces.length > 0 ? namespaces : [undefined];
@@ -104,7 +104,7 @@ export const driverGrants = ({
     ])
     .map(forDrivers);
 
-/** Name of a ConfigMap and of a Secret with settings of the host, where somebody makes them. */
+/** Name of the optional ConfigMap and of the optional Secret with settings of the host. */
 export const settingsName = "rekindle-settings";
 
 const settingsFrom = [
@@ -112,7 +112,7 @@ const settingsFrom = [
   { secretRef: { name: settingsName, optional: true } },
 ];
 
-/** Outlives the restarts of its container, and goes with its pod. */
+/** An emptyDir: it outlasts restarts of the container and is deleted with the pod. */
 const stateFolder = "/var/lib/rekindle";
 const state = { name: "state", emptyDir: { sizeLimit: "16Mi" } };
 
@@ -143,7 +143,7 @@ const container = ({
   securityContext: containerSecurity,
 });
 
-/** The host itself, where it is found, and what it may be reached at and reach. */
+/** The host's Deployment, its Service and its NetworkPolicy. */
 const hostObjects = (installation: Installation): readonly Obj[] => {
   const { namespace, admission } = installation;
   const name = "rekindle";
@@ -158,7 +158,7 @@ const hostObjects = (installation: Installation): readonly Obj[] => {
   ];
 };
 
-/** Pods of ours need nothing that the strictest level forbids, and no others belong there. */
+/** A namespace at the strictest pod security level: only Rekindle's pods run in it, and they comply. */
 export const namespaceOf = (name: string): Obj => ({
   apiVersion: "v1",
   kind: "Namespace",

@@ -1,6 +1,6 @@
 /**
- * The rules of admission as ValidatingAdmissionPolicies, for clusters that want no webhook: the API server keeps them
- * itself. What CEL cannot say is found by reconcile, as without them.
+ * The rules of admission as ValidatingAdmissionPolicies, for clusters without a webhook: the API server enforces them
+ * itself. Reconcile finds violations that CEL cannot express, as it does without policies.
  */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
@@ -28,7 +28,7 @@ const matched = (policy: Policy, places: Places) => ({
   ...within(places),
 });
 
-/** Labels of a bad object may be mended, and what was good before a rule came may go on. */
+/** Updates that leave the spec unchanged pass: labels stay editable, and objects older than a rule may go on. */
 const changed: readonly Condition[] = [
   { name: "spec-is-new", expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec" },
 ];

@@ -1,4 +1,4 @@
-/** The table of rights in the docs: which the host has, where, with which flag, and what each is for. Made from the rules. */
+/** The table of rights in the docs, made from the rules: each right of the host, its scope, flag and purpose. */
 import { families } from "../../kube/families.ts";
 import { features } from "../../kube/features.ts";
 import {

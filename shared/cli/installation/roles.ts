@@ -1,4 +1,4 @@
-/** Who may do what: the least that the host needs, and what Spark's drivers need, each in one table. */
+/** RBAC rules: the least rights that the host needs, and those that Spark's drivers need, each in one table. */
 import { type Family, families } from "../../kube/families.ts";
 import { type Feature, featureResource, features } from "../../kube/features.ts";
 
@@ -15,7 +15,7 @@ export const rule = (group: string, resources: readonly string[], verbs: readonl
   verbs,
 });
 
-/** A rule, the family whose kinds need it ("any": every installation does), and what for, as the table of rights prints it. */
+/** A rule, the family whose kinds need it ("any": all installations), and its purpose for the table of rights. */
 export type Needed = { readonly of: Family | "any"; readonly rule: Rule; readonly for: string };
 
 const need = (of: Needed["of"], needs: Rule, why: string): Needed => ({ of, rule: needs, for: why });
@@ -179,36 +179,36 @@ export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): rea
     : [];
 };
 
-/** What the host needs wherever it looks after applications of these families, with these features. */
+/** The host's rules in its scope, for these families and features. */
 export const hostRulesOf = (chosen: readonly Family[], wanted: readonly Feature[] = []): readonly Rule[] => [
   ...needed.flatMap(({ of, rule: one }) => (isNeeded(of, chosen) ? [one] : [])),
   ...wanted.flatMap((feature) => featureRulesOf(feature, chosen)),
 ];
 
-/** What the host needs for all families and all features. */
+/** The host's rules for all families and all features. */
 export const hostRules: readonly Rule[] = hostRulesOf(families, features);
 
-/** To see whether another controller of these kinds is alive, wherever it lives; without it the host says that it is blind. */
+/** Rules to see another controller of these kinds in any namespace; without them the host reports their lack. */
 export const lookoutRules: readonly Rule[] = [
   rule("coordination.k8s.io", ["leases"], ["list"]),
   rule("apps", ["deployments"], ["list"]),
 ];
 
-/** To tell an executor whose node is dead or gone from one that is only not ready; without it only what the cluster says of pods counts. */
+/** Rules to tell a dead or deleted node from one that is only not ready; without them only the pods' status counts. */
 export const nodeRules: readonly Rule[] = [rule("", ["nodes"], ["get"])];
 
-/** To know a machine of which somebody says that it goes, and to close its node to further pods; without it that is only told. */
+/** Rules to find the node of a notice and to cordon it; without them the notice is only reported. */
 export const noticeRules: readonly Rule[] = [rule("", ["nodes"], ["list", "patch"])];
 
-/** The cluster's identity is the UID of its kube-system namespace: whoever looks after others only needs a Role there. */
+/** The cluster's identity is the UID of its kube-system namespace: a host of other namespaces needs a Role there. */
 export const identityRules: readonly Rule[] = [
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
 ];
 
-/** To know which namespaces a label selector chooses, and when there is another one. */
+/** Rules to find the namespaces that a label selector selects, also later ones. */
 export const selectionRules: readonly Rule[] = [rule("", ["namespaces"], ["list"])];
 
-/** What a driver does in its namespace: it makes and ends its executors and what they need. */
+/** A driver's rules in its namespace: it creates and deletes its executors and their objects. */
 export const driverRules: readonly Rule[] = [
   rule(
     "",
@@ -217,7 +217,7 @@ export const driverRules: readonly Rule[] = [
   ),
 ];
 
-/** What serving admission takes beside that: to register itself, and to look at quotas, queues and a namespace's own queue. */
+/** Further rules for admission: to register itself, and to read quotas, queues, and the queue of a namespace. */
 export const registrationRulesOf = (chosen: readonly Family[]): readonly Rule[] => [
   rule(
     "admissionregistration.k8s.io",
@@ -237,10 +237,10 @@ export const registrationRulesOf = (chosen: readonly Family[]): readonly Rule[] 
   rule("", ["namespaces"], ["get"]),
 ];
 
-/** The same for all families. */
+/** The rules for admission of all families. */
 export const registrationRules: readonly Rule[] = registrationRulesOf(families);
 
-/** In the host's own namespace: the certificate that its replicas share. */
+/** Rules in the host's namespace for the Secret with the certificate that its replicas share. */
 export const certificateRules: readonly Rule[] = [
   rule("", ["secrets"], ["create"]),
   { ...rule("", ["secrets"], ["get", "update"]), resourceNames: ["rekindle-admission"] },

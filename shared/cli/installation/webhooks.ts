@@ -1,4 +1,4 @@
-/** The webhook configurations of admission: names of our own, our kinds only, and nobody waits for long when nobody answers. */
+/** The webhook configurations of admission: own names, only Rekindle's kinds, a short timeout, failurePolicy Ignore. */
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Family } from "../../kube/families.ts";
@@ -14,15 +14,15 @@ export type Reach =
 
 export type Registration = {
   readonly reach: Reach;
-  /** PEM; undefined: the authorities that the API server's machine trusts, or what somebody else fills in. */
+  /** PEM; undefined: an authority that the API server's machine trusts, or one that another controller fills in. */
   readonly ca: string | undefined;
   /** Families that are run here and whose kinds the cluster has. */
   readonly families: readonly Family[];
-  /** What admission writes into pods; absent: nothing, and none is sent to it for that. */
+  /** Rules by which admission changes pods; absent: none, and no pods are sent to it for that. */
   readonly pods?: PodRules | undefined;
 } & Places;
 
-/** The same for both configurations, and the one name that the host may change. */
+/** Name of both configurations, the only name that the host may patch. */
 export const registered = "rekindle";
 
 const writes = ["CREATE", "UPDATE"];
@@ -68,7 +68,7 @@ const queueRule = (operations: readonly string[]) => ({
   scope: "Cluster",
 });
 
-/** Of all pods only those that Volcano's rules speak of: the API server looks at them itself. */
+/** Matches pods with a budget annotation of Volcano. The API server evaluates it, so it sends no other pods. */
 const budgeted = {
   name: "has-a-budget-of-volcano",
   expression:

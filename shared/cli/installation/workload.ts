@@ -1,4 +1,4 @@
-/** What every container of ours is held to: nobody, on a file system that it cannot write, with probes and limits. */
+/** Constraints of every container of Rekindle: user nobody, read-only file system, probes and limits. */
 import type { Obj } from "../../core/object.ts";
 import { named } from "./grants.ts";
 import { ours } from "./marks.ts";
@@ -9,7 +9,7 @@ const probe = (path: string, periodSeconds: number) => ({
   timeoutSeconds: 3,
 });
 
-/** Alive as long as it answers at all; ready when it says so. */
+/** Alive while /healthz answers; ready while /readyz does. */
 export const probes = {
   startupProbe: { ...probe("/healthz", 2), failureThreshold: 30 },
   livenessProbe: { ...probe("/healthz", 10), failureThreshold: 3 },
@@ -29,7 +29,7 @@ export const podSecurity = {
   seccompProfile: { type: "RuntimeDefault" },
 } as const;
 
-/** What is asked for, and what it may not pass. */
+/** Resource requests, and the memory limit. */
 export const sized = (memory: string, most: string) => ({
   requests: { cpu: "50m", memory },
   limits: { memory: most },
@@ -84,10 +84,10 @@ type Port = { readonly protocol: "TCP" | "UDP"; readonly port: number };
 
 const tcp = (port: number): Port => ({ protocol: "TCP", port });
 
-/** Names, and HTTPS: the API server under its two usual ports, queues, tables and listeners. */
+/** Egress ports: DNS, and HTTPS to the API server under its two usual ports, queues, tables and listeners. */
 const outwards: readonly Port[] = [{ protocol: "UDP", port: 53 }, tcp(53), tcp(443), tcp(6443)];
 
-/** Pods of this name are reached at these ports only, by whomever, and reach nothing but names and HTTPS. */
+/** A NetworkPolicy for pods of this name: ingress at these ports from anywhere, egress for DNS and HTTPS only. */
 export const fenceOf = (name: string, namespace: string, ports: readonly number[]): Obj => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
@@ -100,7 +100,7 @@ export const fenceOf = (name: string, namespace: string, ports: readonly number[
   },
 });
 
-/** Where others of the cluster find its pods. */
+/** The Service of the pods of this name. */
 export const serviceOf = (
   name: string,
   namespace: string,

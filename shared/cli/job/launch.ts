@@ -8,7 +8,7 @@ import { Refused } from "../failure.ts";
 import type { Session } from "../tools.ts";
 import { jobs } from "./shape.ts";
 
-/** What may be said of a job on the command line. */
+/** Flags of `rekindle job run`. */
 export type Launch = {
   readonly name?: string | undefined;
   readonly image: string;
@@ -19,7 +19,7 @@ export type Launch = {
   readonly scheduler: string;
 };
 
-/** `cpu=1000m,memory=100Mi` as amounts by their resources; what is none is refused with its flag. */
+/** Parses `cpu=1000m,memory=100Mi` into amounts by resource. A refusal names the flag. */
 export const amountsOf = (flag: string, text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     text
@@ -37,7 +37,7 @@ export const amountsOf = (flag: string, text: string): Readonly<Record<string, s
       }),
   );
 
-/** One task of so many pods, as vcctl makes it. */
+/** A job with one task of `replicas` pods, as vcctl creates it. */
 export const jobOf = (launch: Launch, namespace: string): Obj => {
   const { name = "", image, min, replicas, scheduler } = launch;
   const resources = {
@@ -57,7 +57,7 @@ export const jobOf = (launch: Launch, namespace: string): Obj => {
   };
 };
 
-/** The jobs of a file; anything else in it is refused. */
+/** Reads the jobs of a file. Refuses objects of another kind. */
 export const jobsIn = async (file: string, stdin: () => Promise<string>): Promise<readonly Obj[]> => {
   const documents = await documentsOf([file], stdin);
   for (const { object, place } of documents)
@@ -68,7 +68,7 @@ export const jobsIn = async (file: string, stdin: () => Promise<string>): Promis
   return documents.map(({ object }) => object);
 };
 
-/** Gives the line that says so. */
+/** Creates the job. Returns the line to print. */
 export const launched = async ({ transport }: Session, job: Obj, namespace: string): Promise<string> => {
   const placed = { ...job, metadata: { ...job.metadata, namespace } };
   await request(transport, "POST", collectionPath(jobs, namespace), placed);

@@ -1,4 +1,4 @@
-/** Orders to jobs and queues as vcctl writes them: a Command of the bus that names its target, for whichever controller runs it. */
+/** Commands for jobs and queues as vcctl writes them. A Command names its target for the controller that runs it. */
 import { request } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
@@ -13,7 +13,7 @@ type Asked = {
   readonly commandNamespace?: string;
 };
 
-/** The server makes the rest of the name: `NAME-abortjob-x7k2p`. */
+/** The API server completes the name: `NAME-abortjob-x7k2p`. */
 const commandFor = ({ about, resource, action, commandNamespace = "" }: Asked) => {
   const { name, uid, namespace = commandNamespace } = about.metadata;
   const owner = { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid };
@@ -27,7 +27,7 @@ const commandFor = ({ about, resource, action, commandNamespace = "" }: Asked) =
   };
 };
 
-/** Asks whoever runs the object to do this with it. */
+/** Creates a Command for the controller that runs the object. */
 export const order = async ({ transport }: Session, asked: Asked): Promise<void> => {
   const command = commandFor(asked);
   const path = collectionPath(commands, command.metadata.namespace);

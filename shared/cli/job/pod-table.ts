@@ -32,7 +32,7 @@ export type PodRow = {
 
 const heads = ["Name", "Ready", "Status", "Restart", "Age"] as const;
 
-/** As the server calls them, whatever else it prints. */
+/** The API server's names of these columns; it prints others, too. */
 const printed = ["name", "ready", "status", "restarts", "age"] as const;
 
 const rowsIn = ({ columnDefinitions, rows }: Table): readonly PodRow[] => {
@@ -47,7 +47,7 @@ const asTable = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } as co
 
 type Chosen = { readonly job: string | undefined; readonly queue: string | undefined };
 
-/** A job is chosen by its label; a queue has pods of others than jobs, too; without either, those of all jobs. */
+/** Selects one job's pods; for a queue all pods (it may have pods without a job); else the pods of all jobs. */
 const selectorOf = ({ job, queue }: Chosen): string | undefined => {
   if (job !== undefined) return `volcano.sh/job-name=${job}`;
   return queue === undefined ? "volcano.sh/job-name" : undefined;

@@ -1,4 +1,4 @@
-/** Volcano's kinds as the command line reads them: where they stand, and what of a job is shown. */
+/** Volcano's kinds as the command line reads them: their resources, and the fields of a job that it shows. */
 import * as z from "zod";
 import type { Obj, Resource } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -50,7 +50,7 @@ export type Spec = z.infer<typeof spec>;
 export type Task = z.infer<typeof task>;
 export type Status = z.infer<typeof status>;
 
-/** Whatever of it does not parse is not there. */
+/** Parses the spec. A field that does not parse is left out. */
 export const specOf = (job: Obj): Spec => spec.parse(isRecord(job["spec"]) ? job["spec"] : {});
 
 export const statusOf = (job: Obj): Status => status.parse(isRecord(job["status"]) ? job["status"] : {});

@@ -1,4 +1,4 @@
-/** Jobs in the columns of vcctl, and one job with all that is told of it. */
+/** Jobs in the columns of vcctl, and the view of one job with its record and events. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -95,7 +95,7 @@ const statusLines = (job: Stored, now: number): readonly string[] => {
   ];
 };
 
-/** What Rekindle remembers of it, where it runs it. */
+/** Lines about the job's record; none without a record. */
 const recordLines = (record: RecordView | undefined, now: number): readonly string[] => {
   if (record === undefined) return [];
   const { waitsFor, wakeAt, trouble, runs = [] } = record;

@@ -1,4 +1,4 @@
-/** The kinds that the command line knows, and how people call them. */
+/** The kinds that the command line knows, and their names. */
 import { nearTo } from "../../core/near.ts";
 import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { sparkConnect } from "./connect.ts";
@@ -7,12 +7,12 @@ import { scheduledSparkApplication } from "./scheduled.ts";
 import { sparkApplication } from "./spark.ts";
 import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "./volcano.ts";
 
-/** Spark's; the first is meant where none is named. */
+/** The kinds of Spark; the first is meant where the user names none. */
 export const kinds = [sparkApplication, scheduledSparkApplication, sparkConnect] as const;
 
 export const [usual] = kinds;
 
-/** Those of all families. */
+/** The kinds of all families. */
 export const everyKind: readonly Kind[] = [...kinds, volcanoJob, volcanoCronJob, volcanoJobFlow];
 
 /** A kind by its name, plural, short name, or a beginning of at least eight letters. */
@@ -40,7 +40,7 @@ export const kindsNear = (word: string): readonly string[] => {
   return [...new Set(near.flatMap((name) => words.find((one) => one.name === name)?.kind ?? []))];
 };
 
-/** The kind of an object, by what it says it is. */
+/** The kind of an object, by its apiVersion and kind. */
 export const kindOf = ({ apiVersion, kind }: Pick<Obj, "apiVersion" | "kind">): Kind | undefined =>
   everyKind.find(({ resource }) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
 

@@ -1,20 +1,20 @@
-/** What a kind tells the command line about its objects. A kind more is a file more, and a row in `all.ts`. */
+/** A kind as the command line sees it. A new kind is a new file, and a row in `all.ts`. */
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 
-/** What status and list show of one object. */
+/** The state of one object for `status` and `list`. */
 export type Standing = {
   readonly state: string;
   readonly attempts: number | undefined;
-  /** What the object itself says went wrong. */
+  /** The error message in the object's status. */
   readonly message: string | undefined;
-  /** Epoch ms of the last change that the object tells of. */
+  /** Epoch ms of the last change that the object shows. */
   readonly since: number | undefined;
-  /** Nothing more will happen unless somebody changes it. */
+  /** Set when nothing more happens unless a user changes the object. */
   readonly ended: "well" | "badly" | undefined;
   readonly what: Outlook;
 };
 
-/** What it waits for and what to do about it, as far as its state alone tells. */
+/** The thing that an object waits for, and the advice for the user, as far as the state alone tells. */
 export type Outlook = { readonly waitsFor: string; readonly todo: string };
 
 export type Kind = {

@@ -1,4 +1,4 @@
-/** Volcano's kinds on the command line: jobs by their phases, and what makes jobs. */
+/** Volcano's kinds on the command line: jobs by their phases, CronJobs and JobFlows. */
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";

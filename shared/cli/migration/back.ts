@@ -1,6 +1,6 @@
 /**
- * `rekindle migrate --undo`: everything of upstream's as it was, and the applications as they are. Hosts of ours stand
- * aside first, for upstream's own leases are held while this works.
+ * `rekindle migrate --undo`: restores upstream's installation and leaves the applications as they are. It holds
+ * upstream's leases meanwhile, so Rekindle's hosts go to standby first.
  */
 import { Refused } from "../failure.ts";
 import { recordId, recordsIn } from "../record.ts";
@@ -11,15 +11,15 @@ import { heldByOther, holdLeases, type Lock } from "./lock.ts";
 import { dropSaved, type Kept, keepSaved, loadSaved, type Saved } from "./saved.ts";
 import { findInstalled, objectsOf } from "./upstream.ts";
 
-/** Hosts look every 5 s who leads, and a step that is under way ends within 20 s. */
+/** Hosts check the leases every 5 s, and a step that is under way ends within 20 s. */
 const settleMs = 30_000;
 
-/** A server whose pod has no probe is called available before it listens. */
+/** A server whose pod has no probe counts as available before it listens. */
 const listeningMs = 5_000;
 
 type Records = Awaited<ReturnType<typeof recordsIn>>;
 
-/** Objects of which more is remembered than their status shows: upstream would not know it. */
+/** Lists the objects whose record holds more than their status shows: upstream reads the status only. */
 const untoldOf = async (
   { session }: Work,
   { watched }: Saved,
@@ -36,7 +36,7 @@ const untoldOf = async (
     });
 };
 
-/** Only the first kind of a family has a memory that its status may be behind of. */
+/** Checks the first kind of a family, the only one whose status may be behind its memory. */
 const untold = async (work: Work, saved: Saved): Promise<readonly string[]> =>
   await untoldOf(work, saved, work.family.kinds[0], await recordsIn(work.session, ""));
 
@@ -83,7 +83,7 @@ export const goBack = async (work: Work, force: boolean): Promise<void> => {
   const { leases, now } = await findInstalled(session, family);
   const leads = leases.some((lease) => heldByOther(lease, now));
   if (leads) {
-    // It was brought up before: by a run of this that died, or by hand. What is missing of it is made good.
+    // Upstream leads already: an earlier run that died, or a user, started it. The rest is restored.
     const lock: Lock = { keep: async () => {}, release: async () => {} };
     await restore(work, kept, lock);
   } else {

@@ -1,6 +1,6 @@
 /**
- * What belongs to an installation that can be left and come back to: a row per family. The way there and back is the
- * same for all, and knows nothing but these rows.
+ * The installations that a migration can leave and return to: a row per family. Both directions are the same for all
+ * families, and know only these rows.
  */
 import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
@@ -18,32 +18,32 @@ export type FamilyName = (typeof familyNames)[number];
 export type Counted = {
   readonly resource: Resource;
   readonly stateOf: (object: Obj) => string;
-  /** Whether its next doings are told ahead: something more is to happen to it. */
+  /** True for an object to which something more is to happen: the report forecasts it. */
   readonly isOpen: (object: Obj) => boolean;
-  /** What becomes of an object that is found in a state, as a person would say it. */
+  /** By state: the fate of an object that is found in it, as text for people. */
   readonly becomes: Readonly<Record<string, string>>;
-  /** Whether its status shows all that upstream would need to know of what is remembered. */
+  /** Whether the status shows all of the memory that upstream would need. */
   readonly isTold: (memory: unknown, object: Stored) => boolean;
-  /** Whether hosts run it: then an installation without them would leave it standing. */
+  /** Whether hosts run the kind: with a version that does not, its objects would stand still. */
   readonly isRun: boolean;
 };
 
 export type Family = {
   readonly name: FamilyName;
-  /** As its users call it. */
+  /** Name for users. */
   readonly title: string;
   readonly upstream: Upstream;
-  /** The leader's lease: where none is found, the usual one is held; flags of controllers that name another. */
+  /** The leader's lease: `usual` is held where none is found; `flags` of controllers may name another. */
   readonly lease: { readonly usual: string; readonly flags: readonly string[] };
   /** Leases of a scheduler of its own, which stays; undefined where there is none. */
   readonly scheduler?: { readonly leases: readonly string[] };
   /** Paths of its webhook server; `near` matches its service's or configuration's name where no Deployment tells where it is. */
   readonly hooks: { readonly path: RegExp; readonly near: RegExp };
-  /** The ConfigMap that remembers the migration. */
+  /** The ConfigMap that records the migration. */
   readonly record: { readonly name: string; readonly label: string };
-  /** The first are what users submit. */
+  /** The first kind is the one that users submit. */
   readonly kinds: readonly [Counted, ...Counted[]];
-  /** Kinds of which there are checkpoints. */
+  /** Kinds that have checkpoints. */
   readonly remembered: readonly string[];
 };
 
@@ -131,7 +131,7 @@ const jobBecomes: Readonly<Record<string, string>> = {
 const jobMemory = z.looseObject({ phase: z.string(), version: z.number(), retryCount: z.number() });
 const jobStatus = z.looseObject({ version: z.number().default(0), retryCount: z.number().default(0) });
 
-/** The phase, and the two counters by which upstream tells old pods from new and how often it may try again. */
+/** Compares the phase, and the two counters by which upstream tells old pods from new and limits its retries. */
 const isJobTold: Counted["isTold"] = (memory, object) => {
   const known = jobMemory.safeParse(memory).data;
   if (known === undefined) return true;
@@ -142,7 +142,7 @@ const isJobTold: Counted["isTold"] = (memory, object) => {
 
 const stated = z.looseObject({ state: z.string().optional().catch(undefined), phase: z.string().optional() });
 
-/** Of a kind that people do not wait for: its state as its status has it. */
+/** A kind whose objects have no forecast: its state is read from the status. */
 const plain = (resource: Resource, isRun: boolean): Counted => ({
   resource,
   stateOf: (object) => {
@@ -165,7 +165,7 @@ const volcano: Family = {
     counted(volcanoCronJob),
     counted(volcanoJobFlow, { isOpen: isUnfinished(volcanoJobFlow) }),
     plain(queues, true),
-    // Groups are their jobs'.
+    // PodGroups belong to their jobs.
     plain(podGroups, false),
   ],
   remembered: ["Job", "CronJob", "JobFlow", "JobTemplate", "Queue", "Pod"],

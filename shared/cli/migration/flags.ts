@@ -8,10 +8,10 @@ export const flagIn = (args: readonly string[], name: string): string | undefine
   return arg.includes("=") ? arg.slice(arg.indexOf("=") + 1) : (args[at + 1] ?? "");
 };
 
-/** What Volcano's manifests leave of a shell's redirection is no value. */
+/** False for another flag, and for the `2>&1` that Volcano's manifests leave of a shell's redirection. */
 const isValue = (arg: string | undefined): boolean => arg !== undefined && !arg.startsWith("-") && arg !== "2>&1";
 
-/** Flags as they are given, each with its value. */
+/** The given flags, each with its value. */
 export const flagsOf = (args: readonly string[]): readonly string[] =>
   args.flatMap((arg, at) => {
     if (!arg.startsWith("--")) return [];

@@ -1,6 +1,6 @@
 /**
- * Webhook configurations on the way back. They are made again without force first, for a server may wait for its
- * configurations before it answers, and put into force when it does: in between nobody is refused anything.
+ * Webhook configurations of `migrate --undo`. They are created with failurePolicy Ignore, for a server may wait for its
+ * configurations before it answers, and get their own policy when it answers: no request is refused in between.
  */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
@@ -16,14 +16,14 @@ type Webhook = z.infer<typeof listed>;
 
 const webhooksOf = (object: Obj): readonly Webhook[] => z.array(listed).catch([]).parse(object["webhooks"]);
 
-/** Nobody is refused for a server's silence, and the mark says that this is not how it is to be. */
+/** The configuration with failurePolicy Ignore, and with the annotation that marks it as not in force yet. */
 const lenient = (object: Obj): Obj => ({
   ...object,
   metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [restoring]: "true" } },
   webhooks: webhooksOf(object).map((webhook) => ({ ...webhook, failurePolicy: "Ignore" })),
 });
 
-/** An unfinished creation is taken up, and so is what its own server has registered: what is there stays. */
+/** Creates the saved configurations. An existing one stays: an earlier run or its own server has created it. */
 export const makeHooks = async ({ session, tools }: Work, { hooks }: Saved): Promise<void> => {
   for (const { ref, object } of hooks.map(hookOf)) {
     try {
@@ -35,7 +35,7 @@ export const makeHooks = async ({ session, tools }: Work, { hooks }: Saved): Pro
   }
 };
 
-/** What stands there now, with what its server may have written since (its certificate), and the force that it had. */
+/** The existing configuration with its server's later changes (its certificate) and the saved failure policies. */
 const inForce = (there: Stored, wanted: Obj): Obj => {
   const policies = new Map(webhooksOf(wanted).map(({ name, failurePolicy }) => [name, failurePolicy]));
   const { [restoring]: _, ...annotations } = there.metadata.annotations ?? {};
@@ -46,7 +46,7 @@ const inForce = (there: Stored, wanted: Obj): Obj => {
   };
 };
 
-/** Its server may write it at the same moment: then it is looked at again. */
+/** Attempts at an update: the server may write its configuration at the same moment. */
 const tries = 5;
 
 const enforce = async ({ session, tools }: Work, ref: Ref, wanted: Obj): Promise<void> => {
@@ -62,7 +62,7 @@ const enforce = async ({ session, tools }: Work, ref: Ref, wanted: Obj): Promise
   }
 };
 
-/** Puts what was made again into force; what somebody else made is left as it is. */
+/** Puts the configurations of `makeHooks` into force; one that another client created stays as it is. */
 export const enforceHooks = async (work: Work, { hooks }: Saved): Promise<void> => {
   for (const { ref, object } of hooks.map(hookOf)) await enforce(work, ref, object);
 };

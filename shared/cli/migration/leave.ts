@@ -1,6 +1,6 @@
 /**
- * `rekindle migrate --apply`: upstream's controllers to zero, then its webhook configurations kept and removed, then our
- * hosts may go on. Every step looks at what is and is harmless twice, so that a run that died is simply begun again.
+ * `rekindle migrate --apply`: scales upstream's controllers to zero, saves and removes its webhook configurations, and
+ * lets Rekindle's hosts go on. Each part may run twice, so that a run that died is simply started again.
  */
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
@@ -13,7 +13,7 @@ import { heldByOther, holdLeases, type Lock, type Place, releaseLeases } from ".
 import { type Kept, keepSaved, loadSaved, type Saved, savedOf } from "./saved.ts";
 import { all, deployments, findInstalled, type Installed, leases as leaseResource, workloadOf } from "./upstream.ts";
 
-/** What both ways work with. */
+/** The inputs of both directions of a migration. */
 export type Work = {
   readonly session: Session;
   readonly family: Family;
@@ -24,7 +24,7 @@ export type Work = {
 
 const pollMs = 2_000;
 
-/** Asks until it is so. `keep` is called between two looks. */
+/** Polls until `isSo` answers true, and calls `keep` between two polls. */
 export const waitFor = async (
   { tools, waitMs }: Work,
   what: string,
@@ -42,7 +42,7 @@ export const waitFor = async (
   }
 };
 
-/** Sets the replicas of a Deployment that is there; one that is gone is told. */
+/** Sets the replicas of a Deployment. A missing one is reported only. */
 export const scale = async ({ session, tools }: Work, place: Place, replicas: number): Promise<void> => {
   const ref = { resource: deployments, namespace: place.namespace, name: place.name };
   const { value } = await openCluster(session.transport).get(ref);
@@ -55,7 +55,7 @@ const scaleAll = async (work: Work, { workloads }: Saved, part: "controller" | "
   for (const one of workloads.filter((each) => each.part === part)) await scale(work, one, 0);
 };
 
-/** No pod of its controllers is left, and nobody has renewed its leases for as long as they last. */
+/** True when no pod of the controllers is left, and all their leases have expired. */
 const isStopped = async ({ session, family }: Work, { workloads, leases }: Saved): Promise<boolean> => {
   const cluster = openCluster(session.transport);
   for (const { namespace, name } of leases) {
@@ -69,14 +69,14 @@ const isStopped = async ({ session, family }: Work, { workloads, leases }: Saved
   return true;
 };
 
-/** The leases to hold: those that there are, or else the one that upstream would use. */
+/** The leases to hold: those that exist, or else the one that upstream would use. */
 const placesOf = (saved: Saved, { lease }: Family): Saved["leases"] => {
   if (saved.leases.length > 0) return saved.leases;
   const namespace = saved.workloads[0]?.namespace;
   return namespace === undefined ? [] : [{ namespace, name: lease.usual, made: true }];
 };
 
-/** An API server asks for a moment longer what it was told not to ask any more: so long its server stays. */
+/** An API server may call a removed webhook for a moment longer: its server stays for this time. */
 const forgottenMs = 3_000;
 
 const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Promise<void> => {
@@ -113,7 +113,7 @@ const dropItems = async (
   return theirs.length;
 };
 
-/** What we remember of a time before upstream's: its status and its pods are the truth now. */
+/** Deletes the records of the time before upstream ran the applications: their status and pods are newer. */
 export const dropRecords = async (work: Work, watched: readonly string[]): Promise<void> => {
   const { table } = work.session;
   const count = table === undefined ? await dropObjects(work, watched) : await dropItems(table, work, watched);
@@ -151,7 +151,7 @@ export const leave = async (work: Work): Promise<void> => {
   await lock.release(madeBy(left.saved));
 };
 
-/** Which of the leases are ours to remove. */
+/** Whether the migration has created a lease, and may delete it. */
 export const madeBy =
   ({ leases }: Saved) =>
   (place: Place): boolean =>

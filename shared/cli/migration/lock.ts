@@ -1,6 +1,6 @@
 /**
- * Upstream's own leader leases, held by the migration while it works: upstream cannot lead meanwhile, and hosts of ours
- * stand aside. Who finds one renewed by another waits, and never takes it away.
+ * Upstream's own leader leases, held by the migration while it works: upstream cannot lead meanwhile, and Rekindle's
+ * hosts go to standby. The migration never takes a lease that another holder renews.
  */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
@@ -15,7 +15,7 @@ export type Place = { readonly namespace: string; readonly name: string };
 
 const holder = "rekindle-migrate";
 
-/** If we die, others may go on after this; and while we live, it is renewed well before. */
+/** If the migration dies, others may go on after this time. A running migration renews well before. */
 const durationSeconds = 60;
 const renewMs = 15_000;
 
@@ -26,14 +26,14 @@ const shape = z.looseObject({
   leaseTransitions: z.number().nullish(),
 });
 
-/** Whether somebody other than us has renewed it within its duration. */
+/** Whether another holder has renewed the lease within its duration. */
 export const heldByOther = (lease: Stored, now: number): boolean => {
   const { holderIdentity, leaseDurationSeconds, renewTime } = shape.safeParse(lease["spec"]).data ?? {};
   if (!holderIdentity || holderIdentity === holder) return false;
   return now <= Date.parse(renewTime ?? "") + (leaseDurationSeconds ?? 15) * 1_000;
 };
 
-/** Who holds it, since when it was not renewed, or that nobody does. `now` is the API server's clock. */
+/** The holder of a lease and the time since its last renewal, as text. `now` is the API server's clock. */
 export const holderText = (lease: Stored, now: number): string => {
   const { holderIdentity, renewTime } = shape.safeParse(lease["spec"]).data ?? {};
   if (!holderIdentity) return "held by nobody";
@@ -61,7 +61,7 @@ const fresh = ({ namespace, name }: Place, now: number): Obj => ({
   spec: ourSpec(undefined, now),
 });
 
-/** Takes or renews one. Throws `Refused` when another holds it. */
+/** Takes or renews a lease. Throws `Refused` when another holds it. */
 const take = async ({ transport }: Session, place: Place): Promise<void> => {
   const cluster = openCluster(transport);
   const { value: lease, date } = await cluster.get(refOf(place));
@@ -72,9 +72,9 @@ const take = async ({ transport }: Session, place: Place): Promise<void> => {
 };
 
 export type Lock = {
-  /** Renews what is held, when it is time to. */
+  /** Renews the held leases when it is time to. */
   keep(): Promise<void>;
-  /** Gives all back, so that others need not wait; those that were made for this are removed. */
+  /** Releases the leases, so that others need not wait. Deletes those that the migration created. */
   release(made: (place: Place) => boolean): Promise<void>;
 };
 
@@ -90,7 +90,7 @@ const give = async ({ transport }: Session, place: Place, made: boolean): Promis
   }
 };
 
-/** Gives back what is ours of them. */
+/** Releases those of the leases that the migration holds. */
 export const releaseLeases = async (
   session: Session,
   places: readonly Place[],
@@ -99,7 +99,7 @@ export const releaseLeases = async (
   for (const place of places) await give(session, place, made(place));
 };
 
-/** Takes all of them. `now` is this machine's clock, in ms, for spans only. */
+/** Takes all leases. `now` is this machine's clock, in ms, for spans only. */
 export const holdLeases = async (session: Session, places: readonly Place[], now: () => number): Promise<Lock> => {
   const takeAll = async (): Promise<void> => {
     for (const place of places) await take(session, place);

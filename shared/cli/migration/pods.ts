@@ -1,6 +1,6 @@
 /**
- * What Volcano's webhook server writes into new pods: the settings of resource groups, and the gate of queue admission.
- * Rekindle's admission writes the same; the report says with which settings, and whether a resource group is in force yet.
+ * Changes of new pods by Volcano's webhook server: the settings of resource groups, and the gate of queue admission.
+ * Rekindle's admission writes the same; the report names its flags, and tells whether a resource group is in force yet.
  */
 import { parseDocument } from "yaml";
 import * as z from "zod";
@@ -81,7 +81,7 @@ const conditions = z.looseObject({
   webhooks: z.array(z.looseObject({ matchConditions: z.array(z.looseObject({ expression: z.string() })).default([]) })),
 });
 
-/** Whether admission of ours is sent the pods of these groups. */
+/** Whether the API server sends the pods of these groups to Rekindle's admission. */
 const isWritten = async (session: Session, groups: readonly ResourceGroup[]): Promise<boolean> => {
   const { value } = await openCluster(session.transport).get({ resource: mutatingWebhooks, name: registered });
   const expressions = (conditions.safeParse(value).data?.webhooks ?? []).flatMap(({ matchConditions }) =>
@@ -119,7 +119,7 @@ const gateSaying =
 const mutates = ({ args }: Stoppable): boolean =>
   (flagIn(args, "enabled-admission") ?? "/pods/mutate").split(",").some((path) => path.trim() === "/pods/mutate");
 
-/** Of an installation without such a server, nothing. */
+/** Lines of the report about webhook servers that change pods; none without such a server. */
 export const podWordsOf = async (session: Session, { workloads }: Installed): Promise<Words> => {
   const servers = workloads.filter((one) => one.part === "webhook" && one.replicas > 0 && mutates(one));
   const found = await Promise.all(servers.map((server) => groupsOf(session, server)));

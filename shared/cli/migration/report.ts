@@ -1,4 +1,4 @@
-/** `rekindle migrate` without anything more: what is installed, what runs, what will differ, and what stands in the way. */
+/** The report of `rekindle migrate`: the installation, its objects, the differences, and the obstacles. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { counted } from "../../core/counted.ts";
@@ -15,15 +15,15 @@ export type Report = {
   readonly installed: Installed;
   readonly watched: readonly string[];
   readonly saved: Saved | undefined;
-  /** Flags of its controllers, each with what it means here. */
+  /** Flags of upstream's controllers, each with its meaning for Rekindle. */
   readonly flags: readonly { readonly flag: string; readonly says: string }[];
   /** Objects by kind and state. */
   readonly objects: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Objects of the first kind that have not ended. */
   readonly unfinished: number;
-  /** What will be otherwise than it was; each with whom it concerns. */
+  /** Differences after the migration, each with the objects or settings that it concerns. */
   readonly differs: readonly string[];
-  /** What would be lost or stand still: `--apply` asks for `--force`. */
+  /** Objects and settings that would be lost or stand still: `--apply` asks for `--force`. */
   readonly blocks: readonly string[];
 };
 
@@ -33,7 +33,7 @@ const within = (watched: readonly string[], { metadata }: Stored): boolean =>
 const someOf = (names: readonly string[]): string =>
   `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
 
-/** The same words of several objects as one line. */
+/** Merges equal lines about several objects into one. */
 const gathered = (lines: readonly Said[]): readonly string[] => {
   const names = new Map<string, string[]>();
   for (const { says, of } of lines) names.set(says, [...(names.get(says) ?? []), of]);
@@ -42,7 +42,7 @@ const gathered = (lines: readonly Said[]): readonly string[] => {
 
 type Said = { readonly says: string; readonly of: string };
 
-/** What becomes of objects that are not over yet. */
+/** Forecasts the objects that have not ended: refusals and notes. */
 const forecasts = async (tools: Tools, { isOpen }: Counted, objects: readonly Stored[]) => {
   const seen = await Promise.all(
     objects.filter(isOpen).map(async (object) => ({
@@ -73,7 +73,7 @@ const definitions: Resource = {
   kind: "CustomResourceDefinition",
 };
 
-/** What is wrong with the definitions that are there. */
+/** Lists the problems of the installed CRDs. */
 const wrongDefinitions = async (session: Session, { kinds, upstream }: Family): Promise<readonly string[]> => {
   const found = new Map((await all(session, definitions)).map((object) => [object.metadata.name, object]));
   const missing = found.has(`${checkpointResource.plural}.${checkpointResource.group}`)
@@ -91,7 +91,7 @@ const wrongDefinitions = async (session: Session, { kinds, upstream }: Family): 
   return [...missing, `the CRD ${plural}.${group} serves ${served.join(", ")}, and ${version} is needed`];
 };
 
-/** What somebody else would put back as it was. */
+/** Lines about tools (Argo CD, Flux, Helm) that would restore upstream's objects. */
 const keepers = ({ workloads, hooks }: Installed): readonly string[] => {
   const objects = [...workloads.map(({ object }) => object), ...hooks.map(({ object }) => object)];
   const argo = objects.some(({ metadata: { annotations = {}, labels = {} } }) =>
@@ -115,7 +115,7 @@ const keepers = ({ workloads, hooks }: Installed): readonly string[] => {
 const placeOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
-/** Who places pods when its controllers are away, and what hosts of ours would make of that. */
+/** Lines about the scheduler, which stays, and about the hosts' part in the admission of PodGroups. */
 const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Report, "differs" | "blocks"> => {
   if (family.scheduler === undefined) return { differs: [], blocks: [] };
   const names = schedulers.filter(({ replicas }) => replicas > 0).map(placeOf);
@@ -136,7 +136,7 @@ const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Repor
   return { differs: [], blocks: [saying] };
 };
 
-/** Its controllers obey a command for a queue wherever it is made; ours where vcctl makes them. */
+/** A line about Commands for queues: upstream obeys them in every namespace, hosts where vcctl creates them. */
 const commandsOf = ({ family }: Installed): readonly string[] =>
   family.scheduler === undefined
     ? []
@@ -144,7 +144,7 @@ const commandsOf = ({ family }: Installed): readonly string[] =>
         "commands for queues are obeyed from the namespace default alone, where vcctl makes them: give hosts --queue-command-namespaces for others, or '*' for all",
       ];
 
-/** What they did at the door is done while deciding. */
+/** A line about removed webhooks: hosts apply their defaults and rules in `decide`. */
 const doorOf = ({ hooks }: Installed): readonly string[] =>
   hooks.length === 0
     ? []
@@ -165,7 +165,7 @@ type Seen = Pick<Report, "objects" | "unfinished"> & {
   readonly notes: readonly Said[];
 };
 
-/** Looks at all objects of its kinds that it watches. */
+/** Reads all objects of the family's kinds in the watched namespaces. */
 const looked = async (session: Session, tools: Tools, family: Family, watched: readonly string[]): Promise<Seen> => {
   const runs = await tools.runs();
   const objects: Record<string, Readonly<Record<string, number>>> = {};
@@ -187,7 +187,7 @@ const looked = async (session: Session, tools: Tools, family: Family, watched: r
   return { objects, unfinished, still, refused, notes };
 };
 
-/** Looks at everything; nothing is written. */
+/** Makes the report of a family. Writes nothing. */
 export const examine = async (session: Session, tools: Tools, family: Family): Promise<Report> => {
   const installed = await findInstalled(session, family);
   const saved = (await loadSaved(session, family))?.saved;

@@ -1,4 +1,4 @@
-/** What a migration keeps in the cluster, so that nothing is lost whenever it dies: replicas and webhook configurations. */
+/** The record of a migration in the cluster, which outlasts the death of a run: replicas and webhook configurations. */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { replaceObject } from "../../adapters/kubernetes/requests.ts";
@@ -15,7 +15,7 @@ const shape = z.object({
   schema: z.literal(1),
   /** Leaving upstream, gone from it, or on the way back. */
   phase: z.enum(["leaving", "left", "returning"]),
-  /** Deployments and how many replicas each is to have again. */
+  /** Deployments, each with the replicas to restore. */
   workloads: z.array(place.extend({ part: z.enum(["controller", "webhook"]), replicas: z.number() })),
   hooks: z.array(
     z.object({ plural: z.string(), object: z.looseObject({ metadata: z.looseObject({ name: z.string() }) }) }),
@@ -25,7 +25,7 @@ const shape = z.object({
   watched: z.array(z.string()),
 });
 
-/** As it is written down. */
+/** The content of the record. */
 export type Saved = z.infer<typeof shape>;
 
 export type Kept = { readonly saved: Saved; readonly object: Stored };
@@ -33,7 +33,7 @@ export type Kept = { readonly saved: Saved; readonly object: Stored };
 const label = "rekindle.dev/migration";
 const key = "record.json";
 
-/** On a configuration that is made again, and not in force yet. */
+/** Annotation of a configuration that is created again and not in force yet. */
 export const restoring = "rekindle.dev/restoring";
 
 const read = (object: Stored): Saved => {
@@ -46,7 +46,7 @@ const read = (object: Stored): Saved => {
   }
 };
 
-/** The record that there is; undefined when upstream was never left. */
+/** Reads the record; undefined when upstream was never left. */
 export const loadSaved = async (session: Session, { record }: Family): Promise<Kept | undefined> => {
   const [object, ...more] = await all(session, configMaps, `${label}=${record.label}`);
   if (more.length > 0) throw new Refused("there is more than one record of a migration: keep the right ConfigMap");
@@ -66,7 +66,7 @@ const objectOf = (namespace: string, { record }: Family, saved: Saved): Obj => (
   data: { [key]: JSON.stringify(saved, null, 2) },
 });
 
-/** Writes the record; of two who do so at once one is refused by the server. */
+/** Writes the record. Of two concurrent writes the API server refuses one. */
 export const keepSaved = async (
   { session, family }: { readonly session: Session; readonly family: Family },
   saved: Saved,
@@ -98,8 +98,8 @@ const same = (a: { readonly namespace: string; readonly name: string }, b: typeo
   a.namespace === b.namespace && a.name === b.name;
 
 /**
- * What is to be kept of an installation, over what was kept before: replicas that we have set to 0 ourselves, and
- * configurations that are gone by our own hand, or half made again, are known from then only.
+ * Merges an installation into the saved record. Replicas that the migration has set to 0, and configurations that it
+ * has deleted or not fully restored, come from the record alone.
  */
 export const savedOf = (installed: Installed, before: Saved | undefined): Saved => {
   const workloads = installed.workloads.map(({ namespace, name: own, part, replicas }) => {
@@ -127,7 +127,7 @@ export const savedOf = (installed: Installed, before: Saved | undefined): Saved 
   };
 };
 
-/** A saved configuration as it is to be made again. */
+/** A saved configuration, as it is created again. */
 export const hookOf = ({ plural, object }: Saved["hooks"][number]): { readonly ref: Ref; readonly object: Obj } => {
   const resource = hookResources.find((one) => one.plural === plural);
   if (resource === undefined) throw new Refused(`the record of the migration names unknown ${plural}`);

@@ -1,4 +1,4 @@
-/** An upstream installation as it stands: its Deployments by their part, its leader leases, its webhook configurations. */
+/** An upstream installation: its Deployments by their part, its leader leases, its webhook configurations. */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
@@ -22,7 +22,7 @@ const hookResource = (plural: string, kind: string): Resource => ({
   kind,
 });
 
-/** Where webhooks are registered. */
+/** The resources of webhook configurations. */
 export const hookResources: readonly Resource[] = [
   hookResource("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
   hookResource("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
@@ -35,34 +35,34 @@ export type Workload<P extends Part = Part> = {
   readonly object: Stored;
   readonly namespace: string;
   readonly name: string;
-  /** As its spec says; Kubernetes' default is 1. */
+  /** Replicas of the spec; Kubernetes' default is 1. */
   readonly replicas: number;
-  /** Pods that there still are, as its status says. */
+  /** Existing pods, as the status counts them. */
   readonly standing: number;
   readonly available: number;
   readonly image: string;
   readonly args: readonly string[];
 };
 
-/** What is stopped and started. */
+/** A Deployment that the migration stops and starts. */
 export type Stoppable = Workload<"controller" | "webhook">;
 
 export type Installed = {
   readonly family: Family;
   readonly workloads: readonly Stoppable[];
-  /** What places pods: it goes on as it is. */
+  /** Schedulers. They keep running. */
   readonly schedulers: readonly Workload<"scheduler">[];
   /** A lease that its scheduler renews, as `namespace/name`. */
   readonly scheduling: string | undefined;
   readonly leases: readonly Stored[];
   readonly hooks: readonly Hook[];
-  /** The namespaces that a selector of its controllers selects now, by the selector. */
+  /** The namespaces that a controller's selector selects, by the selector. */
   readonly selected: Readonly<Record<string, readonly string[]>>;
   /** The API server's clock, epoch ms. */
   readonly now: number;
 };
 
-/** Whether anything of it is there that would be left. */
+/** Whether there is any part of an installation to leave. */
 export const isInstalled = ({ workloads, leases: found, hooks }: Installed): boolean =>
   workloads.length + found.length + hooks.length > 0;
 
@@ -80,7 +80,7 @@ const deployment = z.looseObject({
   status: z.looseObject({ replicas: count, availableReplicas: count }).default({ replicas: 0, availableReplicas: 0 }),
 });
 
-/** What it is of an installation; empty when it is none of it. */
+/** The Deployment as a part of the installation; empty where it is none. */
 export const workloadOf = ({ upstream }: Family, object: Stored): readonly Workload[] => {
   const part = partOf(upstream, object);
   const parsed = deployment.safeParse(object);
@@ -114,7 +114,7 @@ const hooks = z.looseObject({
   ),
 });
 
-/** Others use such paths, too (Kueue), so where its service is counts as well. */
+/** True for a webhook configuration of the family. Others (Kueue) use such paths, too: the service's place counts. */
 const isItsHook = ({ hooks: { path, near } }: Family, object: Stored, workloads: readonly Workload[]): boolean => {
   const { webhooks } = hooks.safeParse(object).data ?? { webhooks: [] };
   const labels = object.metadata.labels ?? {};
@@ -138,7 +138,7 @@ export const all = async (
   return found;
 };
 
-/** Undefined where the kind is not served. */
+/** Lists all objects; undefined where the kind is not served. */
 export const objectsOf = async (session: Session, resource: Resource): Promise<readonly Stored[] | undefined> => {
   try {
     return await all(session, resource);
@@ -157,7 +157,7 @@ const controllers = (workloads: readonly Stoppable[]): readonly Stoppable[] =>
 
 const selectorOf = ({ args }: Workload): string => flagIn(args, "namespace-selector") ?? "";
 
-/** What every selector of namespaces selects. */
+/** The namespaces that each namespace selector selects. */
 const selectedBy = async (session: Session, workloads: readonly Stoppable[]): Promise<Installed["selected"]> => {
   const selectors = [...new Set(controllers(workloads).map(selectorOf))].filter((selector) => selector !== "");
   const found = selectors.map(async (selector): Promise<readonly [string, readonly string[]]> => {
@@ -167,7 +167,7 @@ const selectedBy = async (session: Session, workloads: readonly Stoppable[]): Pr
   return Object.fromEntries(await Promise.all(found));
 };
 
-/** Looks at everything that belongs to an installation; nothing is written. */
+/** Reads all parts of an installation. Writes nothing. */
 export const findInstalled = async (session: Session, family: Family): Promise<Installed> => {
   const found = (await all(session, deployments)).flatMap((object) => workloadOf(family, object));
   const workloads = found.filter(isStoppable);
@@ -193,7 +193,7 @@ export const findInstalled = async (session: Session, family: Family): Promise<I
   };
 };
 
-/** Stands for namespaces where there are none: no namespace is called so, and an empty list would mean all. */
+/** A name for a selector that selects nothing: no namespace has this name, and an empty list would mean all. */
 const nowhere = (selector: string): string => `none with ${selector}`;
 
 const chosenBy = (controller: Workload, selected: Installed["selected"]): readonly string[] => {

@@ -6,7 +6,7 @@ import { holderText } from "./lock.ts";
 import type { Report } from "./report.ts";
 import { type Installed, isInstalled } from "./upstream.ts";
 
-/** Whether anybody is refused when its server is silent. */
+/** The failure policies of a configuration: they say whether requests are refused while its server is silent. */
 const forceOf = (object: Stored): string => {
   const { webhooks } = object;
   const policies = z

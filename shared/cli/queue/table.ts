@@ -1,4 +1,4 @@
-/** Queues in the columns of vcctl: the groups in each are counted, for no controller writes their numbers any more. */
+/** Queues in the columns of vcctl. The PodGroups of each are counted here, for no controller writes their numbers. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -18,7 +18,7 @@ const fieldOf = (object: Stored, part: string, field: string): unknown => {
   return isRecord(inner) ? inner[field] : undefined;
 };
 
-/** A group that shows no phase is pending. */
+/** A PodGroup without a phase is pending. */
 const phaseOf = (group: Stored): unknown => fieldOf(group, "status", "phase") ?? "Pending";
 
 const row = (queue: Stored, groups: readonly Stored[]): readonly string[] => {

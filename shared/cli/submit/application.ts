@@ -5,7 +5,7 @@ import { Refused } from "../failure.ts";
 import { confFields, flags } from "./flags.ts";
 
 export type Line = {
-  /** What was said, by commander's names of the flags. */
+  /** Values of the flags, by commander's names. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly file: string;
   readonly arguments: readonly string[];
@@ -69,7 +69,7 @@ const values = {
   },
 } as const;
 
-/** Flags win over `--conf`, `--conf` over the file: as spark-submit has it. */
+/** Flags win over `--conf`, and `--conf` over the file, as in spark-submit. */
 const fill = (tree: Tree, { options, properties }: Line): void => {
   const conf: Record<string, string> = {};
   for (const [key, value] of [...propertiesOf(properties), ...textsOf(options["conf"]).map(pairOf)]) {
@@ -96,7 +96,7 @@ const where = (options: Line["options"]): void => {
     throw new Refused(`--deploy-mode ${mode}: only cluster; in client mode the driver would run here`);
 };
 
-/** Which language the main file is in; what is no script is a jar. */
+/** The language of the main file; a file that is no script is a jar. */
 const languageOf = (file: string): string => {
   if (/\.py$/i.test(file)) return "Python";
   return /\.r$/i.test(file) ? "R" : "Scala";
@@ -108,7 +108,7 @@ const versionOf = (options: Line["options"], image: string | undefined): string 
   throw new Refused("which Spark? The image's tag does not say: --spark-version 4.1.1");
 };
 
-/** A name for the start of names: what an application may be called, and room for what the server adds. */
+/** A prefix for generateName: a valid name of an application, with room for the server's suffix. */
 const nameOf = (text: string): string => {
   const name = text
     .toLowerCase()
@@ -133,7 +133,7 @@ const own: readonly (readonly [string, readonly string[]])[] = [
   ["namespace", ["metadata", "namespace"]],
 ];
 
-/** The application; its name is completed by the server unless `--application` says all of it. */
+/** The application; the server completes its name unless `--application` gives all of it. */
 export const applicationOf = (line: Line): Obj => {
   const { options, file } = line;
   where(options);

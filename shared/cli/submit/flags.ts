@@ -1,4 +1,4 @@
-/** spark-submit's flags, and what becomes of each: a field, a conf, or a refusal that says what to do instead. */
+/** spark-submit's flags, each with its field, its conf, or a refusal that says what to do instead. */
 
 type Path = readonly string[];
 
@@ -68,7 +68,7 @@ export const flags: readonly Flag[] = [
   { flag: "--status <id>", is: "refused", because: "say rekindle status NAMESPACE/NAME" },
 ];
 
-/** Confs that stand in a field of their own, some of which are refused elsewhere. "" drops what goes without saying. */
+/** Confs that a field expresses, some of which are refused as confs. An empty path drops the conf. */
 export const confFields: Readonly<Record<string, Path>> = {
   "spark.app.name": [],
   "spark.master": [],

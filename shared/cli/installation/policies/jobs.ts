@@ -1,7 +1,7 @@
-/** The rules of Volcano's jobs that CEL can say, in upstream's words where upstream has some. */
+/** The rules of Volcano's jobs that CEL can express, in upstream's words where upstream has some. */
 import type { Policy, Rule } from "./policy.ts";
 
-/** Lists that stand in the code of jobs, too: a test holds them against each other. */
+/** Lists that the code of jobs has, too: a test compares them. */
 const events = ["*", "PodPending", "PodFailed", "PodEvicted", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated"];
 const actions = [
   ...["AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition"],
@@ -23,7 +23,7 @@ const ofTasks = (expression: string, message: string): Rule => ({
   message: `spec.tasks: ${message}`,
 });
 
-/** Events that a policy names, whichever field it names them in. */
+/** CEL: the events of a policy, from `events` and from `event`. */
 const watched = (policy: string): string =>
   `((has(${policy}.events) ? dyn(${policy}.events) : dyn([])) + (has(${policy}.event) && ${policy}.event != '' ? dyn([${policy}.event]) : dyn([])))`;
 
@@ -78,7 +78,7 @@ const volumeRules: readonly Rule[] = [
 const after = (task: string): string =>
   `(has(${task}.dependsOn) && has(${task}.dependsOn.name) ? ${task}.dependsOn.name : [])`;
 
-/** Rings of more tasks are found by reconcile. */
+/** Reconcile finds cycles of more than one task. */
 const orderRules: readonly Rule[] = [
   ofTasks(
     `!has(task.name) || !(task.name in ${after("task")})`,
@@ -116,7 +116,7 @@ const taskRules: readonly Rule[] = [
   ),
 ];
 
-/** A job that reconcile could not follow may be mended in all its fields. */
+/** CEL: true for a job whose spec reconcile found invalid: all its fields may change. */
 const mended =
   "has(oldObject.status) && has(oldObject.status.state) && has(oldObject.status.state.reason) && oldObject.status.state.reason == 'InvalidSpec'";
 
@@ -151,7 +151,7 @@ const otherRules: readonly Rule[] = [
   nameRule,
 ];
 
-/** `topology` is a rule that groups of pods have, too. */
+/** `topology` is the rule that PodGroups have, too. */
 export const jobPolicy = (topology: Rule): Policy => ({
   name: "jobs.volcano.rekindle.dev",
   group: "batch.volcano.sh",

@@ -1,4 +1,4 @@
-/** What a policy of admission is: for which objects, and the rules that they are held to, in CEL. */
+/** A policy of admission: the objects that it covers, and their rules in CEL. */
 
 export type Rule = {
   readonly expression: string;
@@ -20,7 +20,7 @@ export type Policy = {
   readonly scope?: "Cluster";
   /** Absent: creations and updates. */
   readonly operations?: readonly string[];
-  /** When it is looked at at all; absent: when the spec is another than before. */
+  /** Match conditions of the policy; absent: the spec is new or has changed. */
   readonly conditions?: readonly Condition[];
   readonly variables: readonly Variable[];
   readonly rules: readonly Rule[];

@@ -1,4 +1,4 @@
-/** The rules of Spark's kinds that CEL can say. */
+/** The rules of Spark's kinds that CEL can express. */
 import type { Policy, Rule, Variable } from "./policy.ts";
 
 const named = (longest: number): Rule => ({
@@ -6,7 +6,7 @@ const named = (longest: number): Rule => ({
   message: `metadata.name must start with a lower case letter, end with a letter or digit, hold only lower case letters, digits and "-", and have at most ${longest} characters, for services are named after it`,
 });
 
-/** What confs may not say; a test holds it against the rules that admission and reconcile keep. */
+/** Confs that are refused; a test compares them with the rules of admission and reconcile. */
 const denied: readonly string[] = [
   "spark.master",
   "spark.kubernetes.driver.master",
@@ -32,7 +32,7 @@ const confVariables = (owner: string): readonly Variable[] => [
   },
 ];
 
-/** A double quote inside a text of CEL: YAML has its own need of the other. */
+/** A double quote inside a CEL string, as an escape: the literal one would need quoting in YAML. */
 const quote = "\\u0022";
 
 const confRules: readonly Rule[] = [
@@ -52,7 +52,7 @@ const templated = (...pods: readonly string[]): Rule => ({
   message: "spec.sparkVersion knows no pod templates: it must be 3.0.0 or newer",
 });
 
-/** Which units a version of Spark reads, only its rules know: a policy lets all of them pass. */
+/** The units depend on the Spark version, which this rule does not know: it accepts the units of all versions. */
 const sized = (pod: string, field: string): Rule => ({
   expression: `!has(object.spec.${pod}.${field}) || object.spec.${pod}.${field}.matches('^(?i)[ ]*[0-9]+(b|[kmgtp]i?b?)?[ ]*$')`,
   message: `spec.${pod}.${field} is not a size that Spark reads; write it like "512m" or "2g"`,

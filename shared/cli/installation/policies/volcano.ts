@@ -1,4 +1,4 @@
-/** The rules of Volcano's kinds that CEL can say: no look at other objects, and no walk through a graph. */
+/** The rules of Volcano's kinds that CEL can express: without reads of other objects, and without graphs. */
 import { jobPolicy } from "./jobs.ts";
 import type { Policy, Rule, Variable } from "./policy.ts";
 
@@ -7,7 +7,7 @@ const noTwoTiers = (owner: string, told: string): Rule => ({
   message: `${told}must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously`,
 });
 
-/** Part of an object as it is now, whatever its schema knows of it; nothing of one that is deleted. */
+/** CEL: a part of the new object as `dyn`, whatever its schema; empty for a deletion. */
 const part = (name: string): Variable => ({
   name,
   expression: `request.operation != 'DELETE' && has(object.${name}) ? dyn(object.${name}) : dyn({})`,
@@ -29,7 +29,7 @@ const isAmount = (field: string, told: string): readonly Rule[] => [
   },
 ];
 
-/** An amount that nobody reads is told by its own rule. */
+/** CEL: no amount of `less` exceeds its namesake in `more`. Another rule reports amounts that are no quantities. */
 const atMost = (less: string, more: string): string =>
   `variables.${less}.all(name, !(name in variables.${more}) || !isQuantity(string(variables.${less}[name])) || !isQuantity(string(variables.${more}[name])) || quantity(string(variables.${less}[name])).compareTo(quantity(string(variables.${more}[name]))) <= 0)`;
 

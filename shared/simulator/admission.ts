@@ -1,4 +1,4 @@
-/** Asks admission webhooks: mutating ones one after another, then validating ones; a denial is told in the server's words. */
+/** Calls admission webhooks: mutating ones one after another, then validating ones; denials have the server's words. */
 import { readDraft } from "./drafts.ts";
 import { fieldsAt, isFields, itemsAt, numberAt, parsed, textAt } from "./json.ts";
 import { apiVersionOf } from "./kinds.ts";
@@ -9,7 +9,7 @@ import { Refusal } from "./refusal.ts";
 import { nextUid, type Server, type WriteOptions } from "./server.ts";
 import { type Change, type Webhook, webhooksFor } from "./webhooks.ts";
 
-/** Thrown by an `Admit` that must ask first and be called again: the whole request is then repeated. */
+/** Thrown by an `Admit` that does not know the answer yet: the caller gets the answer and repeats the whole request. */
 export class Unanswered extends Error {
   override readonly name = "Unanswered";
   readonly webhook: Webhook;
@@ -67,7 +67,7 @@ const denied = ({ name }: Webhook, status: unknown): Refusal => {
   );
 };
 
-/** The response of a webhook that was asked; undefined when its silence is to be ignored. */
+/** The response of a webhook; undefined when its failure is ignored. */
 const responseOf = (server: Server, webhook: Webhook, review: unknown): unknown => {
   try {
     const response = fieldsAt(server.admit?.(webhook, review), "response");
@@ -90,7 +90,7 @@ const ask = (server: Server, webhook: Webhook, change: Change, options: WriteOpt
   return { response, warnings };
 };
 
-/** What a patch makes of an object: its content, and the metadata that a writer may set. */
+/** Applies a webhook's patch to an object: its content, and the metadata that a writer may set. */
 const patched = (item: Item, patch: string, { kind }: Change, options: WriteOptions): Item => {
   const after = jsonPatch(item, parsed(Buffer.from(patch, "base64").toString("utf8")));
   const { draft } = readDraft(kind, after, { ...options, strict: "Ignore" }, "whole");
@@ -102,7 +102,7 @@ const patched = (item: Item, patch: string, { kind }: Change, options: WriteOpti
 
 export type Admitted = { readonly object: Item; readonly warnings: readonly string[] };
 
-/** The object as mutating webhooks leave it. */
+/** The object after all mutating webhooks. */
 export const mutated = (
   server: Server,
   change: Change & { readonly object: Item },
@@ -120,7 +120,7 @@ export const mutated = (
   return { object, warnings };
 };
 
-/** Throws where a validating webhook refuses; gives their warnings. */
+/** Calls the validating webhooks. Throws where one refuses; returns their warnings. */
 export const validated = (server: Server, change: Change, options: WriteOptions): readonly string[] =>
   server.admit === undefined
     ? []

@@ -10,7 +10,7 @@ import type { OpenWatch } from "./watch.ts";
 
 const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers);
 
-/** Behind this door there is only JSON. What cannot be read keeps its type, and is refused for it. */
+/** The door reads JSON only. A body that cannot be translated to JSON keeps its type, for which the door refuses it. */
 const bodyOf = async (request: Request): Promise<Pick<Ask, "headers" | "body">> => {
   const headers = headersOf(request);
   if (request.method === "GET" || request.method === "HEAD") return { headers };
@@ -67,7 +67,7 @@ const streamed = (simulator: Simulator, context: Context, ask: Ask): Response =>
 
 type Run = (act: () => Answer) => Promise<Answer>;
 
-/** `run` does what may ask webhooks; `before` is called ahead of every request: to turn a clock that follows real time. */
+/** `run` runs requests that may call webhooks. `before` precedes every request, to turn a clock in real time. */
 export const simulatorApp = (
   simulator: Simulator,
   before: () => void = () => {},

@@ -1,4 +1,4 @@
-/** Server-side apply: a manager says what it wants; what it no longer says and nobody else owns goes. */
+/** Server-side apply: a field that the manager no longer lists, and that no other manager owns, is removed. */
 import { create } from "./create.ts";
 import { readDraft } from "./drafts.ts";
 import { at, type Fields, fieldsAt, isFields, same, textAt, withAt } from "./json.ts";
@@ -40,7 +40,7 @@ const mergedList = (
   return [...kept, ...wanted.filter((item) => !live.some((each) => sameItem(merge, each, item)))];
 };
 
-/** What is live, with what is wanted laid over it. */
+/** The live value, merged with the wanted one. */
 const merged = (shape: Shape, live: unknown, wanted: unknown): unknown => {
   if (shape.is === "list" && Array.isArray(live) && Array.isArray(wanted)) return mergedList(shape, live, wanted);
   if (shape.is === "leaf" || !isFields(live) || !isFields(wanted)) return wanted;
@@ -68,7 +68,7 @@ const without = (value: unknown, [step = "", ...rest]: readonly string[]): unkno
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 };
 
-/** Shortest first: an item goes before what is in it, while its key still tells it from others. */
+/** Shortest first: an item is removed before its fields, while its key still tells it from others. */
 const withoutAll = (object: unknown, paths: FieldSet): unknown =>
   [...paths]
     .sort((a, b) => a.length - b.length)
@@ -123,7 +123,7 @@ const shareFor = (server: Server, { kind, sub }: Target, set: FieldSet, manager:
   set,
 });
 
-/** Who owns what after the manager has taken what it wants by force. */
+/** The owners of fields after the manager has forced its conflicts. */
 const sharesAfter = (others: readonly Share[], mine: Share, taken: readonly Conflict[]): readonly Share[] => [
   ...others.map((share) => ({
     ...share,
@@ -132,7 +132,7 @@ const sharesAfter = (others: readonly Share[], mine: Share, taken: readonly Conf
   mine,
 ];
 
-/** What the manager owned alone and no longer wants. */
+/** The fields that the manager owned alone and no longer lists. */
 const givenUp = (before: readonly Share[], others: readonly Share[], mine: Share): FieldSet => {
   const owned = before.find((share) => sameOwner(share, mine))?.set ?? new Set<string>();
   return minus(

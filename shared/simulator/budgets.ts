@@ -1,4 +1,4 @@
-/** PodDisruptionBudgets as evictions meet them: counted when somebody asks, not kept in their status. */
+/** PodDisruptionBudgets as evictions meet them: counted at each eviction, not kept in their status. */
 import { at, fieldsAt, itemsAt, textAt } from "./json.ts";
 import { phaseOf } from "./lifecycle.ts";
 import type { Item } from "./metadata.ts";
@@ -21,7 +21,7 @@ const amount = (value: unknown, all: number): number | undefined => {
   return percent === undefined ? undefined : Math.ceil((Number(percent) * all) / 100);
 };
 
-/** How many must stay healthy of so many. */
+/** The number of pods that must stay healthy, out of `all`. */
 const needed = (budget: Item, all: number): number => {
   const least = amount(at(budget, "spec", "minAvailable"), all);
   return least ?? Math.max(0, all - (amount(at(budget, "spec", "maxUnavailable"), all) ?? 0));
@@ -31,7 +31,7 @@ const covers = (budget: Item, pod: Item): boolean =>
   budget.metadata.namespace === pod.metadata.namespace &&
   selects(fieldsAt(budget, "spec", "selector"), pod.metadata.labels ?? {});
 
-/** Pods that hardly began, are over or on their way out are nobody's loss. */
+/** Pods that have not started, have ended or are being deleted do not count as lost. */
 const counts = (pod: Item): boolean => phaseOf(pod) === "Running" && pod.metadata.deletionTimestamp === undefined;
 
 /** Throws when an eviction of this pod would go against its budget. */
@@ -46,7 +46,7 @@ export const guardBudget = ({ store }: Server, pod: Item): void => {
     .filter((each) => covers(budget, each) && phaseOf(each) !== "Succeeded" && phaseOf(each) !== "Failed");
   const healthy = covered.filter(isReady).length;
   const least = needed(budget, covered.length);
-  // A pod that is not healthy takes nothing from those that are, as long as they are enough.
+  // The eviction of an unhealthy pod does not reduce the healthy ones, so it passes while they are enough.
   if (isReady(pod) ? healthy > least : healthy >= least && least > 0) return;
   const message = `The disruption budget ${budget.metadata.name} needs ${least} healthy pods and has ${healthy} currently`;
   throw new Refusal(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.", {

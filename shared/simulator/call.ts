@@ -1,4 +1,4 @@
-/** A request after it was read, and its answer, as the door knows them. */
+/** A parsed request, and its answer, as the door sees them. */
 import type { Ask } from "./ask.ts";
 import type { Form } from "./present.ts";
 import type { Server, Target } from "./server.ts";
@@ -7,11 +7,11 @@ export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What the body says; shared with later answers. */
+  /** The body as a value; shared with later answers. */
   readonly json?: () => unknown;
 };
 
-/** A request after its line was read. */
+/** A request after its path and query were parsed. */
 export type Call = {
   readonly ask: Ask;
   readonly target: Target;

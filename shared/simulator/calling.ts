@@ -1,4 +1,4 @@
-/** Admission webhooks over HTTP for a door that cannot wait: a request is repeated until all that it asks for is known. */
+/** Admission webhooks over HTTP for a synchronous door: a request is repeated until all its webhooks have answered. */
 import { request as plain } from "node:http";
 import { request as secure } from "node:https";
 import { Unanswered } from "./admission.ts";
@@ -7,7 +7,7 @@ import type { Admit, Webhook } from "./webhooks.ts";
 
 export type Caller = {
   readonly admit: Admit;
-  /** Does what may ask webhooks, as often as it takes. It must have done nothing where it throws `Unanswered`. */
+  /** Runs `act`, which may call webhooks, as often as needed. An `act` that throws `Unanswered` has changed nothing. */
   readonly run: <T>(act: () => T) => Promise<T>;
 };
 
@@ -39,7 +39,7 @@ const post = ({ url, caBundle, timeoutSeconds }: Webhook, review: unknown): Prom
     sent.end(JSON.stringify(review));
   });
 
-/** What a question is, whoever asks it again. */
+/** The identity of a review, independent of its UID. */
 const keyOf = ({ url }: Webhook, review: unknown): string =>
   `${url} ${JSON.stringify(withAt(fieldsAt(review), ["request", "uid"], undefined))}`;
 

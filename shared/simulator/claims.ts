@@ -1,4 +1,4 @@
-/** Claims are bound to a volume, and stay as long as a pod on a node mounts them. */
+/** PersistentVolumeClaims: bound to a volume, and kept while a pod on a node mounts them. */
 import type { Task } from "./clock.ts";
 import { fieldsAt, itemsAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
@@ -25,7 +25,7 @@ const isUsed = ({ store }: Server, { metadata }: Item): boolean =>
         claimsOf(pod).includes(metadata.name),
     );
 
-/** A claim that is to go does so when no pod on a node mounts it any more. */
+/** Removes a claim that is being deleted when no pod on a node mounts it. */
 const release = (server: Server, task: Task): void => {
   const claim = subject(server, task, claimTable);
   if (claim?.metadata.deletionTimestamp === undefined || isUsed(server, claim)) return;

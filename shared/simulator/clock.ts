@@ -1,8 +1,6 @@
-/**
- * Virtual time. What is due is data, never a closure, so that a snapshot of the clock is a copy of a list.
- */
+/** Virtual time. Timers are data, never closures, so that a snapshot of the clock is a copy of a list. */
 
-/** A thing to do later: `do` names it, the rest are its JSON parameters. */
+/** A task for later: `do` names it, the other fields are its JSON parameters. */
 export type Task = { readonly do: string; readonly [field: string]: unknown };
 export type Timer = { readonly at: number; readonly what: Task };
 
@@ -11,13 +9,13 @@ export type ClockState = { readonly now: number; readonly timers: readonly Timer
 export type Clock = {
   /** Epoch ms. */
   now(): number;
-  /** Does `what` when the time has come; of two due at once the one set first goes first. */
+  /** Does `what` at `time`. Of two tasks due at once, the one that was set first goes first. */
   at(time: number, what: Task): void;
-  /** When the next thing is due. */
+  /** The instant at which the next task is due. */
   nextDue(): number | undefined;
-  /** Turns the clock on, doing on the way what becomes due, in order. Never turns back. */
+  /** Advances the clock and does the tasks that become due on the way, in order. Never turns back. */
   advanceTo(time: number): void;
-  /** Called after each turn: for what is bound to a connection and so is no part of a snapshot. */
+  /** Adds a listener that is called after each turn, for state of connections that is no part of a snapshot. */
   onTurn(listener: (now: number) => void): () => void;
   snapshot(): ClockState;
   restore(state: ClockState): void;

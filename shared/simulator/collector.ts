@@ -1,4 +1,4 @@
-/** The garbage collector: what all its owners have left goes, and a deletion that waits for dependents is finished. */
+/** The garbage collector: deletes objects without owners, and finishes deletions that wait for dependents. */
 import type { OwnerReference } from "../core/object.ts";
 import type { Task } from "./clock.ts";
 import { kindNamed } from "./crds.ts";
@@ -12,7 +12,7 @@ const delayMs = 100;
 const foreground = "foregroundDeletion";
 const orphan = "orphan";
 
-/** An owner that a dependent may count on; one of an unknown kind is let be. */
+/** The owner of a reference; "unknown" for an unknown kind, which counts as existing; undefined: it is gone. */
 const ownerOf = ({ store }: Server, dependent: Item, owner: OwnerReference): Item | "unknown" | undefined => {
   const kind = kindNamed(store, owner.apiVersion, owner.kind);
   if (kind === undefined) return "unknown";
@@ -44,7 +44,7 @@ const dependentsOf = ({ store }: Server, uid: string): readonly Place[] =>
         .map((item) => ({ table, item })),
     );
 
-/** Decides about one object by the owners it has left. */
+/** Deletes an object without existing owners, or removes the references to owners that are gone. */
 const examine = (server: Server, { table, item }: Place): void => {
   const owners = ownersOf(item).map((ref) => ({ ref, owner: ownerOf(server, item, ref) }));
   if (owners.length === 0 || item.metadata.deletionTimestamp !== undefined) return;
@@ -97,7 +97,7 @@ const isFinalized = ({ metadata }: Item): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (metadata.finalizers?.some((each) => each === orphan || each === foreground) ?? false);
 
-/** Owners that wait for this object to go. */
+/** Wakes the owners that wait for the deletion of this object. */
 const wakeOwners = (server: Server, item: Item): void => {
   for (const ref of ownersOf(item)) {
     const owner = ownerOf(server, item, ref);

@@ -1,4 +1,4 @@
-/** What a container's command line would do to its pod, for a simulator that is asked to read it: `sleep`, `exit` and `echo`. */
+/** The effect of a container's command line on its pod, where commands are read: `sleep`, `exit` and `echo`. */
 import { itemsAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import type { PodScript } from "./script.ts";
@@ -7,7 +7,7 @@ const seconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600
 
 const unquoted = (text: string): string => text.replaceAll(/^["']|["']$/g, "");
 
-/** The commands of a shell's line, one after the other; nothing but their order is read. */
+/** The commands of a shell's line in their order; operators between them are not interpreted. */
 const stepsIn = (line: string): readonly string[] =>
   line
     .split(/;|&&|\|\||\n/)
@@ -25,7 +25,7 @@ const lineOf = (pod: Item): string | undefined => {
   return /(^|\/)(ba|da|a)?sh$/.test(shell) && /^-\w*c$/.test(flag) ? (line ?? "") : words.join(" ");
 };
 
-/** How long the pod's command runs, how it ends and what it prints; undefined when it has none. Every other program takes no time. */
+/** Duration, exit code and output of a pod's command; undefined without one. Every other program takes no time. */
 export const commandScript = (pod: Item): PodScript | undefined => {
   const line = lineOf(pod);
   if (line === undefined) return undefined;

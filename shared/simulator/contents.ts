@@ -1,4 +1,4 @@
-/** Namespaces and definitions go only when what is in them has gone. */
+/** Namespaces and CRDs are deleted only after their content. */
 import type { Task } from "./clock.ts";
 import { crdTable, kindOfTable } from "./crds.ts";
 import { textAt } from "./json.ts";
@@ -28,7 +28,7 @@ const contentOf = (server: Server, table: string, owner: Item): readonly Place[]
     ? inNamespace(server, owner.metadata.name)
     : server.store.list(owner.metadata.name).map((item) => ({ table: owner.metadata.name, item }));
 
-/** Deletes what is inside; the container goes when nothing is left. */
+/** Deletes the content of a container, and the container when nothing is left. */
 const empty = (server: Server, task: Task): void => {
   const table = textAt(task, "table") ?? "";
   const owner = subject(server, task);
@@ -40,7 +40,7 @@ const empty = (server: Server, task: Task): void => {
 
 const isContainer = (table: string): boolean => table === "namespaces" || table === crdTable;
 
-/** The containers that an object was in. */
+/** The containers of an object: its namespace, and its CRD. */
 const containersOf = ({ store }: Server, table: string, item: Item): readonly Place[] => {
   const namespace = store.get("namespaces", item.metadata.namespace ?? "");
   const crd = store.get(crdTable, table);

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions: what they make the server serve, and the conditions it puts on them. */
+/** CustomResourceDefinitions: the kinds that they make the server serve, and their conditions. */
 
 import { at, fieldsAt, isFields, itemsAt, numberAt, textAt, withAt } from "./json.ts";
 import { apiVersionOf, builtIn, builtInAt, builtInOf, type Column, type Kind, tableOf } from "./kinds.ts";
@@ -90,14 +90,14 @@ export const kindOfTable = (store: Store, table: string): Kind | undefined => {
   return builtInOf(table) ?? (crd === undefined ? undefined : kindsOf(crd)[0]);
 };
 
-/** Every kind served now, built-in ones first. */
+/** Every served kind, built-in ones first. */
 export const allKinds = (store: Store): readonly Kind[] => [...builtIn, ...store.list(crdTable).flatMap(kindsOf)];
 
 const builtInNamed: ReadonlyMap<string, Kind> = new Map(
   builtIn.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]),
 );
 
-/** The kind that an ownerReference speaks of. */
+/** The kind that an ownerReference names. */
 export const kindNamed = (store: Store, apiVersion: string, kind: string): Kind | undefined =>
   builtInNamed.get(`${apiVersion}/${kind}`) ??
   store
@@ -113,7 +113,7 @@ const condition = (type: string, reason: string, message: string, time: string) 
   message,
 });
 
-/** A definition as the server keeps it: names completed and established at once. */
+/** A CRD as the server stores it: names completed and established at once. */
 export const established = (crd: Draft, time: string): Draft => {
   const names = fieldsAt(crd, "spec", "names");
   const kind = textAt(names, "kind") ?? "";

@@ -1,4 +1,4 @@
-/** POST: how an object comes into being. */
+/** POST: creates an object. */
 
 import { mutated, validated } from "./admission.ts";
 import { readDraft } from "./drafts.ts";
@@ -16,7 +16,7 @@ import { keyOf } from "./store.ts";
 
 export type Written = { readonly item: Item; readonly warnings: readonly string[] };
 
-/** Throws when the object is not as its kind wants it. */
+/** Throws when the object violates the rules of its kind. */
 export const judge = (kind: Kind, draft: Draft, sub?: string): void => {
   const schema = kind.custom?.schema;
   const custom = schema === undefined ? [] : sub === "status" ? statusFaults(schema, draft) : rootFaults(schema, draft);
@@ -68,14 +68,14 @@ const identified = (server: Server, draft: Draft, { kind, namespace, name }: Tar
   return { ...draft, metadata: { ...meta, uid, resourceVersion: "" } };
 };
 
-/** A new object's status is its own affair only where it has no status of its own door. */
+/** A new object keeps its status only where its kind has no status subresource. */
 const withoutStatus = (kind: Kind, body: unknown): unknown => {
   if (!kind.status || !isFields(body)) return body;
   const { status, ...rest } = body;
   return rest;
 };
 
-/** Makes the object, or throws the refusal. */
+/** Creates the object, or throws the refusal. */
 export const create = (server: Server, target: Target, body: unknown, options: WriteOptions): Written => {
   const { kind } = target;
   const { draft, warnings } = readDraft(kind, withoutStatus(kind, body), options, "whole");

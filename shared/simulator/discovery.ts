@@ -1,4 +1,4 @@
-/** What the server says about itself: API groups, resources, version. */
+/** Requests about the server itself: API groups, resources, version, health. */
 
 import type { Result } from "./call.ts";
 import { allKinds } from "./crds.ts";
@@ -118,7 +118,7 @@ const bodyFor = (store: Store, path: string): unknown => {
 
 const health = new Set(["/healthz", "/livez", "/readyz"]);
 
-/** The answer to a question about the server itself; undefined when the path is none. */
+/** The answer to a request about the server itself; undefined for another path. */
 export const discovery = (store: Store, path: string): Result | undefined => {
   if (health.has(path)) return { status: 200, text: "ok", type: "text/plain; charset=utf-8" };
   const body = bodyFor(store, path.endsWith("/") && path.length > 1 ? path.slice(0, -1) : path);

@@ -14,7 +14,7 @@ import { type Feed, type OpenWatch, openWatch } from "./watch.ts";
 
 export type Door = {
   handle(ask: Ask): Answer;
-  /** Opens a watch, or gives the answer that refuses it. */
+  /** Opens a watch, or returns the answer that refuses it. */
   watch(ask: Ask, feed: Feed): OpenWatch | Answer;
 };
 
@@ -38,7 +38,7 @@ const elsewhere = (server: Server, ask: Ask): Result => {
     : { status: 404, text: "404 page not found\n", type: "text/plain; charset=utf-8" };
 };
 
-/** What stands around the verbs: subresources that act, and the gate that is passed first. */
+/** Additions to the verbs: subresources that act, and the gate in front of them. */
 export type Surroundings = { readonly sides: Sides; readonly gate: Gate };
 
 const answered = (server: Server, { sides, gate }: Surroundings, ask: Ask): Result => {

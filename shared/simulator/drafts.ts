@@ -53,7 +53,7 @@ const readBody = (kind: Kind, body: unknown): Fields => {
 
 type Shaped = { readonly fields: Fields; readonly warnings: readonly string[] };
 
-/** Metadata fields that are unknown are named before all others. */
+/** Unknown metadata fields are named before all others. */
 const metaFields = new Set([
   "name",
   "generateName",
@@ -84,10 +84,10 @@ const decoded = (kind: Kind, fields: Fields): { readonly fields: Fields; readonl
   return { fields: object, dropped };
 };
 
-/** Whether a body stands for the whole object, was made from it by a patch, or is what a manager applies. */
+/** The origin of a body: a whole object, the result of a patch, or the configuration of an apply. */
 export type How = "whole" | "patched" | "applied";
 
-/** A decoder's no: of what a patch made it is the patch's fault. */
+/** A decoder's error as a refusal. For the result of a patch it is an error of the patch. */
 const asRefusal = (kind: Kind, error: unknown, how: How): unknown => {
   if (!(error instanceof Mistyped)) return error;
   if (how === "patched")
@@ -106,7 +106,7 @@ const shaped = (kind: Kind, given: Fields, { strict }: WriteOptions, how: How): 
 
 export type Read = { readonly draft: Draft; readonly warnings: readonly string[] };
 
-/** A body as an object of its kind: decoded, pruned and, unless it is only applied, with its defaults. */
+/** A body as an object of its kind: decoded, pruned and, unless it is an apply, with its defaults. */
 export const readDraft = (kind: Kind, body: unknown, options: WriteOptions, how: How): Read => {
   try {
     const { fields, warnings } = shaped(kind, readBody(kind, body), options, how);

@@ -1,4 +1,4 @@
-/** What a running Spark driver does of its own accord: it reads its confs, makes executors, ends its job, cleans up. */
+/** A running Spark driver: it reads its confs, creates executors, ends its job, and cleans up. */
 import type { Task } from "./clock.ts";
 import { configName, confOf, executorPod, ownerOf } from "./executors.ts";
 import { exitTask, type Kubelets } from "./kubelet.ts";
@@ -47,7 +47,7 @@ const isOn = (driver: Driver, key: string): boolean => confOf(driver, key, "fals
 export const keepsEnded = (driver: Driver): boolean =>
   confOf(driver, "spark.kubernetes.executor.deleteOnTermination", "true") === "false";
 
-/** A driver's own creations; one that is refused is tried again with the next round. */
+/** Creates an object for a driver. Returns false for a refusal: the next round tries again. */
 const makes = (server: Server, table: string, { namespace }: Driver, body: unknown): boolean => {
   try {
     make(server, table, namespace, body);
@@ -58,14 +58,14 @@ const makes = (server: Server, table: string, { namespace }: Driver, body: unkno
   }
 };
 
-/** What a driver's container finds in its files when it starts. */
+/** The files that a driver's container reads at its start. */
 export const filesOf = (store: Store, pod: Item): Pick<Driver, "conf" | "template"> => {
   const conf = propertiesOf(fileIn(store, pod, "/opt/spark/conf/spark.properties") ?? "");
   const path = conf["spark.kubernetes.executor.podTemplateFile"] ?? "";
   return { conf, template: path === "" ? "" : (fileIn(store, pod, path) ?? "") };
 };
 
-/** The context comes up. */
+/** Starts the driver's context. */
 export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = driverIn(memory, pod);
   if (driver === undefined) return;
@@ -84,7 +84,7 @@ export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
 const isDynamic = (driver: Driver): boolean => isOn(driver, "spark.dynamicAllocation.enabled");
 const fewest = (driver: Driver): number => Number(confOf(driver, "spark.dynamicAllocation.minExecutors", "0"));
 
-/** How many executors the driver wants. */
+/** The number of executors that the driver wants. */
 export const wantedBy = (driver: Driver): number => {
   if (!isDynamic(driver)) return Number(confOf(driver, "spark.executor.instances", "2"));
   if (driver.wanted !== undefined) return driver.wanted;
@@ -110,13 +110,13 @@ export const allocate = ({ server, memory }: Kubelets, pod: Item): void => {
   if (missing > most || refused) later(server, allocateMs, taskOf("spark.allocate", driver));
 };
 
-/** How long an executor may have nothing to do, ms; undefined where nobody is dismissed for it. */
+/** The time, ms, after which an idle executor is dismissed; undefined where none is. */
 export const idleMsOf = (driver: Driver): number | undefined =>
   isDynamic(driver) && wantedBy(driver) > fewest(driver)
     ? Number.parseInt(confOf(driver, "spark.dynamicAllocation.executorIdleTimeout", "60s"), 10) * 1_000
     : undefined;
 
-/** An executor that has had nothing to do for so long is told to end, unless too few would be left. */
+/** Tells an executor to end that has been idle for its timeout, unless too few would be left. */
 export const retire = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = driverOf(memory, pod);
   if (driver === undefined || driver.ended || !isUp(pod)) return;
@@ -126,7 +126,7 @@ export const retire = ({ server, memory }: Kubelets, pod: Item): void => {
   later(server, farewellMs, exitTask(pod, { code: 0 }));
 };
 
-/** More tasks wait than can be worked on: all executors that there may be are asked for. */
+/** A backlog of tasks: the driver asks for the maximum of executors. */
 export const hurry = (kubelets: Kubelets, pod: Item): void => {
   const driver = driverIn(kubelets.memory, pod);
   if (driver === undefined || !isDynamic(driver)) return;
@@ -135,12 +135,12 @@ export const hurry = (kubelets: Kubelets, pod: Item): void => {
   allocate(kubelets, pod);
 };
 
-/** Executors learn that their driver is done, or find it gone. */
+/** Tells executors to end: their driver has finished, or is gone. */
 export const dismiss = (server: Server, driver: Driver, delayMs: number, code: number): void => {
   for (const pod of executorsOf(server, driver)) if (isUp(pod)) later(server, delayMs, exitTask(pod, { code }));
 };
 
-/** The job is done, unless nobody is left to do it: then it waits for the next executor. */
+/** Finishes the job. Without a running executor it waits for the next one. */
 export const finish = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = driverIn(memory, pod);
   if (driver === undefined) return;
@@ -154,7 +154,7 @@ export const finish = ({ server, memory }: Kubelets, pod: Item): void => {
   later(server, stopMs, exitTask(pod, { code: driver.script.exitCode ?? 0, reason: driver.script.reason }));
 };
 
-/** What a context that stops takes with it, by label. */
+/** Deletes the objects that a stopping context deletes, by label. */
 export const clean = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = memory.driver(pod.metadata.uid);
   if (driver === undefined) return;

@@ -1,4 +1,4 @@
-/** The Events that scheduler and kubelets tell of pods, for `kubectl describe`. Only where they are asked for. */
+/** The Events of scheduler and kubelets about pods, for `kubectl describe`. Created only on request. */
 import { createHash } from "node:crypto";
 import { stamp } from "./clock.ts";
 import { itemsAt, textAt } from "./json.ts";

@@ -1,9 +1,9 @@
-/** The executor pods that a Spark driver makes: named, labelled and owned as Spark 4's allocator does. */
+/** The executor pods of a Spark driver: named, labelled and owned as by Spark 4's allocator. */
 import { type Fields, fieldsAt, isFields, itemsAt, parsed, textAt, textsAt } from "./json.ts";
 import type { Driver } from "./memory.ts";
 import type { Item } from "./metadata.ts";
 
-/** The conf, with the default that Spark gives it. */
+/** The value of a conf, or its default in Spark. */
 export const confOf = ({ conf }: Driver, key: string, otherwise: string): string =>
   Object.hasOwn(conf, key) ? (conf[key] ?? otherwise) : otherwise;
 
@@ -34,7 +34,7 @@ const resourcesOf = (driver: Driver): Fields => {
   };
 };
 
-/** The prefix of the executors' names: the user's, or the application's name and a lot that the driver's UID decides. */
+/** The prefix of the executors' names: the user's, or the application's name and digits of the driver's UID. */
 export const prefixOf = (driver: Driver): string => {
   const app = confOf(driver, "spark.app.name", driver.app)
     .toLowerCase()
@@ -45,7 +45,7 @@ export const prefixOf = (driver: Driver): string => {
   return confOf(driver, "spark.kubernetes.executor.podNamePrefix", `${app === "" ? "spark" : app}-${lot}`);
 };
 
-/** The ConfigMap that the driver makes for its executors. */
+/** The ConfigMap that the driver creates for its executors. */
 export const configName = ({ uid }: Driver): string => `spark-exec-${uid.replaceAll("-", "").slice(16)}-conf-map`;
 
 const templateOf = ({ template }: Driver): Fields => {
@@ -69,7 +69,7 @@ const env = (driver: Driver, id: string): readonly Fields[] => [
   { name: "SPARK_EXECUTOR_POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
 ];
 
-/** The template's container that becomes the executor's, moved to the end. */
+/** The containers of the template; the one that becomes the executor's is moved to the end. */
 const containersOf = (template: Fields, driver: Driver, id: string): readonly Fields[] => {
   const all = itemsAt(template, "spec", "containers").filter(isFields);
   const wanted = confOf(driver, "spark.kubernetes.executor.podTemplateContainerName", "");

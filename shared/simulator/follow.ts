@@ -1,4 +1,4 @@
-/** A log that goes on, as `kubectl logs -f` asks for it: new lines as they come, until the pod has ended. */
+/** A followed log, as `kubectl logs -f` asks for it: new lines as they come, until the pod has ended. */
 
 import type { Ask } from "./ask.ts";
 import type { Answer } from "./call.ts";
@@ -11,7 +11,7 @@ const logPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/log\?(?:.*&)?fo
 
 export const isFollow = ({ method, path }: Ask): boolean => method === "GET" && logPath.test(path);
 
-/** Lines are told once: what the simulation says of a pod grows, but not always at its end. */
+/** Sends each line once: the simulated log grows, but not always at its end. */
 export const followLog = ({ handle, store, subscribe }: Simulator, ask: Ask, feed: Feed): OpenWatch | Answer => {
   const [, namespace = "", name = ""] = logPath.exec(ask.path) ?? [];
   const first = handle(ask);

@@ -1,4 +1,4 @@
-/** Stands before the door when rights are kept: authentication, authorisation, and what owners may be named. */
+/** The gate in front of the door where rights are kept: authentication, authorisation, and the check of owners. */
 import type { Ask } from "./ask.ts";
 import { guardOwners } from "./owners.ts";
 import { type User, userOf } from "./people.ts";
@@ -16,7 +16,7 @@ const onMany: Readonly<Record<string, string>> = { GET: "list", POST: "create", 
 
 const isTrue = (text: string | null): boolean => text === "true" || text === "1";
 
-/** A list that selects one name asks for that name. */
+/** A list that selects one name counts as a request for that name. */
 const selectedName = (query: URLSearchParams): string =>
   /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get("fieldSelector") ?? "")?.[1] ?? "";
 
@@ -25,7 +25,7 @@ const verbOf = (method: string, { name }: Place, query: URLSearchParams): string
   return (name === undefined ? onMany : { ...onOne, POST: "create" })[method] ?? method.toLowerCase();
 };
 
-/** What a request wishes for. */
+/** The verb and the resource or path of a request. */
 export const wishOf = ({ method, path }: Ask): Wish => {
   const [bare = "", search] = path.split("?");
   const place = placeOf(bare);
@@ -62,7 +62,7 @@ const demand = ({ store }: Server, user: User, wish: Wish): void => {
   if (!allowed) throw refusalOf(wish, user, reason);
 };
 
-/** A PUT or an apply that makes what is not there needs the right to create, too. */
+/** A PUT or an apply that creates its object needs the right to create, too. */
 const demandCreation = (server: Server, user: User, ask: Ask, wish: Wish): void => {
   const applies = ask.method === "PATCH" && (ask.headers["content-type"] ?? "").includes("apply-patch");
   if ((ask.method !== "PUT" && !applies) || wish.sub !== "") return;

@@ -40,7 +40,7 @@ export const itemsAt = (value: unknown, ...path: readonly string[]): readonly un
   return Array.isArray(found) ? found : noItems;
 };
 
-/** String values only: what labels, annotations and ConfigMap data are. */
+/** String values only, such as labels, annotations and ConfigMap data. */
 export const textsAt = (value: unknown, ...path: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(fieldsAt(value, ...path)).flatMap(([key, item]) => (typeof item === "string" ? [[key, item]] : [])),

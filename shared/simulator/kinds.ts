@@ -33,7 +33,7 @@ export type Kind = {
   readonly generation: boolean;
   /** Whether a PUT or PATCH may come without a resourceVersion. */
   readonly unconditional: boolean;
-  /** Whether a PUT makes what is not there. */
+  /** Whether a PUT creates an object that does not exist. */
   readonly createdByPut: boolean;
   /** Whether DELETE answers with the object rather than with a Status. */
   readonly returnsDeleted: boolean;

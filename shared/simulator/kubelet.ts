@@ -1,4 +1,4 @@
-/** The kubelets: they start pods bound to their node, report how they fare, and end them when told. */
+/** The kubelets: they start pods bound to their node, report their status, and end them. */
 import type { Task } from "./clock.ts";
 import { at, itemsAt, numberAt, textAt } from "./json.ts";
 import { backingOff, type Exit, ended, isOver, isUp, restartsOf, running, waiting } from "./lifecycle.ts";
@@ -18,7 +18,7 @@ export type Kubelets = {
 
 const startMs = 300;
 const stopMs = 500;
-/** From a pod's terminal phase to its removal: everybody can see it as ended and being deleted meanwhile. */
+/** From a pod's terminal phase to its removal: clients see it as ended and being deleted meanwhile. */
 const removeMs = 200;
 /** Exit codes of processes that a signal ended. */
 const sigterm = 143;
@@ -27,7 +27,7 @@ const mountMs = 100;
 const pullBackOffMs = 15_000;
 const maxBackOffMs = 300_000;
 
-/** Does something on the pod's machine: later if the machine stands still, never if it is gone. */
+/** Acts on the pod's machine: later if the machine stands still, never if it is gone. */
 export const onMachine = (
   { server, memory }: Pick<Kubelets, "server" | "memory">,
   task: Task,
@@ -44,7 +44,7 @@ const isBound = (pod: Item | undefined): boolean => (textAt(pod, "spec", "nodeNa
 
 type Mount = readonly [table: string, name: string, volume: string];
 
-/** Names of what a pod mounts and cannot do without. */
+/** The required ConfigMaps and Secrets of a pod, with the names of their volumes. */
 const mountsOf = (pod: Item): readonly Mount[] =>
   itemsAt(pod, "spec", "volumes").flatMap((volume): Mount[] => {
     const called = textAt(volume, "name") ?? "";
@@ -55,7 +55,7 @@ const mountsOf = (pod: Item): readonly Mount[] =>
     return secret !== undefined && at(volume, "secret", "optional") !== true ? [["secrets", secret, called]] : [];
   });
 
-/** What a pod cannot mount, as the kubelet writes it. */
+/** The first required mount that does not exist, in the kubelet's words. */
 export const missingMount = ({ store }: Server, pod: Item): string | undefined =>
   mountsOf(pod)
     .filter(([table, name]) => store.get(table, keyOf(pod.metadata.namespace, name)) === undefined)
@@ -95,7 +95,7 @@ const start = (kubelets: Kubelets, pod: Item): void => {
   }
 };
 
-/** The end of a pod's process, of the run that it is in now. */
+/** The task that ends the process of a pod's current run. */
 export const exitTask = (pod: Item, { code, reason }: Exit): Task =>
   about("kubelet.exit", pod, { code, run: restartsOf(pod), ...(reason !== undefined && { reason }) });
 
@@ -122,12 +122,12 @@ const exit = ({ server }: Kubelets, pod: Item, task: Task): void => {
   later(server, backOffMs(restartsOf(pod)), about("kubelet.start", down));
 };
 
-/** Containers that a kubelet finds neither running nor ended when it is done with their pod. */
+/** The exit of containers that a kubelet finds neither running nor ended when it is done with their pod. */
 const notFound: Exit = { code: 137, reason: "ContainerStatusUnknown" };
 
 /**
- * A pod that is told to end gets its terminal phase first, and is removed then, as kubelets do since 1.27: Succeeded if
- * its processes ended with 0, and Failed where they never ran. As kubelet status_manager.go, TerminatePod.
+ * Gives a deleted pod its terminal phase and removes it after that, as kubelets do since 1.27: Succeeded if its
+ * processes ended with 0, Failed where they never ran. As kubelet status_manager.go, TerminatePod.
  */
 const stop = ({ server }: Kubelets, pod: Item, task: Task): void => {
   if (pod.metadata.deletionTimestamp === undefined) return;
@@ -136,7 +136,7 @@ const stop = ({ server }: Kubelets, pod: Item, task: Task): void => {
   later(server, removeMs, about("kubelet.remove", last));
 };
 
-/** The kubelet has cleaned up behind the pod. */
+/** Removes the pod, after the kubelet's cleanup. */
 const remove = ({ server }: Kubelets, pod: Item): void => {
   if (pod.metadata.deletionTimestamp !== undefined) discard(server, "pods", pod, { graceSeconds: 0 });
 };
@@ -184,14 +184,14 @@ const isCreating = (pod: Item): boolean =>
     (each) => textAt(each, "state", "waiting", "reason") === "ContainerCreating",
   );
 
-/** Something that can be mounted has come. */
+/** Starts the pods that may have waited for this ConfigMap or Secret. */
 const hearMount = ({ server }: Kubelets, { object }: Change): void => {
   for (const pod of server.store.list("pods"))
     if (pod.metadata.namespace === object.metadata.namespace && isCreating(pod))
       later(server, mountMs, about("kubelet.start", pod));
 };
 
-/** A machine goes on: so does all that stood still on it. */
+/** Continues the held tasks of a machine that goes on. */
 const hearNode = ({ server, memory }: Kubelets, { before, object }: Change): void => {
   if (!isSilent(before) || isSilent(object)) return;
   for (const task of memory.release()) later(server, 0, task);

@@ -4,14 +4,14 @@ import { stamp } from "./clock.ts";
 import { at, type Fields, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 
-/** How Spark names the container that matters; a template's own comes last. */
+/** Spark's names of the main container; a template's own comes last. */
 const mains = new Set(["spark-kubernetes-driver", "spark-kubernetes-executor"]);
 
 const nameOf = (container: unknown): string => textAt(container, "name") ?? "";
 
 const containersOf = (pod: Item): readonly unknown[] => itemsAt(pod, "spec", "containers");
 
-/** Whether a container's end is the end of what the pod is for; in a Spark pod the others go on. */
+/** Whether the container is a main one: in a Spark pod the others go on after its end. */
 const isMain = (pod: Item, name: string): boolean => {
   if (pod.metadata.labels?.["spark-role"] === undefined) return true;
   const names = containersOf(pod).map(nameOf);
@@ -24,7 +24,7 @@ const idOf = (pod: Item, name: string, run: number): string =>
 const statusOf = (pod: Item, name: string): unknown =>
   itemsAt(pod, "status", "containerStatuses").find((each) => nameOf(each) === name);
 
-/** How often the pod's containers were started again. */
+/** The number of restarts of the pod's containers. */
 export const restartsOf = (pod: Item): number =>
   Math.max(0, ...itemsAt(pod, "status", "containerStatuses").map((each) => numberAt(each, "restartCount") ?? 0));
 
@@ -74,7 +74,7 @@ const placed = (pod: Item, time: string): Fields => ({
   startTime: textAt(pod, "status", "startTime") ?? time,
 });
 
-/** The pod waits: for a mount, for an image, or to be started again. */
+/** A waiting pod: for a mount, for an image, or for a restart. */
 export const waiting = (pod: Item, now: number, reason: string, message?: string): Item => {
   const time = stamp(now);
   const containerStatuses = containersOf(pod).map((each) => {
@@ -101,7 +101,7 @@ export const waiting = (pod: Item, now: number, reason: string, message?: string
 const wasStopped = (pod: Item): boolean =>
   itemsAt(pod, "status", "containerStatuses").some((each) => at(each, "lastState", "terminated") !== undefined);
 
-/** All containers run. */
+/** A pod with all containers running. */
 export const running = (pod: Item, now: number): Item => {
   const time = stamp(now);
   const run = restartsOf(pod) + (wasStopped(pod) ? 1 : 0);
@@ -168,7 +168,7 @@ const endedStatus = (pod: Item, container: unknown, now: number, exit: Exit): Fi
   };
 };
 
-/** The processes end; `all` also takes the containers beside the main one. */
+/** A pod whose main container has ended; with `all` the other containers end, too. */
 export const ended = (pod: Item, now: number, exit: Exit, all: boolean): Item => {
   const time = stamp(now);
   const goOn = containersOf(pod).some((each) => !ends(pod, each, all));
@@ -190,7 +190,7 @@ export const ended = (pod: Item, now: number, exit: Exit, all: boolean): Item =>
   };
 };
 
-/** The pod is told that it ends for no fault of its own. */
+/** A pod with the condition DisruptionTarget: its end is not its own failure. */
 export const disrupted = (pod: Item, now: number, reason: string, message?: string): Item => {
   const condition = {
     type: "DisruptionTarget",
@@ -204,14 +204,14 @@ export const disrupted = (pod: Item, now: number, reason: string, message?: stri
   return { ...pod, status: { ...status, conditions: [...itemsAt(status, "conditions"), condition] } };
 };
 
-/** The kubelet took the pod's resources back. */
+/** A pod that the kubelet evicted for want of resources. */
 export const evicted = (pod: Item, now: number): Item => {
   const down = disrupted(ended(pod, now, { code: 137 }, true), now, "TerminationByKubelet");
   const told = { phase: "Failed", reason: "Evicted", message: "The node was low on resource: memory." };
   return { ...down, status: { ...fieldsAt(down, "status"), ...told } };
 };
 
-/** The containers ended but the restart policy brings them back. */
+/** A pod whose containers ended and wait for the restart of their policy. */
 export const backingOff = (pod: Item, now: number, exit: Exit): Item => {
   const held = waiting(pod, now, "CrashLoopBackOff", "back-off restarting failed container");
   const containerStatuses = itemsAt(held, "status", "containerStatuses").map((each) => ({
@@ -225,7 +225,7 @@ export const backingOff = (pod: Item, now: number, exit: Exit): Item => {
 export const phaseOf = (pod: Item): string => textAt(pod, "status", "phase") ?? "Pending";
 export const isOver = (pod: Item): boolean => phaseOf(pod) === "Succeeded" || phaseOf(pod) === "Failed";
 
-/** When a task that takes so long ends, which the pod's container began with, epoch ms. */
+/** The end, epoch ms, of a task that takes `busyMs` and began with the pod's container. */
 export const busyUntil = (pod: Item, busyMs: number): number =>
   Date.parse(textAt(itemsAt(pod, "status", "containerStatuses")[0], "state", "running", "startedAt") ?? "") + busyMs;
 
@@ -233,7 +233,7 @@ export const isUp = (pod: Item): boolean =>
   phaseOf(pod) === "Running" &&
   itemsAt(pod, "status", "containerStatuses").some((each) => at(each, "state", "running") !== undefined);
 
-/** Whether the process that the pod is for has ended, though containers beside it may run on. */
+/** The exit of the main container, though others may run on; undefined while it runs. */
 export const mainExit = (pod: Item): Exit | undefined => {
   const main = itemsAt(pod, "status", "containerStatuses").find((each) => isMain(pod, nameOf(each)));
   const code = numberAt(main, "state", "terminated", "exitCode");

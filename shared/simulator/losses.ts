@@ -1,4 +1,4 @@
-/** How a Spark driver hears of its executors: the first that runs starts the job, those lost are counted and replaced. */
+/** Executors as a Spark driver sees them: the first that runs starts the job, lost ones are counted and replaced. */
 import type { Task } from "./clock.ts";
 import {
   allocateMs,
@@ -21,7 +21,7 @@ import { about, discard, later, rewrite, subject } from "./part.ts";
 import type { Change } from "./store.ts";
 
 const jobMs = 5000;
-/** How long an executor tries to reach its driver before it gives up. */
+/** Time, ms, for which an executor tries to reach its driver before it gives up. */
 const connectMs = 3000;
 
 const inactive = (pod: Item): Item => {
@@ -30,7 +30,7 @@ const inactive = (pod: Item): Item => {
   return { ...pod, metadata: { ...metaOf({ ...pod.metadata, labels }), uid, resourceVersion } };
 };
 
-/** The driver puts an ended executor away. */
+/** The driver deletes an ended executor, or labels it. */
 export const reap = ({ server, memory }: Kubelets, task: Task): void => {
   const executor = subject(server, task);
   const driver = executor === undefined ? undefined : driverOf(memory, executor);
@@ -39,7 +39,7 @@ export const reap = ({ server, memory }: Kubelets, task: Task): void => {
   else discard(server, "pods", executor);
 };
 
-/** An executor that reaches no driver ends. */
+/** Ends an executor that reaches no driver. */
 export const connect = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = driverOf(memory, pod);
   if (isUp(pod) && (driver?.booted !== true || driver.ended)) later(server, 0, exitTask(pod, { code: 1 }));

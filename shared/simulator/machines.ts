@@ -1,4 +1,4 @@
-/** Nodes: they come, stop answering, come back, go; and what the cluster does with the pods of those that do not answer. */
+/** Nodes: they come, stop answering, come back, are removed; and the fate of pods on nodes that do not answer. */
 import { stamp, type Task } from "./clock.ts";
 import { at, type Fields, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
 import { disrupted, isOver } from "./lifecycle.ts";
@@ -15,12 +15,12 @@ export type NodeSpec = {
   readonly labels?: Readonly<Record<string, string>>;
 };
 
-/** The machine behind a node object: an annotation of the simulator's own, so that a snapshot holds it. */
+/** The state of the machine behind a node: an annotation of the simulator's own, so that a snapshot holds it. */
 const machine = "simulator.rekindle.dev/machine";
 const unreachable = "node.kubernetes.io/unreachable";
 const outOfService = "node.kubernetes.io/out-of-service";
 
-/** How long the cluster waits: for a silent node, and for the pods of a node that was removed. */
+/** Waiting times of the cluster: for a silent node, and for the pods of a node that was removed. */
 const graceMs = 50_000;
 const orphanMs = 40_000;
 
@@ -88,7 +88,7 @@ const withTaints = (node: Item, taints: readonly unknown[]): Item => {
   return { ...node, spec: { ...spec, ...(taints.length > 0 && { taints }) } };
 };
 
-/** The machine stops: nothing on it moves or is heard of, until it is thawed or removed. */
+/** Stops the machine: its pods and its kubelet do nothing until it is thawed or removed. */
 export const freeze = (server: Server, name: string): void => {
   const node = server.store.get("nodes", name);
   if (node === undefined) return;
@@ -96,7 +96,7 @@ export const freeze = (server: Server, name: string): void => {
   later(server, graceMs, about("machines.lost", node));
 };
 
-/** The machine goes on where it stopped. */
+/** Lets the machine go on. */
 export const thaw = (server: Server, name: string): void => {
   const node = server.store.get("nodes", name);
   if (node === undefined) return;
@@ -109,7 +109,7 @@ export const thaw = (server: Server, name: string): void => {
   server.store.put("nodes", annotated(withReady(free, up), undefined));
 };
 
-/** The node object is deleted, and the machine with it. */
+/** Deletes the node object, and the machine with it. */
 export const removeNode = (server: Server, name: string): void => {
   const node = server.store.get("nodes", name);
   if (node !== undefined) discard(server, "nodes", node);
@@ -127,7 +127,7 @@ const unready = (pod: Item, time: string): Item => {
   return { ...pod, status: { ...fieldsAt(pod, "status"), conditions } };
 };
 
-/** Seconds that a pod stands an unreachable node; undefined for ever. */
+/** Seconds for which a pod tolerates an unreachable node; undefined: for ever. */
 const toleranceOf = (pod: Item): number | undefined => {
   const toleration = itemsAt(pod, "spec", "tolerations").find((each) => {
     const key = textAt(each, "key") ?? "";
@@ -172,7 +172,7 @@ const sweep = (server: Server, task: Task): void => {
   for (const pod of podsOn(server, name)) end(server, pod);
 };
 
-/** An operator's word that the machine is off: its terminating pods go at once. */
+/** The taint out-of-service says that the machine is off: its terminating pods are removed at once. */
 const heedTaint = (server: Server, node: Item): void => {
   if (!taintsOf(node).some((taint) => textAt(taint, "key") === outOfService)) return;
   for (const pod of podsOn(server, node.metadata.name))

@@ -1,4 +1,4 @@
-/** Which manager owns which fields: metadata.managedFields, kept through every write. */
+/** The managers of fields: metadata.managedFields, kept through every write. */
 import { isFields, same, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import { type Draft, type Item, metaOf } from "./metadata.ts";
@@ -69,8 +69,8 @@ const resets = (after: Item): boolean => {
 };
 
 /**
- * The object with the ownership that this write leads to. Where nobody has ever applied, ownership is kept only if
- * the simulator was asked to: nothing depends on it, and it costs as much as all the rest of a write.
+ * The object with the ownership after this write. Where no client has ever applied, ownership is kept only if the
+ * simulator's options ask for it: nothing depends on it, and it costs as much as the rest of a write.
  */
 export const managed = (
   server: Server,

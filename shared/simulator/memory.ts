@@ -1,4 +1,4 @@
-/** What the simulated machines know beside the objects: running drivers, and what stands still on silent nodes. */
+/** State of the simulated machines beside the objects: running drivers, and held tasks of silent nodes. */
 import type { Task } from "./clock.ts";
 import type { DriverScript } from "./script.ts";
 
@@ -12,18 +12,18 @@ export type Driver = {
   readonly appId: string;
   readonly attempt: number;
   readonly script: DriverScript;
-  /** As its files said when its container started: what is mounted stays, whatever becomes of the ConfigMap. */
+  /** The confs in its files when its container started: a mount stays as it was, whatever becomes of the ConfigMap. */
   readonly conf: Readonly<Record<string, string>>;
   /** The executors' pod template, as text. */
   readonly template: string;
   readonly nextId: number;
   readonly failures: number;
-  /** So many executors are wanted since that changed last, where they are allocated dynamically. */
+  /** Number of executors wanted since its last change, where they are allocated dynamically. */
   readonly wanted?: number;
   readonly booted: boolean;
-  /** When the first executor ran. */
+  /** Instant at which the first executor ran. */
   readonly jobSince: number | undefined;
-  /** The context is being stopped or the process is gone: nothing is replaced any more. */
+  /** The context is being stopped or the process is gone: lost executors are not replaced. */
   readonly ended: boolean;
 };
 
@@ -31,7 +31,7 @@ export type Memories = {
   readonly drivers: ReadonlyMap<string, Driver>;
   /** The UID of the newest driver of `namespace/appId`. */
   readonly newest: ReadonlyMap<string, string>;
-  /** How many drivers an application has had, by `namespace/app`. */
+  /** Number of drivers that an application has had, by `namespace/app`. */
   readonly attempts: ReadonlyMap<string, number>;
   readonly held: readonly Task[];
 };
@@ -39,19 +39,19 @@ export type Memories = {
 export type Memory = {
   driver(uid: string): Driver | undefined;
   newest(namespace: string, appId: string): Driver | undefined;
-  /** Stores a driver as it is now, and gives it back. */
+  /** Stores the state of a driver, and returns it. */
   remember(driver: Driver): Driver;
-  /** Which attempt of its application a new driver is. */
+  /** The attempt number of a new driver of an application. */
   count(namespace: string, app: string): number;
   /** Keeps a task until its machine goes on. */
   hold(task: Task): void;
-  /** All tasks that were held. */
+  /** Returns all held tasks, and holds none of them any longer. */
   release(): readonly Task[];
   snapshot(): Memories;
   restore(state: Memories): void;
 };
 
-/** Maps are copied when written for the first time after a snapshot. */
+/** Copies its maps at the first write after a snapshot. */
 export const openMemory = (): Memory => {
   let drivers = new Map<string, Driver>();
   let newest = new Map<string, string>();

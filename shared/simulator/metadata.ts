@@ -25,7 +25,7 @@ const asTextList: Reader<readonly string[]> = (value) =>
 
 const asList: Reader<readonly unknown[]> = (value) => (Array.isArray(value) ? value : undefined);
 
-/** The part of a value that is of the wrong type: of a map or list, what is in it. */
+/** The part of a value that has the wrong type: of a map or list, the wrong item. */
 const culprit = (value: unknown): unknown => {
   const inside = Array.isArray(value) ? value : isFields(value) ? Object.values(value) : [];
   return inside.find((item) => typeof item !== "string") ?? value;
@@ -54,7 +54,7 @@ const ownerOf = (value: unknown): OwnerReference => {
   };
 };
 
-/** Only what has content: an empty map or list is the same as none. */
+/** The value, unless it is empty: an empty map or list is the same as none. */
 const some = <T extends object>(value: T | undefined): T | undefined =>
   value !== undefined && Object.keys(value).length > 0 ? value : undefined;
 

@@ -1,4 +1,4 @@
-/** What a process sees of its pod's ConfigMaps: files by path, and Spark's properties among them. */
+/** The ConfigMaps of a pod as its process sees them: files by path, and Spark's properties among them. */
 import { itemsAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import { keyOf, type Store } from "./store.ts";
@@ -23,7 +23,7 @@ const keyFor = (volume: unknown, rest: string): string =>
     "key",
   ) ?? rest;
 
-/** The text of a file that a ConfigMap holds. */
+/** The text of a mounted file of a ConfigMap; undefined where there is none. */
 export const fileIn = (store: Store, pod: Item, path: string): string | undefined => {
   const mount = mountFor(pod, path);
   const name = textAt(mount?.volume, "configMap", "name");

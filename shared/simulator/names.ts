@@ -1,4 +1,4 @@
-/** What names, labels, annotations, owners and finalizers may be, in the words of the real server. */
+/** Rules of names, labels, annotations, owners and finalizers, in the words of the real server. */
 import type { OwnerReference } from "../core/object.ts";
 import type { Meta } from "./metadata.ts";
 import { type Cause, cause } from "./refusal.ts";
@@ -63,7 +63,7 @@ const valueFaults = (field: string, value: string): readonly Cause[] => [
   ...(labelValue.test(value) ? [] : [cause.invalid(field, value, valueWords)]),
 ];
 
-/** What is wrong with one term of a label selector: what no label can be, none is asked for. */
+/** The faults of one term of a label selector: keys and values that no label can have. */
 export const selectorFaults = (key: string, values: readonly string[]): readonly Cause[] => [
   ...keyFaults("<nil>", key),
   ...values.flatMap((value, at) => valueFaults(`values[${at}][${key}]`, value)),
@@ -125,7 +125,7 @@ const finalizerNameFaults = (finalizers: readonly string[] = []): readonly Cause
         ],
   );
 
-/** All that is wrong with the metadata of an object of a table. */
+/** All faults of the metadata of an object of a table. */
 export const metaFaults = (table: string, meta: Meta): readonly Cause[] => [
   ...nameFaults(table, meta.name),
   ...labelFaults(meta.labels),
@@ -134,7 +134,7 @@ export const metaFaults = (table: string, meta: Meta): readonly Cause[] => [
   ...finalizerNameFaults(meta.finalizers),
 ];
 
-/** Finalizers come only while the object lives. */
+/** Finalizers can be added only before the deletion. */
 export const finalizerFaults = (before: Meta, after: Meta): readonly Cause[] => {
   if (before.deletionTimestamp === undefined) return [];
   const added = (after.finalizers ?? []).filter((each) => !before.finalizers?.includes(each));

@@ -76,7 +76,7 @@ VolumeResourceRequirements 1 2 | VolumeStatus 1 | VsphereVirtualDiskVolumeSource
 WindowsSecurityContextOptions 2 1 4! 3
 `;
 
-/** What is posted and never kept, with its numbers: `field:type=number`. */
+/** Types that are posted and never stored, with their numbers: `field:type=number`. */
 export const postedText = `
 DeleteOptions dryRun:[]s=5 gracePeriodSeconds:i=1! orphanDependents:b=3! preconditions:Preconditions=2 propagationPolicy:s=4
 Preconditions resourceVersion:s=2 uid:s=1

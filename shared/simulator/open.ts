@@ -1,6 +1,6 @@
 /**
  * An in-memory Kubernetes under a virtual clock: the API server, and around it a scheduler, kubelets, a garbage
- * collector and scripted Spark. Nothing moves but by requests and by turning the clock; the same inputs give the same
+ * collector and scripted Spark. State changes only by requests and by turning the clock; the same inputs give the same
  * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
  */
 import type { Transport } from "../core/http.ts";
@@ -40,24 +40,24 @@ export type Options = {
   readonly managedFields?: boolean;
   /** CustomResourceDefinitions served from the beginning. */
   readonly crds?: readonly unknown[];
-  /** Objects of built-in kinds that stand from the beginning, as `[plural, namespace, body]`. */
+  /** Objects of built-in kinds that exist from the beginning, as `[plural, namespace, body]`. */
   readonly objects?: readonly (readonly [table: string, namespace: string | undefined, body: unknown])[];
   readonly nodes?: readonly NodeSpec[];
   /** Scripts of drivers by application name, of other pods by pod name; "*" for all others. */
   readonly scripts?: Scripts;
-  /** Pods that are none of Spark's do what their command line says: it sleeps so long, prints that, and exits so. */
+  /** Pods that are not Spark's follow their command line: its duration, its output, its exit code. */
   readonly commands?: boolean;
-  /** Scheduler and kubelets tell of pods in Events; quiet without it. */
+  /** Scheduler and kubelets create Events about pods. */
   readonly events?: boolean;
-  /** Rights are kept: whoever bears a service account's token may do what roles and bindings say; all others everything. */
+  /** Rights are kept: a service account's token has the rights of its roles and bindings, other callers all rights. */
   readonly rbac?: boolean;
-  /** Answers for admission webhooks; without it nobody asks them. Over HTTP: `openCaller` and `serveSimulator`. */
+  /** Answers for admission webhooks; without it no webhook is called. Over HTTP: `openCaller` and `serveSimulator`. */
   readonly admit?: Admit;
-  /** With rights kept: naming an owner that waits takes the right to set its finalizers. */
+  /** With rights kept: a reference with blockOwnerDeletion takes the right to set the owner's finalizers. */
   readonly guardsOwners?: boolean;
   /** Names of schedulers that bind pods. */
   readonly schedulers?: readonly string[];
-  /** Others who stand around the API server, such as a stand-in for a scheduler of groups. */
+  /** Further parts around the API server, such as a stand-in for a scheduler of groups. */
   readonly guests?: readonly ((server: Server) => Part)[];
 };
 
@@ -67,9 +67,9 @@ export type Simulator = {
   readonly door: Door;
   readonly transport: Transport;
   handle(ask: Ask): Answer;
-  /** Hears every change synchronously. */
+  /** Calls the listener synchronously after every change. */
   subscribe(listener: (change: Change) => void): () => void;
-  /** Ends the process of a pod now, as its own exit would. */
+  /** Ends the process of a pod at once, as its own exit would. */
   killPod(namespace: string, name: string, exit: Exit): void;
   /** The kubelet ends a pod for want of resources: Failed, reason Evicted. */
   evictPod(namespace: string, name: string): void;
@@ -86,7 +86,7 @@ export type Simulator = {
 const defaultStart = Date.UTC(2026, 10, 2, 8, 0, 0);
 const defaultNodes: readonly NodeSpec[] = [{ name: "node-1" }, { name: "node-2" }, { name: "node-3" }];
 
-/** The clock needs somebody who does what is due before the parts exist that do it. */
+/** The clock does due tasks through this holder: it is opened before the parts that do them. */
 type Hands = { parts: readonly Part[] };
 
 const doTask = ({ parts }: Hands, task: Task): void => {

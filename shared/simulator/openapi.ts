@@ -13,7 +13,7 @@ const operation = (kind: Kind, action: string) => ({
   "x-kubernetes-group-version-kind": { group: kind.group, version: kind.version, kind: kind.kind },
 });
 
-/** A client merges strategically only where the server says that it takes such patches. */
+/** A client merges strategically only where the document lists the type of such patches. */
 const patches = ({ custom }: Kind) => {
   const types = ["json-patch+json", "merge-patch+json", "apply-patch+yaml"];
   const all = custom === undefined ? [...types, "strategic-merge-patch+json"] : types;

@@ -1,4 +1,4 @@
-/** The admission that guards owners: whoever names one that is to wait must be allowed to make it wait. */
+/** The admission plugin that guards owners: blockOwnerDeletion takes the right to set the owner's finalizers. */
 import type { Ask } from "./ask.ts";
 import { kindNamed } from "./crds.ts";
 import { at, itemsAt, parsed, textAt } from "./json.ts";
@@ -7,7 +7,7 @@ import { forbidden } from "./refusal.ts";
 import { decide, type Wish } from "./rights.ts";
 import type { Server } from "./server.ts";
 
-/** Why a user may not make an owner wait; undefined when it may. */
+/** The reason why a user may not make an owner wait; undefined: it may. */
 const whyNot = ({ store }: Server, user: User, owner: unknown, within: string): string | undefined => {
   const version = textAt(owner, "apiVersion") ?? "";
   const name = textAt(owner, "kind") ?? "";
@@ -22,7 +22,7 @@ const whyNot = ({ store }: Server, user: User, owner: unknown, within: string): 
     : `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, <nil>`;
 };
 
-/** Throws when a new object names an owner that may not be held by its maker. */
+/** Throws when a new object blocks the deletion of an owner whose finalizers its creator may not set. */
 export const guardOwners = (server: Server, user: User, ask: Ask, wish: Wish): void => {
   if (ask.method !== "POST" || wish.sub !== "" || wish.path !== undefined) return;
   const body = parsed(ask.body ?? "");

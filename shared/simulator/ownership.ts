@@ -21,7 +21,7 @@ type Leaves = Map<string, unknown>;
 
 const unshaped: Shape = { is: "any" };
 
-/** A key that a list's items are told apart by; a protocol left out is TCP. */
+/** The value of a list item's key field; a missing protocol is TCP. */
 export const keyValue = (item: unknown, key: string): unknown =>
   fieldsAt(item)[key] ?? (key === "protocol" ? "TCP" : undefined);
 
@@ -61,7 +61,7 @@ const walk = (value: unknown, shape: Shape, path: string, into: Leaves): void =>
 
 const ownable = ["labels", "annotations", "ownerReferences", "finalizers"] as const;
 
-/** The values of an object that somebody can own, by path. */
+/** The values of an object that a manager can own, by path. */
 export const leavesOf = (kind: Kind, object: Fields): ReadonlyMap<string, unknown> => {
   const into: Leaves = new Map();
   const { apiVersion, kind: _name, metadata, ...rest } = object;
@@ -73,7 +73,7 @@ export const leavesOf = (kind: Kind, object: Fields): ReadonlyMap<string, unknow
   return into;
 };
 
-/** Fields that differ between two states: those that are new or other, and those that are gone. */
+/** The fields that differ between two states: new or changed ones, and removed ones. */
 export const changesBetween = (
   before: ReadonlyMap<string, unknown>,
   after: ReadonlyMap<string, unknown>,
@@ -100,7 +100,7 @@ export const writeSet = (set: FieldSet): Fields => {
   return tidy(root);
 };
 
-/** A field without any below it needs no mark of its own. */
+/** Drops the mark of a field that has no field below it. */
 const tidy = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([key, value]): [string, unknown][] => {

@@ -1,4 +1,4 @@
-/** What stands around the API server (collector, scheduler, kubelets, Spark): each hears changes and does tasks. */
+/** The parts around the API server (collector, scheduler, kubelets, Spark): each hears changes and does tasks. */
 import type { Task } from "./clock.ts";
 import { kindOfTable } from "./crds.ts";
 import { same, textAt } from "./json.ts";
@@ -15,7 +15,7 @@ export type Part = {
 
 export const keyOfItem = ({ metadata }: Item): string => keyOf(metadata.namespace, metadata.name);
 
-/** The object that a task is about, as long as it is still the same one. */
+/** The object of a task; undefined when it is gone, or another object has its name. */
 export const subject = ({ store }: Server, task: Task, table = textAt(task, "table") ?? "pods"): Item | undefined => {
   const item = store.get(table, textAt(task, "key") ?? "");
   return item?.metadata.uid === textAt(task, "uid") ? item : undefined;
@@ -31,7 +31,7 @@ export const about = (name: string, item: Item, more: Readonly<Record<string, un
 
 export const later = ({ clock }: Server, delayMs: number, task: Task): void => clock.at(clock.now() + delayMs, task);
 
-/** Stores an object changed from within the cluster, unless nothing changed. */
+/** Stores an object that a part changed, unless nothing changed. */
 export const rewrite = ({ store }: Server, table: string, before: Item, after: Item): Item =>
   same(before, after) ? before : store.put(table, after);
 
@@ -43,7 +43,7 @@ const plainly: RemoveOptions = {
   resourceVersion: undefined,
 };
 
-/** Deletes from within the cluster as a client would; a refusal is no news. */
+/** Deletes an object for a part, as a client would; ignores a refusal. */
 export const discard = (server: Server, table: string, item: Item, options: Partial<RemoveOptions> = {}): void => {
   const kind = kindOfTable(server.store, table);
   if (kind === undefined) return;

@@ -2,7 +2,7 @@
 import { at, type Fields, isFields, same, textAt, withField } from "./json.ts";
 import { badRequest, Refusal } from "./refusal.ts";
 
-/** A merge patch: null takes away, objects merge, all else replaces. */
+/** A merge patch: null removes, objects merge, everything else replaces. */
 export const mergePatch = (value: unknown, patch: unknown): unknown => {
   if (!isFields(patch)) return patch;
   let merged: Fields = isFields(value) ? value : {};
@@ -94,7 +94,7 @@ const operations: Readonly<Record<string, (value: unknown, operation: Operation)
   },
 };
 
-/** All operations of a JSON patch, one after the other, or the refusal of the first that does not hold. */
+/** Applies all operations of a JSON patch one after the other, or throws the refusal of the first that fails. */
 export const jsonPatch = (value: unknown, patch: unknown): unknown => {
   if (!Array.isArray(patch))
     throw badRequest(

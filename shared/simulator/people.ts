@@ -1,4 +1,4 @@
-/** Who asks: whoever bears the token of a service account is that account, everybody else the administrator. */
+/** Users: the token of a service account stands for that account; every other caller is the administrator. */
 import type { Ask } from "./ask.ts";
 import { numberAt, parsed, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
@@ -16,7 +16,7 @@ export const administrator: User = { username: "simulator", groups: ["system:mas
 
 const mark = "simulated.";
 
-/** What the simulator's own kubeconfig bears. */
+/** The token in the simulator's own kubeconfig. */
 export const ownToken = "simulator";
 
 /** A token for a service account until an epoch second. */
@@ -29,7 +29,7 @@ export const accountUser = (namespace: string, name: string, uid?: string): User
   groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
 });
 
-/** The user that a token stands for; undefined when it is worth nothing (any more). */
+/** The user of a token; undefined for an invalid or expired token. */
 export const bearerOf = ({ store, clock }: Server, token: string): User | undefined => {
   if (token === ownToken) return administrator;
   if (!token.startsWith(mark)) return undefined;
@@ -44,7 +44,7 @@ export const bearerOf = ({ store, clock }: Server, token: string): User | undefi
 
 const isAccount = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** Whom an administrator asks for (`kubectl --as`). */
+/** The user whom an administrator impersonates (`kubectl --as`). */
 const impersonated = (headers: Ask["headers"]): User | undefined => {
   const username = headers["impersonate-user"];
   if (username === undefined) return undefined;
@@ -54,7 +54,7 @@ const impersonated = (headers: Ask["headers"]): User | undefined => {
   return { username, groups: [...groups.filter((group) => group !== ""), "system:authenticated"] };
 };
 
-/** The user who sends a request, or whom an administrator speaks for; throws when rights are kept and the token is worth nothing. */
+/** The user of a request, or the one that it impersonates. Throws for an invalid token where rights are kept. */
 export const userOf = (server: Server, ask: Ask): User => {
   const user = ownUserOf(server, ask);
   return user.groups.includes("system:masters") ? (impersonated(ask.headers) ?? user) : user;

@@ -1,4 +1,4 @@
-/** What the API server adds to a pod, and what it refuses in one: defaults, admission, and the fields that may not change. */
+/** The API server's part in pods: defaults, admission, refusals, and the fields that may not change. */
 import { type Fields, fieldsAt, isFields, itemsAt, numberAt, same, textAt, withField } from "./json.ts";
 import type { Draft, Item } from "./metadata.ts";
 import { type Cause, cause } from "./refusal.ts";
@@ -207,7 +207,7 @@ const hostnameFaults = (spec: Fields): readonly Cause[] => {
   ];
 };
 
-/** What is wrong with the spec of a pod. */
+/** The faults of a pod's spec. */
 export const podFaults = (pod: Draft): readonly Cause[] => {
   const spec = fieldsAt(pod, "spec");
   const containers = itemsAt(spec, "containers");
@@ -225,7 +225,7 @@ export const podFaults = (pod: Draft): readonly Cause[] => {
 
 const withoutImage = (value: unknown): unknown => (isFields(value) ? withField(value, "image", undefined) : value);
 
-/** The part of a spec that a pod keeps all its life. */
+/** The part of a pod's spec that never changes. */
 const fixed = (pod: Draft): unknown => {
   const { tolerations, activeDeadlineSeconds, schedulingGates, nodeName, ...spec } = fieldsAt(pod, "spec");
   return {
@@ -235,7 +235,7 @@ const fixed = (pod: Draft): unknown => {
   };
 };
 
-/** What an update of a pod may not do. */
+/** The faults of an update of a pod. */
 export const podUpdateFaults = (before: Item, after: Draft): readonly Cause[] => {
   const node = textAt(before, "spec", "nodeName");
   const movesNode = node !== textAt(after, "spec", "nodeName");

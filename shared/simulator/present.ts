@@ -7,7 +7,7 @@ import { tableText } from "./tables.ts";
 export type Form = {
   readonly one: (kind: Kind, item: Item) => string;
   readonly many: (kind: Kind, page: Listing) => string;
-  /** The same as values, where they are at hand. */
+  /** The same answers as values, where the form has them. */
   readonly values?: {
     readonly one: (kind: Kind, item: Item) => unknown;
     readonly many: (kind: Kind, page: Listing) => unknown;
@@ -51,7 +51,7 @@ export const formFor = (accept: string | undefined, now: () => number): Form => 
   return whole;
 };
 
-/** What a bookmark carries: the kind and the revision, nothing else. */
+/** The text of a bookmark: the kind and the revision, nothing else. */
 export const bookmarkText = (kind: Kind, revision: number, ends: boolean): string =>
   JSON.stringify({
     type: "BOOKMARK",

@@ -1,9 +1,9 @@
-/** Kubernetes' protobuf as JSON: what kubectl's own commands send is read by the numbers of fields, and written as JSON. */
+/** Decodes Kubernetes' protobuf, which kubectl's own commands send: fields are found by number, the result is JSON. */
 import { type Fields, isFields } from "./json.ts";
 import { numbersText, postedText } from "./numbers.ts";
 import { codesNamed } from "./schemas.ts";
 
-/** One field of a message: a value of this code, or another message's fields among our own. */
+/** One field of a message: a value of this code, or the inlined fields of another message. */
 type Field = { readonly name: string; readonly code: string; readonly zero: boolean } | { readonly inlined: Message };
 type Message = Map<number, Field>;
 
@@ -98,7 +98,7 @@ const bytesOf = (value: Wire["value"] | undefined): Buffer => (Buffer.isBuffer(v
 const first = (data: Wire["value"] | undefined, number: number): Wire["value"] | undefined =>
   wiresIn(bytesOf(data)).findLast((wire) => wire.number === number)?.value;
 
-/** A quantity is a text; a port or a percentage says first which of the two it is. */
+/** A quantity is a text; an IntOrString first says which of the two it is. */
 const quantity = (data: Wire["value"]): string | number => {
   const type = first(data, 1);
   if (typeof type !== "bigint") return bytesOf(type).toString();
@@ -130,7 +130,7 @@ const decoded = (code: string, value: Wire["value"]): unknown => {
   return message === undefined ? undefined : fieldsIn(message, bytesOf(value));
 };
 
-/** A field's value with what came before of it: lists and maps come an item at a time. */
+/** A field's value added to the values before it: lists and maps come an item at a time. */
 const added = (before: unknown, code: string, value: Wire["value"]): unknown => {
   if (code.startsWith("{}")) {
     const key = bytesOf(first(value, 1)).toString();
@@ -144,7 +144,7 @@ const added = (before: unknown, code: string, value: Wire["value"]): unknown => 
 
 const isZero = (value: unknown): boolean => value === 0 || value === false || value === "" || value === undefined;
 
-/** Fields that no table knows are passed by, as a decoder of an older version does. */
+/** Fields that no table knows are skipped, as by a decoder of an older version. */
 const fieldsIn = (message: Message, data: Buffer): Fields => {
   let fields: Record<string, unknown> = {};
   for (const { number, value } of wiresIn(data)) {
@@ -171,7 +171,7 @@ const read = (envelope: Buffer): string | undefined => {
   return JSON.stringify({ apiVersion, kind, ...fieldsIn(message, bytesOf(first(envelope, 2))) });
 };
 
-/** The JSON of an object in Kubernetes' envelope; undefined for what is none, is cut off, or of a kind that no table knows. */
+/** The JSON of an object in Kubernetes' envelope; undefined for other bytes, a cut-off body, or an unknown kind. */
 export const jsonOfProtobuf = (data: Buffer): string | undefined => {
   if (!data.subarray(0, magic.length).equals(magic)) return undefined;
   try {

@@ -1,9 +1,9 @@
-/** What a structural schema does to an object before it is judged: unknown fields go, defaults come. */
+/** Pruning and defaulting by a structural schema, before validation. */
 import { type Fields, fieldsAt, isFields } from "./json.ts";
 
 const rootFields = new Set(["apiVersion", "kind", "metadata"]);
 
-/** Where a pruner stands and what it has dropped. */
+/** The pruner's position, and the paths that it has dropped. */
 type Walk = { readonly path: string; readonly dropped: string[] };
 
 const into = (walk: Walk, key: string): Walk => ({
@@ -45,7 +45,7 @@ const pruned = (schema: Fields, value: unknown, walk: Walk): unknown => {
   return isFields(value) ? prunedFields(schema, value, walk) : value;
 };
 
-/** A custom object without what its schema does not know, and the paths of what went. Metadata is not looked at. */
+/** A custom object without fields that its schema does not know, and the dropped paths. Metadata is left as it is. */
 export const pruneRoot = (schema: Fields, object: Fields): { readonly object: Fields; readonly dropped: string[] } => {
   const dropped: string[] = [];
   const kept: [string, unknown][] = [];
@@ -92,7 +92,7 @@ const defaultedFields = (schema: Fields, value: Fields): Fields => {
   return changed ? Object.fromEntries(entries) : value;
 };
 
-/** A copy with the schema's defaults wherever an object that is there lacks them, and without nulls that may not be. */
+/** A copy with the schema's defaults in existing objects, and without nulls that the schema forbids. */
 export const defaulted = (schema: Fields, value: unknown): unknown => {
   if (lacks(schema, value) && "default" in schema) return schema["default"];
   if (Array.isArray(value)) {

@@ -30,7 +30,7 @@ const withUsed = (quota: Item, used: Usage): Item => ({
   },
 });
 
-/** All that a quota counts, as it stands. */
+/** Counts everything that a quota covers. */
 const count = ({ store }: Server, quota: Item): Usage => {
   const total: Record<string, number> = {};
   for (const each of store.tables()) {
@@ -49,7 +49,7 @@ type Charge = { readonly quota: Item; readonly usage: Usage };
 const shown = (names: readonly string[], value: (name: string) => number): string =>
   names.map((name) => `${name}=${quantity(value(name), inBytes(name))}`).join(",");
 
-/** Why a quota does not let an object in. */
+/** The reason for which a quota refuses an object; undefined: it admits the object. */
 const whyNot = ({ quota, usage }: Charge, item: Item): string | undefined => {
   const { name } = quota.metadata;
   const hard = hardOf(quota);
@@ -75,7 +75,7 @@ const chargesFor = ({ store }: Server, kind: Kind, item: Item): readonly Charge[
     .map((quota) => ({ quota, usage }));
 };
 
-/** The refusal of an object that is too much. */
+/** The refusal of an object that exceeds a quota; undefined: no quota refuses it. */
 export const overQuota = (server: Server, kind: Kind, item: Item): Refusal | undefined => {
   for (const charge of chargesFor(server, kind, item)) {
     const why = whyNot(charge, item);

@@ -1,4 +1,4 @@
-/** GET and LIST: which revision is read, which part of it, and how it is written down. */
+/** GET and LIST: the revision, the selection, and the text of the answer. */
 import { oncePer } from "../core/memoize.ts";
 import { isFields, numberAt, parsed, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
@@ -9,7 +9,7 @@ import type { Server, Target } from "./server.ts";
 
 const texts = new WeakMap<Item, string>();
 
-/** What was never stored, in a dry run, has no revision. */
+/** An object of a dry run was never stored, so it has no revision. */
 const unversioned = (item: Item): unknown => {
   const { resourceVersion: _none, ...metadata } = item.metadata;
   return { ...item, metadata };
@@ -24,26 +24,26 @@ export const textOf = (item: Item): string => {
   return text;
 };
 
-/** True where JSON leaves nothing out. */
+/** True where JSON omits no part of the value. */
 const isWhole = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return value !== undefined;
   for (const item of Array.isArray(value) ? value : Object.values(value)) if (!isWhole(item)) return false;
   return true;
 };
 
-/** What a client reads of an object: itself, where all of it is written. */
+/** The value that a client reads of an object: the object itself, where JSON omits nothing. */
 export const readOf = oncePer((item: Item): object => {
   const isWritten = item.metadata.resourceVersion !== "" && isWhole(item);
   return isWritten ? item : Object(parsed(textOf(item)));
 });
 
-/** An object in the version that was asked for. */
+/** An object in the requested version. */
 export const inVersion = (kind: Kind, item: Item): Item => {
   const apiVersion = apiVersionOf(kind);
   return item.apiVersion === apiVersion ? item : { ...item, apiVersion };
 };
 
-/** Lists of built-in kinds leave out what every item would repeat. */
+/** The text of an item. Items of built-in kinds omit kind and apiVersion, which the list states. */
 const inList = (kind: Kind, item: Item): string => {
   if (kind.custom !== undefined) return textOf(inVersion(kind, item));
   const head = `{"kind":"${item.kind}","apiVersion":"${item.apiVersion}",`;
@@ -124,7 +124,7 @@ export type Listing = {
   readonly remaining: number | undefined;
 };
 
-/** The objects that a LIST asks for. */
+/** The objects that match a LIST. */
 export const listing = (server: Server, { kind, namespace, name }: Target, query: URLSearchParams): Listing => {
   const { revision, after } = revisionFor(server, query);
   const matches = selectorOf(
@@ -169,7 +169,7 @@ const headOf = (kind: Kind, page: Listing) => ({
   metadata: kind.custom === undefined ? listMeta(page) : { continue: "", ...listMeta(page) },
 });
 
-/** What a client reads of a list. */
+/** The value that a client reads of a list. */
 export const listValue = (kind: Kind, page: Listing): unknown => ({
   ...headOf(kind, page),
   items: page.items.map((item) => readOf(inVersion(kind, item))),
@@ -181,7 +181,7 @@ export const listText = (kind: Kind, page: Listing): string => {
   return `${JSON.stringify(headOf(kind, page)).slice(0, -1)},"items":[${items}]}`;
 };
 
-/** A GET may ask for at least some revision, never for an older one than now. */
+/** A GET may ask for at least a revision, never for an older one than the newest. */
 export const checkGet = (server: Server, query: URLSearchParams): void => {
   const version = query.get("resourceVersion");
   if (version !== null && version !== "" && version !== "0") checkKnown(server, revisionOf(version));

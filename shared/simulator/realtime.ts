@@ -1,4 +1,4 @@
-/** Lets a simulation follow real time, at any speed: the clock is turned by timers that keep no process alive. */
+/** Lets a simulation follow real time, at any speed: timers turn the clock, and keep no process alive. */
 import type { Clock } from "./clock.ts";
 
 export type Drive = {

@@ -1,4 +1,4 @@
-/** What the server answers when it will not: `Status` bodies with the words a real API server uses. */
+/** Refusals: `Status` bodies with the words of a real API server. */
 
 /** One reason among several why an object is invalid. */
 export type Cause = { readonly reason: string; readonly message: string; readonly field: string };
@@ -27,7 +27,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A value of a type that cannot be where it stands; the door says it in the way of the request. */
+/** A value of a wrong type. The door reports it in the form of the request. */
 export class Mistyped extends Error {
   override readonly name = "Mistyped";
 }
@@ -62,7 +62,7 @@ export const statusOf = ({ code, reason, message, details }: Refusal): StatusBod
   code,
 });
 
-/** The parts of a kind that messages name. */
+/** The fields of a kind that messages name. */
 export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
 
 const qualified = (word: string, group: string): string => (group === "" ? word : `${word}.${group}`);
@@ -91,7 +91,7 @@ export const alreadyExists = (kind: Named, name: string, leaving: boolean): Refu
     detailsOf(kind.group, kind.plural, name),
   );
 
-/** `word` is the plural; deletes say the kind instead. */
+/** `word` is the plural; for deletes it is the kind. */
 export const conflict = (kind: Named, name: string, why: string, word = kind.plural): Refusal =>
   new Refusal(
     409,
@@ -121,7 +121,7 @@ export const methodNotAllowed = (): Refusal =>
 
 export const expired = (message: string): Refusal => new Refusal(410, "Expired", message);
 
-/** A client has seen more than this server: it is told to come back. */
+/** The client has seen a newer revision than this server: it must come back later. */
 export const tooLarge = (wanted: number, current: number): Refusal =>
   new Refusal(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
@@ -130,14 +130,14 @@ export const tooLarge = (wanted: number, current: number): Refusal =>
 
 const faultText = ({ field, message }: Cause): string => `${field}: ${message}`;
 
-/** Words of a failure that the server did not foresee. */
+/** The refusal for a failure that the server did not foresee. */
 export const internal = (message: string): Refusal => new Refusal(500, "", message);
 
-/** What is wrong with the options of a request. */
+/** The refusal of a request's options. */
 export const badOptions = (kind: string, field: string, cause: Omit<Cause, "field">): Refusal =>
   invalid({ group: "meta.k8s.io", plural: "", kind }, "", [{ ...cause, field }]);
 
-/** All that is wrong with an object, as one 422. */
+/** All faults of an object, as one 422. */
 export const invalid = (kind: Named, name: string, causes: readonly Cause[]): Refusal => {
   const texts = [...new Set(causes.map(faultText))];
   const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
@@ -149,7 +149,7 @@ export const invalid = (kind: Named, name: string, causes: readonly Cause[]): Re
 
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
 
-/** The words of one cause. */
+/** Makes one cause in the server's words. */
 export const cause = {
   required: (field: string, why = ""): Cause => ({
     reason: "FieldValueRequired",

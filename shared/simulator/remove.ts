@@ -1,4 +1,4 @@
-/** DELETE: fences, grace, finalizers. What an object leaves behind is the garbage collector's affair. */
+/** DELETE: preconditions, grace, finalizers. The garbage collector deletes the dependents. */
 
 import { stamp } from "./clock.ts";
 import { crdTable } from "./crds.ts";
@@ -59,7 +59,7 @@ const checkFence = (kind: Kind, item: Item, { uid, resourceVersion }: RemoveOpti
     );
 };
 
-/** Seconds that a pod is given to end; nothing else is given any. */
+/** Grace of a pod, seconds; 0 for every other kind. */
 const graceOf = (kind: Kind, item: Item, asked: number | undefined): number => {
   if (kind.table !== "pods") return 0;
   const phase = textAt(item, "status", "phase");
@@ -72,7 +72,7 @@ const graceOf = (kind: Kind, item: Item, asked: number | undefined): number => {
 const collectorFinalizers: Readonly<Record<string, string>> = { Orphan: "orphan", Foreground: "foregroundDeletion" };
 const isCollectors = (finalizer: string): boolean => Object.values(collectorFinalizers).includes(finalizer);
 
-/** A definition waits for the objects that it defines. */
+/** The finalizer of a CRD that waits for its objects. */
 const cleanup = "customresourcecleanup.apiextensions.k8s.io";
 
 const ownFinalizers = ({ store }: Server, kind: Kind, { metadata }: Item): readonly string[] => {
@@ -90,7 +90,7 @@ const finalizersFor = (own: readonly string[], propagation: string | undefined):
 
 type Ending = { readonly grace: number; readonly finalizers: readonly string[] };
 
-/** A deletion that began is only ever shortened. */
+/** A second deletion can only shorten the first one's grace. */
 const deadline = (server: Server, { metadata }: Item, grace: number): { at: string; grace: number } => {
   const began = metadata.deletionTimestamp;
   const before = metadata.deletionGracePeriodSeconds ?? 0;
@@ -99,7 +99,7 @@ const deadline = (server: Server, { metadata }: Item, grace: number): { at: stri
   return { at: stamp(Date.parse(began) - (before - grace) * 1000), grace };
 };
 
-/** Namespaces and definitions have a way to go of their own. */
+/** Namespaces and CRDs have a deletion of their own. */
 const isContainer = ({ table }: Kind): boolean => table === "namespaces" || table === crdTable;
 
 const marked = (server: Server, kind: Kind, item: Item, { grace, finalizers }: Ending): Item => {
@@ -124,7 +124,7 @@ const sameMark = (a: Item["metadata"], b: Item["metadata"]): boolean =>
 
 export type Removed = { readonly item: Item; readonly gone: boolean };
 
-/** What a container's status says while its content goes. */
+/** The status of a namespace or CRD while its content is deleted. */
 const terminating = (kind: Kind, item: Item, time: string): Item => {
   const status = fieldsAt(item, "status");
   if (kind.table === "namespaces") return { ...item, status: { ...status, phase: "Terminating" } };
@@ -143,7 +143,7 @@ const waits = (kind: Kind, { grace, finalizers }: Ending): boolean =>
 
 type Going = { readonly item: Item; readonly ending: Ending; readonly options: RemoveOptions };
 
-/** Takes the object away. A pod is first marked as one that has no grace left, which watches tell. As registry store.go. */
+/** Removes the object. A pod is first stored with no grace left, which watches see. As registry store.go. */
 const gone = (server: Server, kind: Kind, { item, ending, options: { dryRun } }: Going): Removed => {
   const last = kind.table === "pods" ? marked(server, kind, item, ending) : item;
   if (dryRun) return { item: last, gone: true };
@@ -152,7 +152,7 @@ const gone = (server: Server, kind: Kind, { item, ending, options: { dryRun } }:
   return { item: last, gone: true };
 };
 
-/** Deletes the object or begins to; throws the refusal. */
+/** Deletes the object or begins its deletion; throws the refusal. */
 export const removeItem = (server: Server, kind: Kind, item: Item, options: RemoveOptions): Removed => {
   checkFence(kind, item, options);
   const began = item.metadata.deletionTimestamp !== undefined;

@@ -1,4 +1,4 @@
-/** Questions about rights and identity: answered by roles and bindings where they are kept, else everybody may do everything. */
+/** Reviews of rights and identity: answered by roles and bindings where rights are kept, else all is allowed. */
 
 import type { Ask } from "./ask.ts";
 import type { Result } from "./call.ts";
@@ -12,7 +12,7 @@ type Review = (server: Server, spec: Fields, user: User) => { readonly status: u
 
 const text = (spec: Fields, ...path: readonly string[]): string => textAt(spec, ...path) ?? "";
 
-/** What the review asks about. */
+/** The verb and the resource or path that a review asks about. */
 const wishIn = (spec: Fields): Wish => {
   const resource = at(spec, "resourceAttributes");
   const other = at(spec, "nonResourceAttributes");

@@ -1,10 +1,10 @@
-/** Role-based access control: what roles and bindings, as they stand now, let a user do. */
+/** Role-based access control: decides by the stored roles and bindings. */
 import { type Fields, fieldsAt, itemsAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import type { User } from "./people.ts";
 import { keyOf, type Store } from "./store.ts";
 
-/** What somebody wants to do: to a resource, or to a path that is none. */
+/** An attempted action: on a resource, or on a path that is no resource. */
 export type Wish = {
   readonly verb: string;
   readonly group: string;
@@ -12,7 +12,7 @@ export type Wish = {
   readonly sub: string;
   readonly namespace: string;
   readonly name: string;
-  /** Set when it is no resource. */
+  /** Set for a path that is no resource. */
   readonly path?: string;
 };
 
@@ -77,7 +77,7 @@ const boundBy = (store: Store, binding: Item, user: User): Bound | undefined => 
 
 const isBound = (bound: Bound | undefined): bound is Bound => bound !== undefined;
 
-/** All that applies to a user in a namespace; that of the whole cluster first. */
+/** The rules that apply to a user in a namespace, cluster-wide ones first. */
 export const boundTo = (store: Store, user: User, namespace: string): readonly Bound[] =>
   [
     ...store.list(`clusterrolebindings.${api}`),
@@ -94,7 +94,7 @@ const refusedFor = (all: readonly Bound[]): string => {
   return `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`}`;
 };
 
-/** Whether a user may do what it wishes, and why. */
+/** Decides whether a user may do the action, and gives the reason. */
 export const decide = (store: Store, user: User, wish: Wish): Decision => {
   if (user.groups.includes("system:masters")) return { allowed: true, reason: "" };
   const all = boundTo(store, user, wish.namespace);

@@ -1,4 +1,4 @@
-/** The roles that every cluster that keeps rights begins with. */
+/** The default roles of a cluster that keeps rights. */
 const api = "rbac.authorization.k8s.io";
 
 const rule = (group: string, resources: readonly string[], verbs: readonly string[]) => ({

@@ -1,4 +1,4 @@
-/** Reads where a request points: group, version, namespace, resource, name and subresource of a path. */
+/** Parses the path of a request: group, version, namespace, resource, name and subresource. */
 import { kindAt } from "./crds.ts";
 import { builtIn } from "./kinds.ts";
 import { badRequest } from "./refusal.ts";
@@ -27,11 +27,11 @@ const apiOf = (path: string): Api | undefined => {
 
 const namespaceSubresources = new Set(["status", "finalize"]);
 
-/** A namespace's content, as opposed to the namespace itself. */
+/** True for a path inside a namespace, false for the namespace itself. */
 const isInside = ([first, , third]: readonly string[]): boolean =>
   first === "namespaces" && third !== undefined && !namespaceSubresources.has(third);
 
-/** Where a resource path points, whether anything is served there or not. */
+/** The parts of a resource path, whether its kind is served or not. */
 export type Place = Omit<Target, "kind"> & {
   readonly group: string;
   readonly version: string;
@@ -47,7 +47,7 @@ export const placeOf = (path: string): Place | undefined => {
   return { group: api.group, version: api.version, plural, namespace, name, sub, rest: rest.join("/") };
 };
 
-/** The target of a resource path; undefined when it is no resource path or nothing is served there. */
+/** The target of a resource path; undefined for another path, and for a kind that is not served. */
 export const targetOf = (store: Store, path: string): Target | undefined => {
   const place = placeOf(path);
   if (place === undefined) return undefined;
@@ -65,5 +65,5 @@ export const isBuiltInGroup = (path: string): boolean => {
   return api !== undefined && groups.has(`${api.group}/${api.version}`);
 };
 
-/** Whether a path asks for resources at all, served or not. */
+/** Whether a path has the form of a resource path, served or not. */
 export const isResourcePath = (path: string): boolean => apiOf(path) !== undefined;

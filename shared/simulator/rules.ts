@@ -1,4 +1,4 @@
-/** What sets built-in kinds apart at creation and change, one row per kind. */
+/** Special rules of built-in kinds for creation and update, one row per kind. */
 import { createHash } from "node:crypto";
 import { established } from "./crds.ts";
 import { at, type Fields, fieldsAt, isFields, itemsAt, numberAt, same, textAt } from "./json.ts";
@@ -8,7 +8,7 @@ import { accountOf, newPod, podFaults, podUpdateFaults } from "./pods.ts";
 import { type Cause, cause, forbidden, type Refusal } from "./refusal.ts";
 import { keyOf, type Store } from "./store.ts";
 
-/** What a rule may look at beside the object. */
+/** The context of a rule beside the object. */
 export type RuleContext = {
   readonly store: Store;
   readonly time: string;
@@ -19,11 +19,11 @@ export type RuleContext = {
 export type Rule = {
   /** The object as first stored. */
   readonly create?: (draft: Draft, scene: RuleContext) => Draft;
-  /** Refuses an object for what stands around it. */
+  /** Refuses an object because of other objects. */
   readonly admit?: (draft: Draft, scene: RuleContext) => Refusal | undefined;
-  /** Refuses an object for what it says. */
+  /** Refuses an object because of its own fields. */
   readonly faults?: (draft: Draft) => readonly Cause[];
-  /** A status as it is kept. */
+  /** A status as it is stored. */
   readonly status?: (status: unknown) => unknown;
   readonly updateFaults?: (before: Item, after: Draft) => readonly Cause[];
   /** The object as an update stores it. */
@@ -42,7 +42,7 @@ const accountMissing = (draft: Draft, { store, kind }: RuleContext): Refusal | u
       );
 };
 
-/** One address is also the list of addresses. */
+/** Adds podIPs, a list of the one podIP. */
 const withAddresses = (status: unknown): unknown => {
   const ip = textAt(status, "podIP");
   return ip === undefined || !isFields(status) || status["podIPs"] !== undefined
@@ -189,7 +189,7 @@ const leaseFaults = (draft: Draft): readonly Cause[] => {
   return seconds !== undefined && seconds <= 0 ? [cause.invalid(field, seconds, "must be greater than 0")] : [];
 };
 
-/** Empty maps are not kept. */
+/** Empty maps are not stored. */
 const withoutEmptyData = (draft: Draft): Draft => {
   const empty = frozenFields.filter((field) => Object.keys(fieldsAt(draft, field)).length === 0);
   if (empty.length === 0) return draft;

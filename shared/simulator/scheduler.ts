@@ -1,4 +1,4 @@
-/** The scheduler: binds pods to nodes that fit them, and says why none does. */
+/** The scheduler: binds a pod to a node that fits it, or reports the reasons why none does. */
 import { stamp, type Task } from "./clock.ts";
 import { at, type Fields, fieldsAt, isFields, itemsAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
@@ -78,7 +78,7 @@ type Judged = { readonly node: Item; readonly free: Need; readonly why: string |
 
 type Used = ReadonlyMap<string, Need>;
 
-/** What the pods of each node ask for. */
+/** The requests of the pods on each node. */
 const usedOn = ({ store }: Server): Used => {
   const used = new Map<string, Need>();
   for (const pod of store.list("pods")) {

@@ -1,4 +1,4 @@
-/** Judges an object by a structural schema, in the words of the real server. */
+/** Validates an object against a structural schema, in the words of the real server. */
 import { type Fields, fieldsAt, isFields, itemsAt, same } from "./json.ts";
 import { type Cause, cause } from "./refusal.ts";
 
@@ -106,7 +106,7 @@ const ownFaults = (schema: Fields, value: unknown, path: string): readonly Cause
   return found;
 };
 
-/** What a fraction is told that stands where an integer of a format should. */
+/** The faults of a fraction where the schema has an integer with a format. */
 const fractionFaults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
   const { type, format } = schema;
   if (type !== "integer" || typeof format !== "string" || typeof value !== "number" || Number.isInteger(value))
@@ -158,7 +158,7 @@ const keyOfItem = (schema: Fields, item: unknown): unknown => {
   );
 };
 
-/** Items of sets and of lists by key are there once. */
+/** The faults of items that occur twice in a set or in a list by key. */
 const repeats = (schema: Fields, list: readonly unknown[], path: string): readonly Cause[] => {
   if (schema["x-kubernetes-list-type"] !== "map" && schema["x-kubernetes-list-type"] !== "set") return [];
   const keys = list.map((item) => keyOfItem(schema, item));
@@ -187,7 +187,7 @@ const junctionFaults = (schema: Fields, value: unknown, path: string): readonly 
   ];
 };
 
-/** All that is wrong with a value; an empty list when it is as the schema wants it. */
+/** All faults of a value; empty when the value is valid. */
 export const faults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
   if (value === null && schema["nullable"] === true) return [];
   const fraction = fractionFaults(schema, value, path);
@@ -197,7 +197,7 @@ export const faults = (schema: Fields, value: unknown, path: string): readonly C
   return [...ownFaults(schema, value, path), ...junctionFaults(schema, value, path), ...below1(schema, value, path)];
 };
 
-/** Faults of a status that comes through its own door. The messages say the path without its head. */
+/** The faults of a status that is written through its subresource. The messages omit the head of the path. */
 export const statusFaults = (schema: Fields, object: Fields): readonly Cause[] => {
   const below = fieldsAt(schema, "properties", "status");
   const status = object["status"];
@@ -208,7 +208,7 @@ export const statusFaults = (schema: Fields, object: Fields): readonly Cause[] =
   }));
 };
 
-/** Faults of a custom object; its metadata has other judges. */
+/** The faults of a custom object without its metadata, which other rules check. */
 export const rootFaults = (schema: Fields, object: Fields): readonly Cause[] => {
   const { metadata, ...rest } = object;
   const required = itemsAt(schema, "required").filter((name) => name !== "metadata");

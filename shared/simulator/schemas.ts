@@ -1,10 +1,10 @@
-/** What kinds are made of, as OpenAPI v3 schemas: what `kubectl explain` shows and `kubectl apply` merges by. No prose. */
+/** OpenAPI v3 schemas of kinds, without descriptions: `kubectl explain` shows them, `kubectl apply` merges by them. */
 import { type Fields, fieldsAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import { type Codes, codesOf, definitions } from "./shapes.ts";
 import { mergeKeyOf } from "./strategic.ts";
 
-/** What every object has, whatever its kind; written as in `fields.ts`. */
+/** The metadata of every object; written as in `fields.ts`. */
 const metadata: ReadonlyMap<string, Codes> = new Map(
   [
     "ObjectMeta annotations:{}s creationTimestamp:t deletionGracePeriodSeconds:i deletionTimestamp:t finalizers:<>s generateName:s generation:i labels:{}s managedFields:[]ManagedFieldsEntry name:s namespace:s ownerReferences:[uid]OwnerReference resourceVersion:s selfLink:s uid:s",
@@ -26,7 +26,7 @@ const leaves: Readonly<Record<string, Fields>> = {
 
 const refTo = (name: string): Fields => ({ $ref: `#/components/schemas/${name}` });
 
-/** Where a value stands decides how its list is merged by a strategic patch. */
+/** The place of a value: it decides how a strategic patch merges its list. */
 type Place = { readonly struct: string; readonly field: string };
 
 const above: Readonly<Record<string, readonly string[]>> = { ServiceSpec: ["spec"], ServiceAccount: [] };
@@ -64,7 +64,7 @@ const structSchema = (struct: string, codes: Codes): Fields => ({
 
 const typeFields = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: refTo("ObjectMeta") } as const;
 
-/** A kind's own schema: its definition's, or the table's. */
+/** A kind's own schema: that of its CRD, or of the table. */
 const kindSchema = ({ kind, group, version, custom }: Kind): Fields => {
   const own: Fields = custom?.schema ?? structSchema(kind, codesNamed(kind) ?? new Map());
   const gvk = [{ group, kind, version }];
@@ -72,11 +72,11 @@ const kindSchema = ({ kind, group, version, custom }: Kind): Fields => {
   return { ...own, type: "object", properties, "x-kubernetes-group-version-kind": gvk };
 };
 
-/** The name under which a kind's schema stands; custom ones bear their group, for two may be called alike. */
+/** The name of a kind's schema; a custom one contains its group, for two kinds may have the same name. */
 const nameOf = (kind: Kind): string =>
   kind.custom === undefined ? kind.kind : [...apiVersionOf(kind).split(/[/.]/), kind.kind].join(".");
 
-/** Names of the definitions that a code leads to. */
+/** The definitions that a code refers to. */
 const namesIn = (code: string): readonly string[] => {
   const name = code.replace(/^(\{\}|<>|\[[^\]]*\])+/, "");
   return codesNamed(name) === undefined ? [] : [name];
@@ -93,7 +93,7 @@ const reachable = (names: readonly string[]): ReadonlySet<string> => {
   return found;
 };
 
-/** The schemas of these kinds and of all that they are made of, by name. */
+/** The schemas of these kinds and of all definitions that they use, by name. */
 export const schemasOf = (kinds: readonly Kind[]): Fields => {
   const builtIn = kinds.filter(({ custom }) => custom === undefined).map(({ kind }) => kind);
   const parts = [...reachable([...builtIn, "ObjectMeta"])].map((name) => [

@@ -1,41 +1,41 @@
-/** What scripted pods do: plain JSON, given by application name or in an annotation of the pod. */
+/** Scripts of pods: plain JSON, by application name or in an annotation of the pod. */
 import { isFields, parsed, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 
-/** How one pod lives. Times in ms; what is left out has a default. */
+/** The course of one pod. Times in ms; fields that are left out have defaults. */
 export type PodScript = {
   /** From being bound to Running. */
   readonly startMs?: number;
-  /** From Running to the end of its process, by itself. Without it, it runs until it is told. */
+  /** From Running to the end of its process by itself. Without it, the process runs until it is told to end. */
   readonly runMs?: number;
   readonly exitCode?: number;
-  /** Of the terminated container: OOMKilled. */
+  /** Reason of the terminated container, such as OOMKilled. */
   readonly reason?: string;
   readonly pull?: "fails";
   /** From SIGTERM to the end of the process. */
   readonly stopMs?: number;
-  /** What it exits with on SIGTERM; 143 if it does not say. A server that ends gracefully exits with 0. */
+  /** The exit code after SIGTERM; absent: 143. A server that ends gracefully exits with 0. */
   readonly stopCode?: number;
   readonly log?: string;
-  /** Of an executor: from its start on it works on a task for so long, and then on none, as its driver tells. */
+  /** Of an executor: the time of the one task that it works on from its start, as its driver reports. */
   readonly busyMs?: number;
 };
 
-/** How one driver lives. With `runMs` its process dies that long after it came up, and cleans nothing. */
+/** The course of one driver. With `runMs` its process dies that long after it came up, and cleans nothing. */
 export type DriverScript = PodScript & {
   /** From Running to asking for executors. */
   readonly bootMs?: number;
   /** From the first running executor to the end of the job; the driver then exits with `exitCode`. */
   readonly jobMs?: number;
-  /** From the first running executor to more tasks than it can have worked on, where executors are allocated dynamically. */
+  /** From the first running executor to a backlog of tasks, where executors are allocated dynamically. */
   readonly backlogMs?: number;
   /** The job never ends. */
   readonly hangs?: boolean;
-  /** Per executor id; "*" is for those not named. */
+  /** By executor id; "*" is for those not named. */
   readonly executors?: Readonly<Record<string, PodScript>>;
 };
 
-/** One script per driver attempt; the last goes for all later ones. */
+/** One script per driver attempt; the last holds for all later ones. */
 export type Scripts = Readonly<Record<string, readonly DriverScript[]>>;
 
 export const scriptAnnotation = "simulator.rekindle.dev/script";

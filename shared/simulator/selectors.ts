@@ -77,7 +77,7 @@ export const labelSelector = (text: string): Matches =>
       .map(labelTerm),
   );
 
-/** Fields that can be selected on, beside the name and namespace of everything. */
+/** Fields that can be selected on, beside name and namespace. */
 const selectable: Readonly<Record<string, readonly string[]>> = {
   pods: [
     "spec.nodeName",

@@ -1,4 +1,4 @@
-/** Opens a port on loopback for a simulator and says how kubectl reaches it. */
+/** Serves a simulator on a port of loopback, and makes the kubeconfig for it. */
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { serve as listen } from "@hono/node-server";
@@ -35,7 +35,7 @@ const portOf = (server: { address(): ReturnType<Server["address"]> }): number =>
   return typeof address === "object" && address !== null ? address.port : 0;
 };
 
-/** Serves on 127.0.0.1; port 0 takes a free one; a `caller` is the one that the simulator was opened with. The clock follows real time from now on. */
+/** Serves on 127.0.0.1; port 0 takes a free one. `caller` is that of the simulator. The clock follows real time. */
 export const serveSimulator = async (
   simulator: Simulator,
   options: Pace & { readonly port?: number; readonly caller?: Caller } = {},

@@ -1,4 +1,4 @@
-/** What every verb is given: the store, the clock, and the question after it was read. */
+/** The context of every verb: the store, the clock, and the parsed request. */
 import { hash } from "node:crypto";
 import type { Ask } from "./ask.ts";
 import { type Clock, stamp } from "./clock.ts";
@@ -14,39 +14,39 @@ export type Server = {
   readonly clock: Clock;
   /** Makes identities differ between two simulators. */
   readonly seed: string;
-  /** Ownership of fields is written into metadata.managedFields. */
+  /** Field ownership is written into metadata.managedFields. */
   readonly managedFields: boolean;
-  /** Roles and bindings decide who may do what. */
+  /** Roles and bindings decide about requests. */
   readonly rbac: boolean;
-  /** Asks admission webhooks; they are left alone without it. */
+  /** Calls admission webhooks; undefined: none is called. */
   readonly admit: Admit | undefined;
 };
 
-/** Where a request points. */
+/** The target of a request. */
 export type Target = {
   readonly kind: Kind;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly sub: string | undefined;
-  /** What follows the subresource: the path that a proxy passes on. */
+  /** The path behind the subresource, which a proxy passes on. */
   readonly rest: string;
 };
 
-/** The choices that writes share. */
+/** The options that writes share. */
 export type WriteOptions = {
   readonly dryRun: boolean;
   readonly manager: string;
   readonly strict: "Strict" | "Warn" | "Ignore";
   readonly subresource?: string | undefined;
-  /** The request, for who sent it. */
+  /** The request, which tells its user. */
   readonly ask?: Ask;
-  /** The shares that a server-side apply leads to. */
+  /** The ownership after a server-side apply. */
   readonly shares?: readonly Share[];
 };
 
 export const timeOf = (server: Server): string => stamp(server.clock.now());
 
-/** The identity of the object that the next write makes: the same history, the same identity. */
+/** The UID of the object that the next write creates: the same history gives the same UID. */
 export const nextUid = ({ seed, store }: Server): string => {
   const hex = hash("sha1", `${seed}/${store.revision() + 1}`);
   const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
@@ -55,7 +55,7 @@ export const nextUid = ({ seed, store }: Server): string => {
 
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Five characters as generated names end with. */
+/** A suffix of five characters, as in generated names. */
 export const suffixOf = (uid: string): string => {
   const digits = uid.replaceAll("-", "");
   return [0, 1, 2, 3, 4]

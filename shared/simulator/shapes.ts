@@ -1,14 +1,14 @@
-/** What a kind's values are made of: of built-in kinds from the table of fields, of custom ones from their schema. */
+/** The shapes of a kind's values: of built-in kinds from the table of fields, of custom ones from their schema. */
 import { fieldsText } from "./fields.ts";
 import { type Fields, fieldsAt, isFields, itemsAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 
-/** How the items of a list are told apart: not at all, by themselves, or by some of their fields. */
+/** The identity of list items: none, the value itself, or some of their fields. */
 export type Merge = "atomic" | "set" | readonly string[];
 
 export type Shape =
   | { readonly is: "leaf"; readonly type: string }
-  /** Followed as deep as it goes. */
+  /** Followed to any depth. */
   | { readonly is: "any" }
   | { readonly is: "struct"; readonly name: string; readonly field: (name: string) => Shape | undefined }
   | { readonly is: "map"; readonly of: Shape }
@@ -37,7 +37,7 @@ export const definitions: ReadonlyMap<string, Codes> = new Map(
 
 const structs = new Map<string, Shape>();
 
-/** Definitions refer to each other, and some to themselves: fields are looked up when they are asked for. */
+/** Definitions refer to each other, and some to themselves: a field's shape is made at its first use. */
 const structOf = (name: string, codes: Codes): Shape => {
   const known = structs.get(name);
   if (known !== undefined) return known;
@@ -106,12 +106,12 @@ const metadataCodes: Codes = new Map([
   ["finalizers", "<>s"],
 ]);
 
-/** The shape of metadata as far as writers own it. */
+/** The shape of the metadata that writers own. */
 export const metadataShape: Shape = structOf("ObjectMeta", metadataCodes);
 
 const custom = new WeakMap<Fields, Shape>();
 
-/** The shape of a kind's objects; undefined when nothing is known of them. */
+/** The shape of a kind's objects; undefined when none is known. */
 export const shapeOfKind = ({ kind, custom: own }: Kind): Shape | undefined => {
   const schema = own?.schema;
   if (schema === undefined) {

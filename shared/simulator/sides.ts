@@ -45,7 +45,7 @@ const linesOf = (server: Server, { memory, scriptOf }: Logs, pod: Item): readonl
   return isExecutor(pod) ? [`INFO Executor: Starting executor ID ${labelOf(pod, "spark-exec-id")}`] : ["started"];
 };
 
-/** As a kubelet writes them: nanoseconds, one line after the other. */
+/** Adds a kubelet's timestamps: nanoseconds, one line after the other. */
 const withTimes = (pod: Item, lines: readonly string[]): readonly string[] => {
   const start = Date.parse(textAt(pod, "status", "startTime") ?? pod.metadata.creationTimestamp ?? "");
   return lines.map((line, at) => `${new Date(start + at).toISOString().replace("Z", "000000Z")} ${line}`);
@@ -131,7 +131,7 @@ const token = (server: Server, { target, ask }: Call): Result => {
 const unreachable = (): Refusal =>
   new Refusal(503, "ServiceUnavailable", "error trying to reach service: connect: connection refused");
 
-/** Tasks that it works on; absent where its script says nothing of any. */
+/** The number of tasks that the executor works on; absent where its script has no `busyMs`. */
 const tasksOf = (server: Server, pod: Item, { busyMs }: PodScript) =>
   busyMs === undefined ? {} : { activeTasks: isUp(pod) && server.clock.now() < busyUntil(pod, busyMs) ? 1 : 0 };
 

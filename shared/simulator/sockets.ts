@@ -25,7 +25,7 @@ type Frame = { readonly code: number; readonly payload: Buffer; readonly size: n
 
 const shortHead = 2;
 
-/** The first frame of what has come; undefined until it is whole. */
+/** The first frame of the received data; undefined until it is complete. */
 const readFrame = (data: Buffer): Frame | undefined => {
   if (data.length < shortHead) return undefined;
   const [first = 0, second = 0] = data;
@@ -62,7 +62,7 @@ const greet = (request: IncomingMessage): string => {
   ].join("\r\n");
 };
 
-/** Answers pings and ends with the other side. */
+/** Answers pings, and ends when the other side closes. */
 const listen = (socket: Duplex, end: () => void): void => {
   let waiting: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
@@ -85,7 +85,7 @@ const askOf = ({ url = "/", headers }: IncomingMessage): Ask => ({
 
 const normal = Buffer.from([0x03, 0xe8]);
 
-/** Takes over a connection that asked for a WebSocket: a watch, or the refusal as plain HTTP. */
+/** Takes over a connection that asks for a WebSocket: opens a watch, or answers with the refusal as plain HTTP. */
 export const upgrade = (door: Door, request: IncomingMessage, socket: Duplex): void => {
   const lines: string[] = [];
   let send = (line: string): void => void lines.push(line);

@@ -1,5 +1,5 @@
 /**
- * Spark as scripted pods: a pod labelled as driver becomes a driver that makes, replaces and dismisses executors as
+ * Spark as scripted pods: a pod labelled as driver becomes a driver that creates, replaces and dismisses executors as
  * Spark 4 on Kubernetes does.
  */
 import { commandScript } from "./commands.ts";
@@ -33,7 +33,7 @@ const bootMs = 2000;
 const appOf = (pod: Item): string =>
   labelOf(pod, "sparkoperator.k8s.io/app-name") || labelOf(pod, "spark-app-name") || pod.metadata.name;
 
-/** What a pod does; pods that are none of Spark's follow their own names, or, where their commands are read, what they run. */
+/** The script of a pod. Pods that are not Spark's follow their own names, or their commands where these are read. */
 export const scriptsOf =
   (memory: Memory, scripts: Scripts, readsCommands = false) =>
   (pod: Item): PodScript => {

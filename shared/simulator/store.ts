@@ -1,6 +1,6 @@
 /**
- * What etcd is to a cluster: immutable objects under keys, one counter of revisions, and the log of changes that
- * watches read. A snapshot shares everything and copies a table only when it is next written.
+ * The simulator's etcd: immutable objects under keys, one counter of revisions, and the log of changes that watches
+ * read. A snapshot shares everything, and a table is copied only at its next write.
  */
 import type { Item } from "./metadata.ts";
 
@@ -8,7 +8,7 @@ export type Change = {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly table: string;
   readonly revision: number;
-  /** As it is after the change; of a deleted object its last state under the revision of its deletion. */
+  /** The object after the change; of a deleted object its last state under the revision of its deletion. */
   readonly object: Item;
   readonly before: Item | undefined;
 };
@@ -27,13 +27,13 @@ export type StoreState = {
 export type Store = {
   /** The newest revision. */
   revision(): number;
-  /** Changes up to this revision are forgotten. */
+  /** Changes up to this revision are dropped. */
   compacted(): number;
   get(table: string, key: string): Item | undefined;
   /** All objects of a table by key. */
   list(table: string): readonly Item[];
   tables(): readonly string[];
-  /** Stores an object under the next revision and gives back what is stored. */
+  /** Stores an object under the next revision and returns the stored object. */
   put(table: string, object: Item): Item;
   remove(table: string, key: string): Item | undefined;
   /** Changes later than a revision, oldest first. */
@@ -60,7 +60,7 @@ const underRevision = (object: Item, revision: number): Item => ({
 const byKey = (items: ReadonlyMap<string, Item>): readonly Item[] =>
   [...items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 
-/** Where a key stands in a sorted list, or would. */
+/** The index of a key in a sorted list, or the index at which it would be. */
 const placeOf = (sorted: readonly Item[], key: string): number => {
   let low = 0;
   let high = sorted.length;
@@ -95,7 +95,7 @@ const undone = (now: ReadonlyMap<string, Item>, changes: readonly Change[]): Rea
 
 const none: ReadonlyMap<string, Item> = new Map();
 
-/** The state that is written, and whether a snapshot still shares the log. */
+/** The mutable state, and whether a snapshot still shares the log. */
 type Inside = {
   revision: number;
   compacted: number;
@@ -197,7 +197,7 @@ export const openStore = (): Store => {
       telling = false;
     }
   };
-  /** A listener that writes is heard after the change that it listened to. */
+  /** If a listener writes, its change is reported after the one that it is hearing. */
   const commit = (change: Change): void => {
     append(inside, change);
     untold.push(change);

@@ -1,7 +1,7 @@
-/** Strategic merge patch of built-in kinds: lists of named things merge by their key, as kubectl apply needs. */
+/** Strategic merge patch of built-in kinds: lists with a merge key merge by it, as kubectl apply needs. */
 import { at, type Fields, isFields, itemsAt, textAt, withField } from "./json.ts";
 
-/** The merge key of the lists that have one, by the list's name; some names mean other things elsewhere. */
+/** The merge key of the lists that have one, by the list's name; `mergeKeyOf` has the exceptions. */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: "name",
   initContainers: "name",
@@ -29,8 +29,8 @@ const mergeKeys: Readonly<Record<string, string>> = {
 const sets = new Set(["finalizers"]);
 
 /**
- * The merge key of a list, by where it stands. Ports of a container have another than ports of a service; a service
- * account's imagePullSecrets, which stand at its top, have none.
+ * The merge key of a list, by its place. Ports of a container have another than ports of a service; a service account's
+ * imagePullSecrets, at the top of the object, have none.
  */
 export const mergeKeyOf = (path: readonly string[]): string | undefined => {
   const name = path.at(-1) ?? "";
@@ -120,7 +120,7 @@ const mergeFields = (value: Fields, patch: Fields, path: readonly string[]): Fie
   return inOrder(merged, patch, path);
 };
 
-/** The value after a strategic merge patch; `path` says where it stands in the object. */
+/** The value after a strategic merge patch; `path` is its place in the object. */
 export const strategicMerge = (value: unknown, patch: unknown, path: readonly string[] = []): unknown => {
   if (!isFields(patch)) return patch;
   const how = textAt(patch, directive);

@@ -3,7 +3,7 @@ import { at, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
 import type { Column, Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
 
-/** How long ago, as kubectl writes it. */
+/** A time span up to now, as kubectl writes it. */
 export const ageText = (from: string | undefined, now: number): string => {
   if (from === undefined) return "<unknown>";
   const s = Math.max(0, Math.floor((now - Date.parse(from)) / 1000));

@@ -1,11 +1,11 @@
-/** The door as a Transport: what the engine and the forwarder hold in place of a connection. */
+/** The door as a Transport, for engine and forwarder in place of a connection. */
 import type { HttpRequest, HttpStream, Transport } from "../core/http.ts";
 import type { Door } from "./door.ts";
 import type { Feed } from "./watch.ts";
 
 type Pipe = { readonly lines: AsyncIterable<string>; readonly feed: Feed };
 
-/** Lines wait here until somebody asks for them. */
+/** Lines wait here until the reader takes them. */
 const pipe = (onReturn: () => void): Pipe => {
   const waiting: string[] = [];
   let ended = false;

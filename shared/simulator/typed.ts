@@ -1,10 +1,10 @@
-/** Reads objects of built-in kinds with their types, as a decoder does: unknown fields go, wrong types are refused. */
+/** Decodes objects of built-in kinds by their types: unknown fields are dropped, wrong types are refused. */
 import { type Fields, isFields } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { type Mistyped, mistyped } from "./refusal.ts";
 import { type Shape, shapeOfKind } from "./shapes.ts";
 
-/** Where a reader stands: steps from the top, written out only when somebody has to be told. */
+/** The reader's position: steps from the top, written out only for a message. */
 type Walk = {
   readonly struct: string;
   readonly above: Walk | undefined;
@@ -49,7 +49,7 @@ const refuse = (walk: Walk, value: unknown, wanted: string): Mistyped => {
   return mistyped(value, `${walk.struct}.${plain}`, wanted);
 };
 
-/** What the encoder leaves out: the empty. */
+/** True for the empty values that the encoder leaves out. */
 const isEmpty = (shape: Shape, value: unknown): boolean => {
   if (value === null || value === undefined) return true;
   if (shape.is === "list") return Array.isArray(value) && value.length === 0;
@@ -57,7 +57,7 @@ const isEmpty = (shape: Shape, value: unknown): boolean => {
   return shape.is === "leaf" && shape.type === "s" && value === "";
 };
 
-/** One field as it is kept; undefined when it is not. */
+/** The decoded value of one field; undefined when it is dropped. */
 const readField = (shape: Shape | undefined, item: unknown, walk: Walk): unknown => {
   if (shape === undefined) {
     walk.dropped.push(pathOf(walk));
@@ -68,7 +68,7 @@ const readField = (shape: Shape | undefined, item: unknown, walk: Walk): unknown
   return isEmpty(shape, clean) ? undefined : clean;
 };
 
-/** A copy only where something is to change: most of what is written is as it should be. */
+/** Copies only where a field changes: most written objects are valid as they are. */
 const readStruct = (name: string, field: (key: string) => Shape | undefined, value: unknown, walk: Walk): Fields => {
   if (!isFields(value)) throw refuse(walk, value, name);
   let changed = false;
@@ -112,7 +112,7 @@ const read = (shape: Shape, value: unknown, walk: Walk): unknown => {
   }
 };
 
-/** The fields of an object as its kind's decoder keeps them, and the paths of those that it does not know. */
+/** The fields of an object that its kind's decoder keeps, and the paths of unknown fields. */
 export const typed = (kind: Kind, object: Fields): { readonly fields: Fields; readonly dropped: readonly string[] } => {
   const shape = shapeOfKind(kind);
   if (shape === undefined || shape.is !== "struct") return { fields: object, dropped: [] };

@@ -1,4 +1,4 @@
-/** PUT and PATCH: how an object changes. */
+/** PUT and PATCH: change an object. */
 import { mutated, validated } from "./admission.ts";
 import { judge, type Written } from "./create.ts";
 import { type How, readDraft } from "./drafts.ts";
@@ -12,7 +12,7 @@ import { ruleOf } from "./rules.ts";
 import { found, type Server, type Target, type WriteOptions } from "./server.ts";
 import { keyOf } from "./store.ts";
 
-/** A PUT names the object that it replaces; a PATCH would change its identity. */
+/** Refuses another UID: for a PUT it is a failed precondition, for a PATCH a change of an immutable field. */
 const checkUid = (kind: Kind, before: Item, given: Meta, how: How): void => {
   const { name, namespace, uid } = before.metadata;
   if (given.uid === undefined || given.uid === "" || given.uid === uid) return;
@@ -42,7 +42,7 @@ const checkPlace = (before: Item, given: Meta): void => {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
 };
 
-/** What a writer may say about metadata; the rest is the server's. */
+/** The metadata after a write: a writer sets some fields, the others stay the server's. */
 const mergedMeta = (before: Item["metadata"], given: Meta): Item["metadata"] => ({
   ...metaOf({
     ...before,
@@ -56,7 +56,7 @@ const mergedMeta = (before: Item["metadata"], given: Meta): Item["metadata"] => 
   resourceVersion: before.resourceVersion,
 });
 
-/** Through its own door a status changes alone; custom objects keep even their labels. */
+/** A write to the status subresource changes the status alone; of custom objects not even the labels. */
 const throughStatus = (kind: Kind, before: Item, given: Draft): Item => {
   const { status: _old, ...rest } = before;
   const status = given["status"];
@@ -96,7 +96,7 @@ const changed = (before: Item, after: Item): boolean => {
   return !same(before, after);
 };
 
-/** Deletion that waited for its last finalizer happens now. */
+/** True when the last finalizer of a deleted object is gone and no grace is left. */
 const isOver = ({ metadata }: Item): boolean =>
   metadata.deletionTimestamp !== undefined &&
   metadata.finalizers === undefined &&
@@ -113,10 +113,10 @@ const settle = (server: Server, kind: Kind, before: Item, after: Item, options: 
   return changed(before, after) ? server.store.put(kind.table, after) : before;
 };
 
-/** The body for an update, made from the object as it is. */
+/** Makes the body of an update from the current object. */
 export type Next = (current: Item) => unknown;
 
-/** Changes the object, or throws the refusal. A PUT's `next` ignores what is there, a PATCH's starts from it. */
+/** Changes the object, or throws the refusal. A PUT's `next` ignores the current object, a PATCH's starts from it. */
 export const update = (
   server: Server,
   target: Target,

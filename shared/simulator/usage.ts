@@ -1,10 +1,10 @@
-/** What an object counts for in a quota, and what a quota counts at all. */
+/** The usage that an object adds to a quota, and the objects that a quota covers. */
 import { at, fieldsAt, itemsAt, textAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
 import { amount } from "./quantity.ts";
 
-/** Amounts by the names that quotas give them. */
+/** Amounts by their names in quotas. */
 export type Usage = Readonly<Record<string, number>>;
 
 const legacy = new Set([
@@ -25,7 +25,7 @@ const names = (containers: readonly unknown[], what: string): readonly string[] 
   ...new Set(containers.flatMap((each) => Object.keys(fieldsAt(each, "resources", what)))),
 ];
 
-/** What the containers take together, or one that runs before them, if that takes more. */
+/** The sum of the containers, or one init container's amount where it is larger. */
 const needOf = (pod: Item, what: "requests" | "limits"): Usage => {
   const main = itemsAt(pod, "spec", "containers");
   const early = itemsAt(pod, "spec", "initContainers");
@@ -44,7 +44,7 @@ const needOf = (pod: Item, what: "requests" | "limits"): Usage => {
 const prefixed = (prefix: string, usage: Usage): Usage =>
   Object.fromEntries(Object.entries(usage).map(([name, value]) => [`${prefix}.${name}`, value]));
 
-/** Requests of these are known by their short names, too. */
+/** Quotas also count requests of these under their short names. */
 const short = ["cpu", "memory", "ephemeral-storage"] as const;
 
 const podUsage = (pod: Item): Usage => {
@@ -76,7 +76,7 @@ const special: Readonly<Record<string, (item: Item) => Usage>> = {
   }),
 };
 
-/** What an object counts for. */
+/** The usage of an object. */
 export const usageOf = ({ table, plural, group }: Kind, item: Item): Usage => ({
   [`count/${table}`]: 1,
   ...(group === "" && legacy.has(plural) && { [plural]: 1 }),
@@ -102,7 +102,7 @@ const selects = (expression: unknown, pod: Item): boolean => {
   return operator === "DoesNotExist" ? priority === "" : (operator === "In") === listed;
 };
 
-/** Whether a quota looks at an object: one with scopes looks at pods only. */
+/** Whether a quota covers an object: one with scopes covers pods only. */
 export const covers = (quota: Item, { table }: Kind, item: Item): boolean => {
   const own = itemsAt(quota, "spec", "scopes");
   const chosen = itemsAt(quota, "spec", "scopeSelector", "matchExpressions");
@@ -116,7 +116,7 @@ export const covers = (quota: Item, { table }: Kind, item: Item): boolean => {
 
 const sized = /^(cpu|memory|(requests|limits)\..+)$/;
 
-/** Sizes that a quota counts and that a container does not give, as `resource for: container`. */
+/** Sizes that a quota counts and a container omits, as `resource for: container`. */
 export const unsized = (hard: readonly string[], pod: Item): readonly string[] => {
   const containers = [...itemsAt(pod, "spec", "containers"), ...itemsAt(pod, "spec", "initContainers")];
   return hard

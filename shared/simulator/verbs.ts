@@ -1,4 +1,4 @@
-/** What each method does to one object or to many. */
+/** The verbs: each method on one object or on many. */
 import { validated } from "./admission.ts";
 import { apply } from "./apply.ts";
 import type { Call, Result } from "./call.ts";
@@ -48,7 +48,7 @@ const bodyOf = ({ ask }: Call): unknown => {
   return parsed(ask.body ?? "");
 };
 
-/** An answer that is only written down for whoever reads its text. */
+/** An answer whose text is written only when it is read. */
 const shown = ({ form, target: { kind } }: Call, status: number, item: Item, warnings?: readonly string[]): Result => ({
   status,
   get text() {
@@ -79,7 +79,7 @@ const applyType = "application/apply-patch+yaml";
 const mediaTypes = (custom: boolean): readonly string[] =>
   [...Object.keys(patchers), applyType].filter((type) => !custom || !type.includes("strategic"));
 
-/** Unlike the real server, this one reads JSON only. */
+/** The refusal of a media type. Unlike the real server, this one reads JSON only. */
 const unsupported = (custom: boolean): Refusal =>
   custom
     ? new Refusal(
@@ -139,7 +139,7 @@ const get = (server: Server, call: Call): Result => {
 
 const isWatch = (query: URLSearchParams): boolean => query.get("watch") === "true" || query.get("watch") === "1";
 
-/** What a watch has to say at once; one that goes on is opened beside this function. */
+/** The lines that a watch sends at once; a watch that goes on is opened beside this function. */
 const glance = (server: Server, { target, query, form }: Call): Result => {
   const lines: string[] = [];
   const feed = { line: (text: string) => void lines.push(text), end: () => {} };
@@ -152,7 +152,7 @@ const list = (server: Server, call: Call): Result => {
   return isWatch(query) ? glance(server, call) : shownAll(call, listing(server, target, query));
 };
 
-/** Asks about a deletion before it begins. */
+/** Calls the validating webhooks before a deletion. */
 const admitRemoval = (server: Server, { ask, target }: Call, item: Item, dryRun: boolean): void => {
   const options: WriteOptions = { dryRun, manager: "", strict: "Ignore", ask };
   validated(server, { kind: target.kind, operation: "DELETE", sub: undefined, object: undefined, old: item }, options);

@@ -8,7 +8,7 @@ import { type Matches, selectorOf } from "./selectors.ts";
 import type { Server, Target } from "./server.ts";
 import type { Change } from "./store.ts";
 
-/** Where a watch's lines go. */
+/** The receiver of a watch's lines. */
 export type Feed = { readonly line: (text: string) => void; readonly end: () => void };
 export type OpenWatch = { close(): void };
 
@@ -17,7 +17,7 @@ const defaultTimeoutSeconds = 1800;
 
 type Event = { readonly type: string; readonly item: Item };
 
-/** What a change looks like through a selector: objects enter and leave it. */
+/** A change as seen through a selector: objects enter and leave it. */
 const seenAs = (matches: Matches, { type, object, before }: Change): Event | undefined => {
   const was = before !== undefined && matches(before);
   const is = type !== "DELETED" && matches(object);
@@ -38,7 +38,7 @@ const eventText = (kind: Kind, form: Form, { type, item }: Event): string =>
 
 type Start = { readonly from: number; readonly initial: readonly Item[] | undefined; readonly marked: boolean };
 
-/** A watch that cannot be begun fails otherwise than a list. */
+/** An invalid revision of a watch has another refusal than that of a list. */
 const fromOf = (version: string): number => {
   if (/^\d+$/.test(version)) return revisionOf(version);
   throw internal(
@@ -73,7 +73,7 @@ const tooOld = (from: number, oldest: number): string =>
 
 type Watching = { readonly server: Server; readonly target: Target; readonly form: Form; readonly feed: Feed };
 
-/** Sends what is due by the clock: bookmarks, and the end. */
+/** Sends bookmarks, and the end, when the clock says so. */
 const timekeeper = ({ server, target, feed }: Watching, query: URLSearchParams, end: () => void) => {
   const seconds = Number(query.get("timeoutSeconds") ?? 0) || defaultTimeoutSeconds;
   const until = server.clock.now() + seconds * 1000;
@@ -93,7 +93,7 @@ const sendInitial = ({ target, form, feed }: Watching, { initial, from, marked }
   if (marked) feed.line(bookmarkText(target.kind, from, true));
 };
 
-/** Opens a watch: what is already due is sent before this returns, all else as it happens. */
+/** Opens a watch: sends the due events before it returns, and later ones as they happen. */
 export const openWatch = (watching: Watching, query: URLSearchParams): OpenWatch => {
   const { server, target, form, feed } = watching;
   const { store, clock } = server;

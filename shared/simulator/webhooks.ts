@@ -1,4 +1,4 @@
-/** Which admission webhooks are to be asked about a request: rules, selectors, and the order they are asked in. */
+/** The admission webhooks of a request: rules, selectors, and their order. */
 import { type Fields, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
@@ -20,12 +20,12 @@ export type Webhook = {
   readonly url: string;
   readonly caBundle: string | undefined;
   readonly timeoutSeconds: number;
-  /** Whether a webhook that cannot be asked refuses. */
+  /** Whether a failed call refuses the request. */
   readonly fails: boolean;
   readonly body: Fields;
 };
 
-/** Gives a webhook's answer to an AdmissionReview. Throws where none can be had. */
+/** Returns a webhook's answer to an AdmissionReview. Throws where there is none. */
 export type Admit = (webhook: Webhook, review: unknown) => unknown;
 
 const urlOf = (webhook: unknown): string => {
@@ -105,7 +105,7 @@ const concerns = (store: Store, { body }: Webhook, change: Change): boolean => {
 
 const group = "admissionregistration.k8s.io";
 
-/** The webhooks to ask, in order. Their own configurations are nobody's business. */
+/** The webhooks to call, in order. Webhook configurations themselves pass without a call. */
 export const webhooksFor = (store: Store, phase: "mutating" | "validating", change: Change): readonly Webhook[] => {
   const configurations = store.list(`${phase}webhookconfigurations.${group}`);
   if (configurations.length === 0 || change.kind.group === group) return [];

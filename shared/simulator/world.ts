@@ -1,4 +1,4 @@
-/** What stands in every cluster before anybody comes: namespaces, their service accounts, and the definitions given. */
+/** The initial objects of every cluster: namespaces, their service accounts, and the given CRDs. */
 
 import { crdTable } from "./crds.ts";
 import { create } from "./create.ts";
@@ -16,7 +16,7 @@ const targetIn = (kind: Kind, namespace?: string): Target => ({
   rest: "",
 });
 
-/** Makes an object of a built-in kind as the cluster itself does. */
+/** Creates an object of a built-in kind as the cluster itself does. */
 export const make = (server: Server, table: string, namespace: string | undefined, body: unknown): void => {
   const kind = builtInOf(table);
   if (kind !== undefined) create(server, targetIn(kind, namespace), body, own);
@@ -24,7 +24,7 @@ export const make = (server: Server, table: string, namespace: string | undefine
 
 const certificate = "-----BEGIN CERTIFICATE-----\nc2ltdWxhdGVk\n-----END CERTIFICATE-----\n";
 
-/** Every new namespace gets its default service account and the cluster's certificate. */
+/** Creates the default service account and the cluster's certificate in a new namespace. */
 export const furnishNamespace = (server: Server, { type, table, object }: Change): void => {
   if (type !== "ADDED" || table !== "namespaces") return;
   const { name } = object.metadata;

@@ -1,6 +1,6 @@
 /**
- * Prints the alert rules with links to the runbooks: `npm run --silent alerts -- BASE` with the URL under which an installation
- * keeps these sources. Without BASE the rules are printed as they are: each names its runbook by its path, and no link leads nowhere.
+ * Prints the alert rules with links to the runbooks: `npm run --silent alerts -- BASE` with the URL under which an
+ * installation keeps these sources. Without BASE the rules stay as they are: each names its runbook by its path.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

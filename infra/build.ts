@@ -1,6 +1,6 @@
 /**
- * `npm run build`: functions/*.ts become dist/*.mjs, with what is heavy and rarely needed in chunks of its own. `-- --library`, for
- * `npm pack`: what the package exports, too.
+ * `npm run build`: functions/*.ts become dist/*.mjs, with large and rarely needed modules in chunks of their own.
+ * `-- --library`, for `npm pack`, also builds the exports of the package.
  */
 import { globSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** How the functions are bundled, and what a bundle loads: at once, and only when it is needed. */
+/** Bundles the functions, and lists the modules that a bundle loads: at once, and only when it needs them. */
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
@@ -6,7 +6,7 @@ import * as z from "zod";
 
 const root = join(import.meta.dirname, "..");
 
-/** The oldest Node that the bundles run on: package.json says it. */
+/** The oldest Node that the bundles run on, from package.json. */
 export const floor = z
   .object({ engines: z.object({ node: z.templateLiteral([">=", z.string()]) }) })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")))
@@ -30,7 +30,7 @@ if (a < c || (a === c && b < d)) {
 }
 `;
 
-/** JSON schemas are made here and never in a function; zod's part for them, which every schema names, would be a tenth of a bundle. */
+/** The build makes JSON schemas, functions never do; zod's part for them would be a tenth of each bundle. */
 const withoutJsonSchemas: Plugin = {
   name: "without JSON schemas",
   setup: ({ onLoad }) => {
@@ -44,7 +44,7 @@ const withoutJsonSchemas: Plugin = {
   },
 };
 
-/** As esbuild is asked for all bundles. */
+/** The options of esbuild for all bundles. */
 export const bundleOptions = (names: readonly string[], outdir: string): BuildOptions => ({
   absWorkingDir: root,
   entryPoints: names.map((name) => `functions/${name}.ts`),
@@ -87,7 +87,7 @@ const gated = ({ meta, files }: Built, names: readonly string[], outdir: string)
   return { meta: { ...meta, outputs }, files: contents };
 };
 
-/** Replaces a file in one rename, so that a process that starts meanwhile reads the old contents or the new; equal contents are left. */
+/** Replaces a file in one rename, so that a starting process reads either contents; equal contents stay. */
 const put = (path: string, contents: Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(contents)) return;
   mkdirSync(dirname(path), { recursive: true });
@@ -96,7 +96,7 @@ const put = (path: string, contents: Uint8Array): void => {
   renameSync(beside, path);
 };
 
-/** Bundles functions together, so that what they share is one chunk. `write` puts them into dist/, or into another folder. */
+/** Bundles functions together, so that shared modules are one chunk. `write` puts them into `outdir`. */
 export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
   const { metafile, outputFiles = [] } = await build({ ...bundleOptions(names, outdir), write: false });
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
@@ -124,7 +124,7 @@ const reach = (meta: Metafile, entry: string, follow: (kind: string) => boolean)
   };
 };
 
-/** What one function loads: by its static imports, before the first event; and ever. */
+/** The modules that one function loads: by its static imports, before the first event; and ever. */
 export const loadedBy = (meta: Metafile, name: string): Loaded => {
   const entry = `dist/${name}.mjs`;
   return {

@@ -1,6 +1,7 @@
 /**
- * The generated part of `infra/helm/rekindle`: the objects of an installation as `rekindle manifests` makes them, with marks
- * where the chart fills in; the schema of the values; and which values of others' charts mean nothing here, and why.
+ * The generated part of `infra/helm/rekindle`: the objects of an installation as `rekindle manifests` makes them, with
+ * marks for the chart to replace; the schema of the values; and the values of other charts that have no effect, each
+ * with the reason.
  */
 import * as z from "zod";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
@@ -25,7 +26,7 @@ const installed = (more: Partial<Installation>) =>
 
 const has = (name: string) => JSON.stringify(name);
 
-/** What one choice brings: what is there with it, and not without it. */
+/** The objects that one choice adds to an installation. */
 const broughtBy = (more: Partial<Installation>, without: Partial<Installation> = {}) => {
   const before = new Set(installed({ host: false, ...without }).map((object) => JSON.stringify(object)));
   return installed({ host: false, ...without, ...more }).filter((object) => !before.has(JSON.stringify(object)));
@@ -37,7 +38,7 @@ const admissionHost = installed({ admission: true }).filter(
   ({ kind }) => kind === "Deployment" || kind === "NetworkPolicy",
 );
 
-/** What depends on the families that are run; of both it carries no suffix. */
+/** The objects that depend on the families; those of both families have no suffix. */
 const rightsOf = (more: Partial<Installation>, suffix: string) => ({
   [`everywhere${suffix}`]: installed(more).filter(isRole),
   [`namespace${suffix}`]: installed({ ...more, namespaces: [jobs] }).filter(
@@ -129,7 +130,7 @@ const byKubectl =
   "Helm leaves definitions as they are: rekindle manifests --crds-only | kubectl apply --server-side -f - upgrades them";
 const none = "there is no such limit: the API server's own answers (429) are obeyed";
 
-/** Values of kubeflow's chart and of Volcano's that change nothing here, and why, or what does. */
+/** Values of kubeflow's chart and of Volcano's that change nothing, each with the reason or the replacement. */
 export const unneededValues: Readonly<Record<string, string>> = {
   ...{ nameOverride: fixed, fullnameOverride: fixed },
   ...Object.fromEntries(
@@ -176,7 +177,7 @@ export const unneededValues: Readonly<Record<string, string>> = {
   "prometheus.metrics.endpoint": "/metrics",
 };
 
-/** What Volcano's chart calls things that are called otherwise here. */
+/** Values of Volcano's chart that have another name in this one. */
 const elsewhere: Readonly<Record<string, string>> = {
   "basic.image_registry": "image.registry",
   "basic.image_tag_version": "image.tag",
@@ -205,7 +206,7 @@ const placed = (tree: Node, [first = "", ...rest]: readonly string[], leaf: obje
   return { ...tree, [first]: placed(group, rest, leaf) };
 };
 
-/** A leaf is kept in a box of one name that no value has. */
+/** A leaf is kept under a name that no value has. */
 const box = "$leaf";
 
 const schemaOf = (tree: Node): object => {
@@ -219,7 +220,7 @@ const leafOf = (shape: z.ZodType): object => {
   return { [box]: leaf };
 };
 
-/** As it is written in a file. */
+/** A setting, in the form of a settings file. */
 const settingLeaf = (name: SettingName): object => {
   const { $schema, ...leaf } = z.toJSONSchema(rowOf(name).schema(), {
     target: "draft-7",
@@ -229,7 +230,7 @@ const settingLeaf = (name: SettingName): object => {
   return { [box]: { anyOf: [leaf, { type: "null" }], description: reference[name].text } };
 };
 
-/** Settings that the chart hands on as they are. */
+/** Settings that the chart passes on unchanged. */
 export const settingValues: readonly SettingName[] = namesFor("host").filter(
   (name) => rowOf(name).secret !== true && reference[name].valueOnly !== true && reasonOf(name, "helm") === undefined,
 );

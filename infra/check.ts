@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, limits, dead code, house rules, all at once; each with its seconds. */
+/** `npm run check`: types, lint and format, limits, dead code, house rules, all at once, each with its seconds. */
 import { spawn } from "node:child_process";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -6,7 +6,7 @@ import { changedSince, type Fingerprints, fingerprints, rememberPassed } from ".
 import { conclude, type Tally } from "./tally.ts";
 import { runTests } from "./tests.ts";
 
-/** What a tool is called with, and what is to be done when it has passed; undefined when there is nothing to look at. */
+/** The arguments of a tool, and the function to call after it has passed; undefined when there is nothing to check. */
 type Call = { readonly args: readonly string[]; readonly passed?: () => void };
 type Tool = { readonly name: string; readonly what: string; readonly call: () => Call | undefined };
 
@@ -17,7 +17,7 @@ const biome = bin("@biomejs/biome/bin/biome");
 
 type Linted = { readonly args: readonly string[]; readonly config: string; readonly folders: readonly string[] };
 
-/** Lints what has changed since it last passed. Biome judges each file by itself. */
+/** Lints the files that have changed since they last passed. Biome judges each file by itself. */
 const linting = (name: string, { args, config, folders }: Linted, files: () => Fingerprints): Tool["call"] => {
   const isOurs = (path: string): boolean =>
     /\.([cm]?[jt]sx?|jsonc?|css|html|graphql)$/.test(path) &&
@@ -84,7 +84,7 @@ const ran = (args: readonly string[]): Promise<Ran> =>
     child.on("close", (code) => resolve({ ok: code === 0, said }));
   });
 
-/** Runs one tool quietly; what it says is shown only when it objects. */
+/** Runs one tool. Prints its output only when it fails. */
 const ask = async ({ name, what, call }: Tool): Promise<boolean> => {
   const start = performance.now();
   const asked = call();

@@ -41,7 +41,7 @@ const section = (command: Command, above: readonly string[]): readonly string[] 
   ];
 };
 
-/** Every command, those with commands of their own followed by these. */
+/** The pages of all commands, each with the pages of its subcommands after it. */
 export const commandPages = async (): Promise<string> => {
   const nothing = async (): Promise<number> => 0;
   const tools = await openTools({ root: new URL("../", import.meta.url), env: {}, host: nothing, demo: nothing });

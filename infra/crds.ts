@@ -1,4 +1,4 @@
-/** `npm run crds`: writes what is made from the schemas: CRDs, the plain installation, the chart, the tables of the documentation. */
+/** `npm run crds`: writes the files made from the schemas: CRDs, the installation, the chart, the docs' tables. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generated } from "./generated.ts";

@@ -25,22 +25,22 @@ export type Definition = {
   readonly singular: string;
   readonly short: readonly string[];
   readonly columns: readonly Column[];
-  /** Absent: what it says stands beside its metadata. */
+  /** Absent: its fields stand beside the metadata. */
   readonly spec?: z.ZodType;
   readonly fields?: Readonly<Record<string, z.ZodType>>;
   readonly status?: z.ZodType;
-  /** Absent: in a namespace. */
+  /** Absent: namespaced. */
   readonly scope?: "Cluster";
-  /** The status is written with the rest of the object. */
+  /** The status has no subresource: it is written with the rest of the object. */
   readonly plainStatus?: true;
-  /** What the server is to hold fields to, beside their types: by their path from the object. */
+  /** Further constraints of fields beside their types, by their path from the object. */
   readonly limits?: Limits;
   readonly annotations?: Readonly<Record<string, string>>;
 };
 
 const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
-/** The group ends in k8s.io: the API server wants to be told where it was approved. */
+/** The group ends in k8s.io: the API server asks for the place of its approval. */
 const approved = { "api-approved.kubernetes.io": "https://github.com/kubeflow/spark-operator/pull/1298" };
 
 const sparkApplication: Definition = {
@@ -91,7 +91,7 @@ const sparkConnect: Definition = {
   annotations: approved,
 };
 
-/** What stands in a record beside the operator's memory. The record is read with care, so the server keeps all of it. */
+/** The fields of a record beside the operator's memory. The server keeps all of it, as the code reads it with care. */
 const recordSchema = z
   .looseObject({
     schema: z.int().describe("version of this form"),

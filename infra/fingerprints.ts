@@ -1,4 +1,4 @@
-/** Which files have changed since a check last passed, by their content: what has not changed need not be checked again. */
+/** Finds the files whose content has changed since a check last passed, so that it skips all others. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const digestOf = (content: Buffer | string): string => createHash("sha256").upda
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Every file that is or is about to be tracked, from the working directory. */
+/** Digests of all files that are tracked or not ignored, from the working directory. */
 export const fingerprints = (): Fingerprints => {
   const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { encoding: "utf8" });
   const paths = listed.split("\0").filter((path) => path !== "" && isFile(path));
@@ -29,8 +29,8 @@ const stored = (cache: string): Partial<Passed> => {
 };
 
 /**
- * Files that differ from those that passed; undefined when nothing is known, or when what the check itself is made of
- * (its key: tool, version, configuration) has changed.
+ * Files that differ from those that passed; undefined without a stored result, or when the check's key (tool, version,
+ * configuration) has changed.
  */
 export const changedSince = (cache: string, key: string, files: Fingerprints): readonly string[] | undefined => {
   const passed = stored(cache);
@@ -39,7 +39,7 @@ export const changedSince = (cache: string, key: string, files: Fingerprints): r
   return Object.keys(files).filter((path) => files[path] !== before[path]);
 };
 
-/** Remembers that these files passed. */
+/** Stores the digests of files that passed. */
 export const rememberPassed = (cache: string, key: string, files: Fingerprints): void => {
   mkdirSync(dirname(cache), { recursive: true });
   writeFileSync(cache, JSON.stringify({ key: digestOf(key), files } satisfies Passed));

@@ -1,4 +1,4 @@
-/** Everything that is made from code: CRDs, kustomizations, the chart, the tables of the documentation. */
+/** All files made from code: CRDs, kustomizations, the chart, the tables of the documentation. */
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
@@ -25,13 +25,13 @@ const version = (): string => {
   return typeof found === "object" && found !== null && "version" in found ? String(found.version) : "0.0.0";
 };
 
-/** What the door shows under /openapi.json. */
+/** The document under /openapi.json of the HTTP API. */
 const openapi = (): Generated => ({
   path: "../shared/api/openapi.json",
   text: `${JSON.stringify(openApi(version()), undefined, 2)}\n`,
 });
 
-/** What `rekindle manifests --policies` prints. */
+/** The output of `rekindle manifests --policies`. */
 const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
 
 /** Pages of the documentation with tables from code. */

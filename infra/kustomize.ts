@@ -1,4 +1,4 @@
-/** `infra/kubernetes` as kustomize reads it: definitions, a base, and an overlay for each way to run Rekindle. */
+/** `infra/kubernetes` as kustomize reads it: CRDs, a base, and an overlay for each way to run Rekindle. */
 import {
   driverGrants,
   type Installation,
@@ -16,7 +16,7 @@ type File = { readonly path: string; readonly text: string };
 
 const namespace = "rekindle";
 
-/** What `rekindle manifests` prints when nothing else is asked for. */
+/** The installation that `rekindle manifests` prints without flags. */
 export const plain = (image: string): Installation => ({
   ...{ namespace, image, namespaces: [], sparkNamespaces: [], sparkAccounts: [] },
   ...{ host: true, admission: false },
@@ -46,11 +46,11 @@ const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[]
   })),
 ];
 
-/** Of the host's installation, all but the namespace, which is the base's. */
+/** The host's installation without the namespace, which is part of the base. */
 const hostOnly = (image: string, chosen?: readonly Family[]): readonly Obj[] =>
   objectsOf({ ...plain(image), families: chosen }).filter(({ kind }) => kind !== "Namespace");
 
-/** What the host reads beside its own variables, see `settingsFrom`. */
+/** The host's settings beside its own variables, see `settingsFrom`. */
 const hostSettings = (given: Readonly<Record<string, string>> = {}): Obj =>
   settingsMap("hostOverlay", { name: settingsName, namespace, given });
 
@@ -61,12 +61,12 @@ const isOther = ({ metadata: { name } }: Obj, chosen: Family): boolean => {
   return of !== undefined && of !== chosen;
 };
 
-/** The definitions of the other family go. */
+/** Deletes the CRDs of the other family. */
 const without = ({ apiVersion, kind, metadata: { name } }: Obj): object => ({
   patch: yamlText({ $patch: "delete", apiVersion, kind, metadata: { name } }),
 });
 
-/** The host for one family: the definitions, the rights and the setting of it alone. */
+/** The host for one family: only its CRDs, rights and setting. */
 const ofFamily = (image: string, crds: readonly Obj[], chosen: Family): Folder => ({
   folder: `overlays/host-${chosen}`,
   on: below,

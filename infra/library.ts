@@ -1,4 +1,4 @@
-/** What the package exports beside its command: `rekindle/engine` and `rekindle/simulator`, each one file, with their types. */
+/** The package's exports beside its command: `rekindle/engine` and `rekindle/simulator`, each one file, with types. */
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -19,7 +19,7 @@ const bundleLibraries = async (folder: string): Promise<void> => {
   await build({ ...options, entryPoints, splitting: false, minify: false, metafile: false });
 };
 
-/** The declarations that these reach by their imports: what only a body uses, such as a framework, is no part of a type. */
+/** The declarations that these reach by their imports; a module that only bodies use, such as a framework, is none. */
 const reached = (entries: readonly string[]): ReadonlySet<string> => {
   const found = new Set(entries);
   for (const file of found)

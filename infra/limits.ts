@@ -1,4 +1,4 @@
-/** What a CRD holds fields to beside their types: defaults, bounds, words. Code reads past them, and tells by itself what is wrong. */
+/** Constraints of CRD fields beside their types: defaults, bounds, words. Rekindle's code does its own checks. */
 import type { Schema } from "./structural.ts";
 
 /** Keywords by the path of a field; `[]` stands for the items of a list, `{}` for the values of a map. */

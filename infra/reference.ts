@@ -1,5 +1,5 @@
 /**
- * Tables of the documentation that are made from code, by their marks: whatever stands in a page between `<!-- NAME -->` and
+ * Tables of the documentation that are made from code, by their marks: the text of a page between `<!-- NAME -->` and
  * `<!-- /NAME -->` is replaced by the table of that name.
  */
 import * as z from "zod";
@@ -110,7 +110,7 @@ export const tables: Readonly<Record<string, () => string>> = {
     ),
 };
 
-/** The page with each of its marked tables made anew. */
+/** The page with its marked tables replaced. */
 export const filled = (page: string, more: typeof tables = {}): string =>
   page.replaceAll(/<!-- ([a-z-]+) -->\n[\s\S]*?\n?<!-- \/\1 -->/g, (_, name: string) => {
     const make = more[name] ?? tables[name];

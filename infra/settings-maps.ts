@@ -1,4 +1,4 @@
-/** ConfigMaps of settings, as overlays have them: every row that has a place there, at its default. */
+/** ConfigMaps of settings for overlays: every setting that has a place there, at its default. */
 import { named } from "../shared/cli/installation/grants.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, type Target } from "../shared/deployments/settings/reference.ts";
@@ -13,7 +13,7 @@ const defaultIn = (overlay: Overlay, name: SettingName): string => {
   return overlay === "hostOverlay" ? usual : functions;
 };
 
-/** Settings with a place in an overlay; secrets have theirs in a Secret of the same name, which nobody generates. */
+/** Settings with a place in an overlay. Secret ones belong in a Secret of the same name, which is not generated. */
 const settingsOf = (overlay: Overlay): readonly SettingName[] =>
   settingNames.filter(
     (name) => isReadIn(modes[overlay], name) && rowOf(name).secret !== true && reasonOf(name, overlay) === undefined,
@@ -22,7 +22,7 @@ const settingsOf = (overlay: Overlay): readonly SettingName[] =>
 type Map = {
   readonly name: string;
   readonly namespace: string;
-  /** Beside the defaults, or in place of them. */
+  /** Values beside the defaults, or in place of them. */
   readonly given?: Readonly<Record<string, string>>;
 };
 

@@ -1,4 +1,4 @@
-/** Tables of the page of settings: names, default and readers of each, where each deployment sets it, and why some have no place. */
+/** Tables of the page of settings: names, default and readers, places in each deployment, reasons for missing ones. */
 import { type Reference, reasonOf, reference, type Target } from "../shared/deployments/settings/reference.ts";
 import {
   fileName,
@@ -34,7 +34,7 @@ const defaultText = (name: SettingName): string => {
 
 const formText = ({ form, unit }: Reference): string => (unit === undefined ? form : `${form}, ${unit}`);
 
-/** What each setting means. */
+/** The meaning of each setting. */
 export const settingMeanings = (): Table => [
   ["in a file", "flag", "variable", "form", "default", "read by", "meaning"],
   settingNames.map((name) => [
@@ -70,7 +70,7 @@ const columns: readonly (readonly [head: string, target: Target, cell: Cell])[] 
   ["kustomize, functions", "functionsOverlay", inMap],
 ];
 
-/** Where each deployment sets it. */
+/** The place of each setting in each deployment. */
 export const settingPlaces = (): Table => [
   ["setting", ...columns.map(([head]) => head)],
   settingNames.map((name) => [
@@ -90,7 +90,7 @@ const targetNames: Readonly<Record<Target, string>> = {
 
 const isTarget = (name: string): name is Target => Object.hasOwn(targetNames, name);
 
-/** Reasons by where they hold, each with the settings that it holds for. */
+/** Reasons by the place where they hold, each with its settings. */
 export const settingReasons = (): string => {
   const grouped = new Map<string, string[]>();
   for (const name of settingNames)

@@ -13,7 +13,7 @@ const schemasIn = (value: unknown): readonly (readonly [string, Schema])[] =>
 
 const preserve = "x-kubernetes-preserve-unknown-fields";
 
-/** Bounds that only repeat what the format says. */
+/** The format of an integer, derived from its bounds. */
 const formatOf = (schema: Schema): Schema => {
   if (schema["type"] !== "integer") return {};
   return { format: schema["minimum"] === -(2 ** 31) || schema["maximum"] === 2 ** 31 - 1 ? "int32" : "int64" };
@@ -42,7 +42,7 @@ const kept = [
 const plain = (schema: Schema): Schema =>
   Object.fromEntries(kept.flatMap((keyword) => (schema[keyword] === undefined ? [] : [[keyword, schema[keyword]]])));
 
-/** An integer or a text is a word of its own in Kubernetes; other unions have no structural form. */
+/** A union of integer and text is int-or-string in Kubernetes; other unions have no structural form. */
 const unionOf = (schema: Schema): Schema | undefined => {
   const branches = Array.isArray(schema["anyOf"]) ? schema["anyOf"].filter(isSchema) : [];
   if (branches.length === 0) return undefined;
@@ -77,7 +77,7 @@ const structural = (schema: Schema): Schema => {
   };
 };
 
-/** The structural schema of what the zod schema takes in. */
+/** The structural schema of the zod schema's input. */
 export const structuralOf = (schema: z.ZodType): Schema => {
   const json: unknown = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input", unrepresentable: "any" });
   return isSchema(json) ? structural(json) : {};

@@ -1,4 +1,4 @@
-/** The process of one lot of test files, started by `tests.ts`: runs them one after the other, and tells its parent of each test. */
+/** The process of one lot of test files, started by `tests.ts`: runs them in turn, reports each test to its parent. */
 import { relative } from "node:path";
 import type { EventData } from "node:test";
 import { run } from "node:test";
@@ -12,18 +12,18 @@ export type Told = {
   readonly name: string;
   readonly ms: number;
   readonly outcome: "passed" | "failed" | "skipped" | "suite";
-  /** Not within another one. */
+  /** False for a test within another one. */
   readonly isOuter: boolean;
-  /** Why it was skipped, if it says so. */
+  /** The reason for a skip, where the test gives one. */
   readonly reason?: string;
-  /** What went wrong; absent where a test within tells it. */
+  /** The error; absent where a test within this one reports it. */
   readonly message?: string;
 };
 
-/** The last word of a lot: all its tests have ended. */
+/** The last message of a lot: all its tests have ended. */
 export type LotEnded = "ended";
 
-/** What a lot is run with. */
+/** The input of a lot. */
 export type Lot = { readonly files: readonly string[]; readonly names: readonly string[] };
 
 /** The error of the test's own body; node:test wraps it. */
@@ -32,7 +32,7 @@ const messageOf = (event: EventData.TestFail): string => {
   return inspect(error.cause ?? error, { colors: process.stdout.isTTY ?? false, depth: 6 });
 };
 
-/** A parent fails because its child did: the child tells more. */
+/** True for a parent that fails because its child did: the child reports the error. */
 const isEcho = (event: EventData.TestFail): boolean => event.details.error.message.includes("subtest");
 
 const skipOf = ({ skip, todo }: Ended): string | boolean | undefined => skip ?? todo;
@@ -76,5 +76,5 @@ const play = async ({ files, names }: Lot): Promise<void> => {
 
 const lot: Lot = JSON.parse(process.argv[2] ?? "");
 await play(lot);
-// A process that ends before its tests have, such as by process.exit, does not say this.
+// A process that ends before its tests, such as by process.exit, does not send this.
 process.send?.("ended" satisfies LotEnded);

@@ -1,4 +1,4 @@
-/** Runs files of node:test, many in one process where they allow it; prints each file as it ends, and a failure when it happens. */
+/** Runs files of node:test, many in one process where possible; prints each file at its end, and failures at once. */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -24,7 +24,7 @@ const none: Tally = { passed: 0, failed: 0, skipped: 0 };
 const plus = (tally: Tally, { outcome }: Told): Tally =>
   outcome === "suite" ? tally : { ...tally, [outcome]: tally[outcome] + 1 };
 
-/** What the tests of a run add up to. */
+/** The results of a run. */
 class Collector {
   readonly files: FileResult[] = [];
   readonly failures: Failure[] = [];
@@ -35,7 +35,7 @@ class Collector {
     console.log(`\n✗ ${file}: ${name}\n${message}\n`);
   }
 
-  /** The files of a lot that has ended. */
+  /** Adds the files of a lot that has ended. */
   add(results: readonly FileResult[]): void {
     for (const result of results) {
       this.files.push(result);
@@ -50,10 +50,10 @@ class Collector {
 }
 
 const lotPath = join(import.meta.dirname, "test-lot.ts");
-/** So long a lot may go on without a test that ends, ms. */
+/** Longest time, ms, that a lot may take without the end of a test. */
 const longestMs = 300_000;
 
-/** What the files of one lot add up to, as its tests end. */
+/** The results of one lot's files, collected as its tests end. */
 class LotResult {
   readonly #lot: Lot;
   readonly #files: Map<string, FileResult>;
@@ -76,7 +76,7 @@ class LotResult {
     if (one.outcome === "failed") this.#collector.failed({ file, name: one.name, message: one.message ?? "" });
   }
 
-  /** A process that ended badly although no test failed, such as by an import that throws, is a failure itself. */
+  /** A process that failed although no test did, such as by an import that throws, counts as a failure. */
   end(badly: string | undefined): void {
     const [first] = this.#files.values();
     const isKnown = [...this.#files.values()].some(({ failed }) => failed > 0);
@@ -111,11 +111,11 @@ const play = (lot: Lot, collector: Collector): Promise<void> =>
     });
   });
 
-/** Rooms whose files need nothing of the machine but time. */
+/** Rooms whose tests use nothing of the machine but time. */
 const sharing = /^test\/unit\/(core|engine|kube|spark|volcano)\//;
-/** What a file may do to the process that it runs in, or to other files' tests: it runs alone. */
+/** Matches a file that may affect its process or the tests of other files: it runs alone. */
 const apart = /^(before|after)(Each)?\(|\bprocess\.(env|chdir|exitCode|on|argv)\b|\bmock\.|node:child_process/m;
-/** Files in one process: what they load, and what it compiles to, is shared. */
+/** Number of files in one process: they share loaded and compiled modules. */
 const perLot = 24;
 
 const isApart = (file: string): boolean => !sharing.test(file) || apart.test(readFileSync(file, "utf8"));
@@ -137,10 +137,10 @@ const tell = ({ reasons, failures }: Collector): void => {
 
 export type Choice = { readonly files: readonly string[]; readonly names?: readonly RegExp[] };
 
-/** What Node has compiled for one file, the next need not: hundreds of processes load the same modules. */
+/** Node's cache of compiled modules: hundreds of processes load the same ones. */
 const compiled = join("node_modules", ".cache", "node");
 
-/** Runs the files, one process more at a time than there are cores (three at most), for many of them wait. */
+/** Runs the files, one process more at a time than there are cores (three at most), as many of them wait. */
 export const runTests = async ({ files, names = [] }: Choice): Promise<TestResult> => {
   const collector = new Collector();
   process.env["NODE_COMPILE_CACHE"] ??= join(process.cwd(), compiled);

@@ -1,4 +1,4 @@
-/** Volcano's kinds as CRDs: what its users write is typed, pod templates and claims are kept as they are. */
+/** Volcano's kinds as CRDs: fields that users write are typed, pod templates and claims are kept unchecked. */
 import * as z from "zod";
 import { commands, cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../shared/volcano/resource.ts";
 import { cronSpecSchema, cronStatusSchema, jobMetadataSchema } from "../shared/volcano/schema/cron.ts";
@@ -18,7 +18,7 @@ const queueName = {
   pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
 } as const;
 
-/** More than a policy may name: the server has never refused these. */
+/** More events than a policy acts on: the server has never refused these. */
 const event = { enum: [...policyEvents, "PodRunning", "OutOfSync", "CommandIssued"] } as const;
 
 const below = (path: string, limits: Limits): Limits =>
@@ -32,7 +32,7 @@ const topology: Limits = {
   "networkTopology.mode": { default: "hard", enum: ["hard", "soft"] },
 };
 
-/** As core/v1 has it, whatever that will be. */
+/** An object of core/v1, kept unchecked, whatever its version. */
 const embedded = { properties: undefined, "x-kubernetes-preserve-unknown-fields": true } as const;
 
 const taskLimits: Limits = {
@@ -67,7 +67,7 @@ const jobLimits: Limits = {
   ...below("tasks.[]", taskLimits),
 };
 
-/** What a job may say, also in what others make jobs from. */
+/** The spec of a job, also within kinds that create jobs. */
 const jobSpec = specSchema.extend({ runningEstimate: z.string().optional() });
 
 const job: Definition = {
@@ -86,7 +86,7 @@ const job: Definition = {
   limits: below("spec", jobLimits),
 };
 
-/** Kept whole: the group is the scheduler's, and what it writes of it is its own. */
+/** Kept whole: the kind belongs to the scheduler, which writes fields of its own. */
 const open = z.looseObject({});
 
 const podGroup: Definition = {

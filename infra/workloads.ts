@@ -1,4 +1,4 @@
-/** Functions as containers: what `infra/kubernetes` and the chart are made from beside the installation of the host. */
+/** Functions as containers, for `infra/kubernetes` and the chart, beside the installation of the host. */
 import { accountOf, functionGrants } from "../shared/cli/installation/functions.ts";
 import { named } from "../shared/cli/installation/grants.ts";
 import { ours } from "../shared/cli/installation/marks.ts";
@@ -24,12 +24,12 @@ const environment = [
   { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
 ];
 
-/** Not a name of the image's: the same file that Lambda opens, run by itself. */
+/** Runs the file that Lambda loads. It is no entry point of the image. */
 const command = (what: string): readonly string[] => ["node", `/app/dist/${what}.mjs`];
 
 const port = { name: "http", containerPort: 8080, protocol: "TCP" };
 
-/** Its variables, and those that nobody but it may read, in a Secret of the same name. */
+/** The functions' settings, and secret ones in a Secret of the same name. */
 const settingsFrom = [{ configMapRef: { name: settings } }, { secretRef: { name: settings, optional: true } }];
 
 const container = (what: string, { image }: Place) => ({
@@ -44,7 +44,7 @@ const container = (what: string, { image }: Place) => ({
   securityContext: containerSecurity,
 });
 
-/** A function that goes on until it is stopped. Two at once are harmless. */
+/** A function that runs until it is stopped. Two replicas at once are harmless. */
 const running = (what: string, place: Place): readonly Obj[] => {
   const { namespace } = place;
   const name = accountOf(what);
@@ -52,7 +52,7 @@ const running = (what: string, place: Place): readonly Obj[] => {
   return [deploymentOf({ ...base, container: container(what, place) }), fenceOf(name, namespace, [8080])];
 };
 
-/** Who keeps no login to the cluster has an account without a right. */
+/** An account without rights, for a function that needs no access to the cluster. */
 const bareAccount = (what: string, namespace: string): Obj => ({
   apiVersion: "v1",
   kind: "ServiceAccount",
@@ -60,7 +60,7 @@ const bareAccount = (what: string, namespace: string): Obj => ({
   automountServiceAccountToken: false,
 });
 
-/** What a schedule has a function do once; each run ends by itself. */
+/** The command of a scheduled function: calls the handler once and exits. */
 const once = (what: string): readonly string[] => [
   ...["node", "--input-type=module", "--eval"],
   `const { handler } = await import("/app/dist/${what}.mjs"); await handler({ id: process.env.HOSTNAME }); process.exit(0);`,
@@ -106,7 +106,7 @@ const scheduled = (what: string, schedule: string, place: Place): Obj => ({
   },
 });
 
-/** A function that answers HTTP, started by requests and gone without them. */
+/** A function behind HTTP: requests start its pods, and idle pods are removed. */
 const served = (what: string, place: Place): Obj => ({
   apiVersion: "serving.knative.dev/v1",
   kind: "Service",
@@ -150,12 +150,12 @@ const submitterSecret = "rekindle-submitter";
 
 const folder = "/certificates";
 
-/** A kubelet has no certificate that the submitter takes: a connection is all that it can probe. */
+/** A kubelet has no certificate that the submitter accepts, so it probes the connection only. */
 const connects = { tcpSocket: { port: "https" }, timeoutSeconds: 3 };
 
 /**
- * Takes submissions over mutual TLS, and runs nothing without a certificate: so it begins with no replica, until the Secret is
- * there.
+ * Takes submissions over mutual TLS, and does not start without a certificate: so it begins with no replica, until the
+ * Secret exists.
  */
 const submitting = (place: Place): readonly Obj[] => {
   const { namespace } = place;
@@ -184,7 +184,7 @@ const submitting = (place: Place): readonly Obj[] => {
   ];
 };
 
-/** Settings of all functions, to be changed by whoever deploys: queues first. */
+/** Settings of all functions, for the user to change: queues first. */
 const settingsOf = (namespace: string): Obj =>
   settingsMap("functionsOverlay", {
     name: settings,
@@ -198,14 +198,14 @@ const settingsOf = (namespace: string): Obj =>
     },
   });
 
-/** The forwarder in the cluster; the other functions come from outside, as members of the groups `rekindle:NAME`. */
+/** The forwarder in the cluster; the other functions run outside, as members of the groups `rekindle:NAME`. */
 export const besideLambda = (place: Place): readonly Obj[] => [
   ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "api", "admission"] }),
   settingsOf(place.namespace),
   ...running("forward", place),
 ];
 
-/** All functions in the cluster: what is asked by HTTP comes and goes with requests, what polls a queue stays. */
+/** All functions in the cluster: HTTP functions scale with their requests, functions that poll a queue keep running. */
 export const onKnative = (place: Place): readonly Obj[] => [
   ...functionGrants({
     ...place,

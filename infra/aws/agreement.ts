@@ -1,10 +1,10 @@
-/** Where the template and the functions differ: a line for each right and each variable that one side alone knows. */
+/** Differences between template and functions: a line for each right and each variable that only one side knows. */
 import { documentVariable } from "../../shared/deployments/settings/sources.ts";
 import { isReadIn, settingNames, variableName } from "../../shared/deployments/settings/table.ts";
 import { needsOf, type Parts } from "./rights.ts";
 import { functionsIn, statementsOf, type Template, variablesOf } from "./template.ts";
 
-/** What has no resource of its own to be named. */
+/** Prefix of actions that have no resource to name. */
 const nameless = "ec2:";
 
 const rightsOf = (template: Template, id: string, parts: Parts): readonly string[] => {
@@ -32,7 +32,7 @@ const unknownTo = (template: Template, id: string): readonly string[] =>
     .filter((name) => !known.has(name))
     .map((name) => `${id} is told ${name}, which no function reads`);
 
-/** Empty where both agree. `handlers`: the functions' parts, see `handlerParts`. */
+/** Lists the differences; empty where both agree. `handlers`: the functions' parts, see `handlerParts`. */
 export const differencesIn = (template: Template, handlers: ReadonlyMap<string, Parts>): readonly string[] =>
   [...functionsIn(template).keys()].flatMap((id) => {
     const parts = handlers.get(id.toLowerCase());

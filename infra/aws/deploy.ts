@@ -1,4 +1,4 @@
-/** `npm run deploy`: what would be deployed, checked before anything is half there; with --apply, deployed. */
+/** `npm run deploy`: checks a deployment before anything is created; with --apply, deploys it. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -23,7 +23,7 @@ const run = (program: string, args: readonly string[]): void => {
   if (status !== 0) throw new Error(`${program} ended with ${status}: nothing after it was done`);
 };
 
-/** The record is looked at where there are credentials to do so: a mistake in it would show in every function. */
+/** Reads the record where there are credentials: a mistake in it would show in every function. */
 const checkRecord = async (arn: string): Promise<void> => {
   if (process.env["AWS_ACCESS_KEY_ID"] === undefined)
     return console.log("the record is not looked at: AWS_ACCESS_KEY_ID is not set");

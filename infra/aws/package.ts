@@ -1,4 +1,4 @@
-/** Puts one function's part of dist/ into a folder: what its bundle may ever load, and nothing else. For `sam build`. */
+/** Puts one function's part of dist/ into a folder: all that its bundle may load, and nothing else. For `sam build`. */
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Metafile } from "esbuild";

@@ -1,4 +1,4 @@
-/** A template's parameters as CloudFormation takes them: what is given, what stands otherwise, and what is wrong. Pure. */
+/** A template's parameters as CloudFormation takes them: given values, defaults, and problems. Pure. */
 import * as z from "zod";
 import type { Template } from "./template.ts";
 
@@ -26,7 +26,7 @@ export type Values = Readonly<Record<string, string | readonly string[]>>;
 const outside = (value: string, { MinValue = -Infinity, MaxValue = Infinity }: Declared): boolean =>
   !/^-?\d+(\.\d+)?$/.test(value) || Number(value) < MinValue || Number(value) > MaxValue;
 
-/** What is wrong with one value, in the template's own words; nothing of a secret is in it. */
+/** The problem of one value, in the template's own words and without a secret; undefined: the value is valid. */
 const problemOf = (name: string, value: string, one: Declared): string | undefined => {
   const { Type, AllowedPattern, AllowedValues, MinValue = "", MaxValue = "", NoEcho } = one;
   const said = `${name}${NoEcho === true ? "" : `=${value}`}`;

@@ -1,4 +1,4 @@
-/** What a deployment is asked for, what is wrong with that, and what the SAM command line is told. Pure. */
+/** The request for a deployment, its problems, and the arguments of the SAM command line. Pure. */
 
 import { parametersOf } from "./parameters.ts";
 import { brokenRules } from "./resolving.ts";
@@ -15,7 +15,7 @@ export type Wanted = {
   readonly region: string | undefined;
 };
 
-/** Parameters as the template takes them: sam would find out when half is there. */
+/** Problems of the parameters by the template's rules: sam would report them only with half of the stack created. */
 const refusedBy = (read: Template, { alias: name, record, set }: Wanted): readonly string[] => {
   const given = Object.fromEntries(set.map((one) => [one.split("=")[0] ?? "", one.slice(one.indexOf("=") + 1)]));
   const { values, problems } = parametersOf(read, { ...given, Alias: name, ClusterRecord: record });
@@ -35,13 +35,13 @@ const mistakesIn = ({ alias: name, record, set, region }: Wanted): readonly stri
   ];
 };
 
-/** What is wrong with what was asked for, a line each that says what to change. */
+/** The problems of a request; a line for each that says what to change. */
 export const problemsWith = (read: Template, wanted: Wanted): readonly string[] => {
   const mistakes = mistakesIn(wanted);
   return mistakes.length > 0 ? mistakes : refusedBy(read, wanted);
 };
 
-/** What sam is told. */
+/** The arguments of each call of sam. */
 export const commandsFor = ({ alias: name, record, set, region }: Wanted, apply: boolean): readonly string[][] => [
   ["build", "--build-in-source", "-t", template],
   [

@@ -1,18 +1,18 @@
-/** CloudFormation's functions, worked out: what a template says once its parameters and its resources are known. Pure. */
+/** Evaluates CloudFormation's functions: the template's values once its parameters and resources are known. Pure. */
 import * as z from "zod";
 import type { Values } from "./parameters.ts";
 import type { Template } from "./template.ts";
 
 export type Known = {
   readonly parameters: Values;
-  /** Of AWS itself, such as `AWS::Region`. */
+  /** AWS' own parameters, such as `AWS::Region`. */
   readonly pseudo: Readonly<Record<string, string>>;
-  /** What `!Ref` gives of a resource, and `!GetAtt` of one of its attributes. Throws where there is none. */
+  /** The values of `!Ref` and of `!GetAtt` for a resource. Throw where there is none. */
   readonly ref: (id: string) => string;
   readonly attribute: (id: string, name: string) => string;
 };
 
-/** Undefined is AWS::NoValue: whatever it stands in goes without. */
+/** Undefined is AWS::NoValue: the field or item that holds it is left out. */
 export type Resolver = { resolve(value: unknown): unknown; holds(condition: string): boolean };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -114,7 +114,7 @@ const none = (id: string): never => {
   throw new Error(`a rule may not ask for the resource ${id}`);
 };
 
-/** What the template's rules have against these values. */
+/** The template's rules that these values break. */
 export const brokenRules = (template: Template, parameters: Values): readonly string[] => {
   const resolver = resolverOf(template, { parameters, pseudo: {}, ref: none, attribute: none });
   return Object.values(rules.parse(template["Rules"]))

@@ -1,10 +1,10 @@
-/** What each function needs to be allowed: what Lambda does in its name, and the requests that its bundle can send. */
+/** The rights that each function needs: Lambda's in its name, and those of the requests that its bundle can send. */
 import { basename } from "node:path";
 import { build } from "esbuild";
 import { bundleOptions } from "../bundle.ts";
 import type { Template } from "./template.ts";
 
-/** What Lambda does in a function's name: its log, its queue, its network. */
+/** Actions of Lambda in a function's name: its log, its queue, its network. */
 const platform = {
   log: ["logs:CreateLogStream", "logs:PutLogEvents"],
   queue: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
@@ -24,7 +24,7 @@ const services: Readonly<Record<string, string>> = {
   "shared/adapters/dynamodb/": "dynamodb",
 };
 
-/** One permission is for the request of many as well. */
+/** A batch command needs the permission of the single one. */
 const permissionOf = (service: string, command: string): string => `${service}:${command.replace(/Batch$/, "")}`;
 
 const commandsIn = (file: string, text: string): readonly string[] => {
@@ -49,7 +49,7 @@ const partsIn = (text: string): Parts => {
   return parts;
 };
 
-/** What is left of our modules in bundles that are only handlers, by function: what serves processes alone is not there. */
+/** The modules of each function's bundle that handlers use; modules that only processes use are left out. */
 export const handlerParts = async (names: readonly string[]): Promise<ReadonlyMap<string, Parts>> => {
   const { outputFiles = [] } = await build({
     ...bundleOptions(names, "dist"),
@@ -71,7 +71,7 @@ const isPolled = ({ Events }: Properties): boolean => JSON.stringify(Events ?? {
 export const needsOf = (parts: Parts, properties: Properties): readonly string[] => {
   const told = JSON.stringify(properties["Environment"] ?? {});
   const sent = [...parts].flatMap(([file, text]) => commandsIn(file, text));
-  // Whoever is given no cluster reads no record of one.
+  // A function without a cluster reads no record of one.
   const read = told.includes("REKINDLE_CLUSTER_RECORD") ? [...parts.keys()].flatMap(recordsIn) : [];
   const own = [...platform.log, ...platform.network, ...(isPolled(properties) ? platform.queue : [])];
   return [...new Set([...own, ...sent, ...read])].sort();

@@ -1,4 +1,4 @@
-/** The SAM template as values: what is deployed, under which rights, and what it is told. */
+/** The SAM template as values: the functions, their rights, and their variables. */
 import { parse, type ScalarTag } from "yaml";
 import * as z from "zod";
 
@@ -30,13 +30,13 @@ const shape = z.looseObject({
 export type Template = z.infer<typeof shape>;
 export type Statement = z.infer<typeof statement>;
 
-/** Reads a template; throws where it is none. */
+/** Reads a template; throws for another text. */
 export const readTemplate = (text: string): Template => shape.parse(parse(text, { customTags }));
 
 const isIf = (value: unknown): value is { readonly "Fn::If": readonly [string, unknown, unknown] } =>
   typeof value === "object" && value !== null && "Fn::If" in value;
 
-/** Everything that a statement may become, whichever way conditions turn out. */
+/** All values that a statement may have, for every outcome of its conditions. */
 const unfolded = (value: unknown): readonly unknown[] => {
   if (!isIf(value)) return [value];
   const [, yes, no] = value["Fn::If"];
@@ -51,7 +51,7 @@ const policies = z.array(z.object({ PolicyDocument: z.looseObject({ Statement: z
 export const functionsIn = ({ Resources }: Template): ReadonlyMap<string, Template["Resources"][string]> =>
   new Map(Object.entries(Resources).filter(([, { Type }]) => Type === "AWS::Serverless::Function"));
 
-/** What the role of a function may do. */
+/** The statements of a function's role. */
 export const statementsOf = ({ Resources }: Template, id: string): readonly Statement[] => {
   const role = Resources[`${id}Role`]?.Properties["Policies"];
   return policies
@@ -64,7 +64,7 @@ export const statementsOf = ({ Resources }: Template, id: string): readonly Stat
 
 const environment = z.object({ Variables: z.record(z.string(), z.unknown()) }).default({ Variables: {} });
 
-/** Names of the variables that a function is told. */
+/** Names of a function's environment variables. */
 export const variablesOf = (template: Template, id: string): readonly string[] => {
   const own = environment.parse(template.Resources[id]?.Properties["Environment"]).Variables;
   return [...Object.keys(template.Globals.Function.Environment.Variables), ...Object.keys(own)].sort();

@@ -1,4 +1,4 @@
-/** A part of a value by its path: fields, places in lists, and items of lists by their names. */
+/** A part of a value by its path: fields, indexes of lists, and items of lists by their names. */
 const step = (value: unknown, name: string): unknown => {
   if (Array.isArray(value)) {
     return /^\d+$/.test(name) && Number(name) < 100
@@ -10,5 +10,5 @@ const step = (value: unknown, name: string): unknown => {
     : undefined;
 };
 
-/** `path` by points; undefined where the value has nothing. */
+/** The value at a path, its steps joined by points; undefined where there is none. */
 export const at = (value: unknown, path: string): unknown => path.split(".").reduce(step, value);

@@ -1,4 +1,4 @@
-/** One case of a lane, tried and told: what it gives are lines for people, what it throws is why it failed. */
+/** Runs one case of a lane: its result are lines for people, its error is the reason for a failure. */
 
 export type Result = {
   readonly name: string;

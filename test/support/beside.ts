@@ -29,7 +29,7 @@ export const queueObject: Obj = {
   spec: { weight: 1 },
 };
 
-/** Writes the status of that queue under a field manager. */
+/** Writes the status of the queue `q` under a field manager. */
 export const writeStatus = (transport: Transport, agent: string): Promise<HttpResponse> =>
   transport.send({
     method: "PATCH",

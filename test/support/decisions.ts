@@ -1,11 +1,11 @@
-/** Runs decisions without an engine: every query is answered by a function. */
+/** Runs decisions without an engine: a function answers every query. */
 import type { Answer, Reads } from "../../shared/core/decision.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import type { Looking, ProbeResult, Query } from "../../shared/core/query.ts";
 
 const most = 32;
 
-/** Where a test says nothing of probes, none is expected. */
+/** The default of a test that expects no probe. */
 const noProbe = (query: Query): ProbeResult => {
   throw new Error(`nobody answers a ${query.do}`);
 };
@@ -15,7 +15,7 @@ export type Answering = {
   readonly probe?: (query: Exclude<Query, Looking>) => ProbeResult;
 };
 
-/** The result of a computation that reads. */
+/** The result of a generator that yields queries. */
 export const resultOf = <Result>(reads: Reads<Result>, { objects, probe = noProbe }: Answering): Result => {
   const answer = (query: Query): Answer =>
     query.do === "get" || query.do === "list" ? { objects: objects(query) } : { probe: probe(query) };
@@ -27,7 +27,7 @@ export const resultOf = <Result>(reads: Reads<Result>, { objects, probe = noProb
   throw new Error(`it read ${most} times without coming to a result`);
 };
 
-/** The same, where a step asks each query once and keeps the answer. */
+/** The same answers, where each query is asked once and its answer is kept, as in a step. */
 export const asStep = ({ objects, probe = noProbe }: Answering): Answering => {
   const found = new Map<string, readonly Stored[]>();
   const probed = new Map<string, ProbeResult>();

@@ -1,4 +1,4 @@
-/** How the work of a function grows with its input: by the processor time of this thread, so that a busy machine changes little. */
+/** Measures how work grows with its input, in processor time of this thread: a busy machine changes little. */
 import assert from "node:assert/strict";
 
 const tries = 3;
@@ -12,7 +12,7 @@ const cpuMs = (work: () => unknown): number => {
   return (user + system) / 1_000;
 };
 
-/** The least of several: what a garbage collection adds to one of them counts for nothing. */
+/** The least of several runs, so that a garbage collection within one does not count. */
 const leastMs = (work: () => unknown): number => Math.min(...Array.from({ length: tries }, () => cpuMs(work)));
 
 /** Eight times the input: linear work takes eight times as long, quadratic work 64 times. */

@@ -1,4 +1,4 @@
-/** A server in Java as a process of ours: on 127.0.0.1, with a log, and gone when told or when the lane is. */
+/** Runs a server in Java as a child process: on 127.0.0.1, with a log, until it is stopped or the lane ends. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type JavaServer = { readonly pid: number; stop(): Promise<void> };
 
 export type JavaStart = {
-  /** As people call it. */
+  /** Name for people. */
   readonly name: string;
   /** Folder of its jars, which are its class path. */
   readonly jars: string;
@@ -15,9 +15,9 @@ export type JavaStart = {
   readonly args: readonly string[];
   /** Options of the virtual machine beside those that keep it small. */
   readonly options: readonly string[];
-  /** An answer of any kind from here means that it listens. */
+  /** The server listens when this URL answers at all. */
   readonly url: string;
-  /** File that takes what it prints. */
+  /** File for its output. */
   readonly log: string;
 };
 
@@ -40,10 +40,10 @@ const ended = (child: ChildProcess): Promise<void> =>
     child.once("exit", () => resolve());
   });
 
-/** Starts it and waits until it answers, at most a minute. */
+/** Starts the server and waits until it answers, at most a minute. */
 export const startJava = async (start: JavaStart): Promise<JavaServer> => {
   const args = [...small, ...start.options, "-cp", join(start.jars, "*"), ...start.args];
-  // setpriv: whatever ends the lane, also SIGKILL, ends the server.
+  // setpriv: any end of the lane, also by SIGKILL, ends the server.
   const child = spawn("setpriv", ["--pdeathsig", "KILL", "java", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const output = createWriteStream(start.log);
   child.stdout.pipe(output);

@@ -1,4 +1,4 @@
-/** A Volcano job as upstream's controllers leave it: its pods, its group and what its plugins keep, without anything of ours. */
+/** A Volcano job as upstream's controllers leave it: pods, group and plugins' objects, without Rekindle's marks. */
 import type { Obj, Stored } from "../../shared/core/object.ts";
 import { objectsOf, onPod } from "../../shared/volcano/plugins/all.ts";
 import { podGroup } from "../../shared/volcano/podgroup/group.ts";
@@ -17,11 +17,11 @@ export type LeftJob = {
 type Standing = {
   readonly version?: number;
   readonly retryCount?: number;
-  /** Named after the job alone, as upstream's earlier versions did. */
+  /** The group has the job's name alone, as in upstream's earlier versions. */
   readonly legacy?: boolean;
 };
 
-/** Of a stored job, as upstream's webhook has completed it. */
+/** The objects of a stored job that upstream's webhook has completed. */
 export const leftOf = (job: Stored, { version = 0, retryCount = 0, legacy = false }: Standing = {}): LeftJob => {
   const read = parseSpec(job.metadata.name, job["spec"]);
   if (!read.ok) throw new Error(read.message);
@@ -45,7 +45,7 @@ export const leftOf = (job: Stored, { version = 0, retryCount = 0, legacy = fals
   };
 };
 
-/** The spec as it is stored once upstream's webhook has seen it. */
+/** The job as it is stored after upstream's webhook. */
 export const completed = (job: Obj): Obj => {
   const read = parseSpec(job.metadata.name, job["spec"]);
   if (!read.ok) throw new Error(read.message);

@@ -1,4 +1,4 @@
-/** A run as kubeflow's operator leaves it: the objects of its `spark-submit`, without anything of ours, and its status. */
+/** A run as kubeflow's operator leaves it: its `spark-submit`'s objects, without Rekindle's marks, and its status. */
 
 import type { Obj, Stored } from "../../shared/core/object.ts";
 import { parseSpec } from "../../shared/spark/schema/parse.ts";
@@ -9,13 +9,13 @@ export type Left = {
   readonly driver: Obj;
   /** Made after the driver pod, owned by it. */
   readonly others: (driver: Stored) => readonly Obj[];
-  /** As it writes it in this state. */
+  /** The status that the operator writes in this state. */
   readonly status: (state: string) => Record<string, unknown>;
 };
 
 const isOurs = ([key]: readonly [string, unknown]): boolean => !key.startsWith("rekindle.dev/");
 
-/** Nothing of ours, and the submission under an id that upstream drew by lot. */
+/** The object without Rekindle's marks, under the submission id that upstream drew. */
 const asTheirs = (object: Obj, ours: string, theirs: string): Obj => {
   const { labels = {}, ...metadata } = object.metadata;
   const kept = {
@@ -26,7 +26,7 @@ const asTheirs = (object: Obj, ours: string, theirs: string): Obj => {
   return JSON.parse(JSON.stringify(kept).replaceAll(ours, theirs).replaceAll(template, ""));
 };
 
-/** `submittedAt` in epoch ms. The kubelet's parts are the caller's: the pods run, or they do not. */
+/** `submittedAt` in epoch ms. The caller sets the status of the pods, as a kubelet would. */
 export const leftBy = (application: Stored, submissionId: string, submittedAt: number): Left => {
   const read = parseSpec(application);
   if (!read.ok) throw new Error(read.message);

@@ -1,4 +1,4 @@
-/** The rights that `rekindle migrate` needs, as its users are told: tried on a real API server, and held against what it asks. */
+/** The rights in the guide on migrating: tried on a real API server, and compared with the command's requests. */
 
 const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]) => ({
   apiGroups: [apiGroup],
@@ -6,7 +6,7 @@ const rule = (apiGroup: string, resources: readonly string[], verbs: readonly st
   verbs,
 });
 
-/** As the guide on migrating says. */
+/** The rules of the guide on migrating. */
 export const migratorRules = [
   rule("apps", ["deployments"], ["get", "list", "patch"]),
   rule("coordination.k8s.io", ["leases"], ["get", "list", "create", "update", "delete"]),

@@ -1,4 +1,4 @@
-/** SparkPi as real Spark runs it on the test cluster: the image that the node agent knows, the jar that set-up compiles. */
+/** SparkPi as real Spark runs it on the test cluster: the image of the node agent, the jar that set-up compiles. */
 
 const spec = {
   type: "Scala",
@@ -11,7 +11,7 @@ const spec = {
   executor: { instances: 1, cores: 1, memory: "512m" },
 };
 
-/** One in the namespace `default`, its spec laid over that of SparkPi with one executor. */
+/** A SparkApplication in the namespace `default`: the fields of `more` replace those of SparkPi with one executor. */
 export const sparkPi = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",

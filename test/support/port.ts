@@ -1,7 +1,7 @@
 /** Ports of 127.0.0.1. */
 import { createServer, type Server } from "node:net";
 
-/** Has a server listen on a free port, and gives that. */
+/** Lets a server listen on a free port, and returns the port. */
 export const listening = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -11,7 +11,7 @@ export const listening = (server: Server): Promise<number> =>
     });
   });
 
-/** A port that nobody listens on now. */
+/** A port that is free at the moment of the call. */
 export const freePort = async (): Promise<number> => {
   const server = createServer();
   const port = await listening(server);

@@ -1,4 +1,4 @@
-/** A value of each setting as it is written, none of them its default. */
+/** A value of each setting in its written form, none of them its default. */
 import type { SettingName } from "../../shared/deployments/settings/table.ts";
 
 export const samples: Readonly<Record<SettingName, string>> = {

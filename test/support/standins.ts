@@ -1,4 +1,4 @@
-/** What stand-ins for controllers of others share: what they read of an object, how they ask, and the queues that Volcano makes. */
+/** Shared parts of stand-ins for other controllers: fields that they read, requests, and Volcano's first queues. */
 import * as z from "zod";
 import type { Api } from "../real/cluster/node/api.ts";
 
@@ -12,13 +12,13 @@ export const metadata = z.object({
   annotations: z.record(z.string(), z.string()).default({}),
 });
 
-/** What is gone, is there, or was changed by somebody quicker comes round again by itself. */
+/** Sends a request. An object that is gone, exists already, or has changed comes round again by itself. */
 export const asked = async (api: Api, ...call: Parameters<Api["call"]>): Promise<void> => {
   const { status, body } = await api.call(...call);
   if (status >= 400 && status !== 404 && status !== 409) console.error(`${call[1]}: ${JSON.stringify(body)}`);
 };
 
-/** As Volcano's scheduler makes them. */
+/** The queues that Volcano's scheduler creates. */
 export const firstQueues = ["root", "default"].map((name) => ({
   apiVersion: "scheduling.volcano.sh/v1beta1",
   kind: "Queue",

@@ -1,7 +1,7 @@
 /**
- * Steps that work takes, counted and not timed: how often each block of code ran, by V8's own count, and what built-in
- * functions read of the texts and lists that they are given. Regular expressions count the text that they read once: that
- * they are linear test/proof/house/expressions proves.
+ * Counts the steps that work takes, without timing: the runs of each block of code, by V8's own count, and the lengths
+ * that built-in functions read of texts and lists. Regular expressions count the text that they read once:
+ * test/proof/house/expressions proves that they are linear.
  */
 import { Session } from "node:inspector";
 
@@ -16,7 +16,7 @@ const lengthOf = (value: unknown): number => {
   return 0;
 };
 
-/** What these read is counted by the length of what they are called on and of what they give back. */
+/** Methods that count by the length of their receiver and of their result. */
 const texts = ["indexOf", "lastIndexOf", "includes", "split", "replace", "replaceAll", "match", "matchAll", "search"];
 const whole = ["trim", "trimEnd", "trimStart", "toLowerCase", "toUpperCase", "normalize", "repeat", "concat", "padEnd"];
 const lists = [
@@ -33,7 +33,7 @@ const lists = [
 ];
 const sorted = ["sort", "toSorted", "flat", "fill", "with", "toSpliced"];
 
-/** How much was read: a search that begins behind the start, or ends before the end, reads what lies between. */
+/** The length that was read: a search that begins behind the start, or ends before the end, reads the part between. */
 const readBy = (length: number, found: unknown, from: unknown): number => {
   if (typeof found === "string") return length + found.length;
   const [begins, ends] = [
@@ -59,7 +59,7 @@ const counting = (target: object, names: readonly string[], count: Count): (() =
   };
 };
 
-/** Counts what `Object` and `JSON` walk through. */
+/** Counts the fields that `Object` and `JSON` visit. */
 const walking = (
   target: object,
   names: readonly string[],
@@ -92,7 +92,7 @@ const coverage = (session: Session): number => {
 
 export type Counter = { readonly stepsOf: (work: () => unknown) => number; readonly close: () => void };
 
-/** Opens a counter for this process. Work that throws has been done, too. */
+/** Opens a counter for this process. Work that throws counts, too. */
 export const openCounter = (): Counter => {
   const session = new Session();
   session.connect();
@@ -112,7 +112,7 @@ export const openCounter = (): Counter => {
     try {
       work();
     } catch {
-      // What is refused by throwing was read as well.
+      // A call that throws has read its input as well.
     } finally {
       for (const back of undo) back();
     }

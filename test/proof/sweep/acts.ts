@@ -1,4 +1,4 @@
-/** What users, and misfortune, do on a stage. */
+/** The acts of users, and accidents, within a run. */
 import { assertNever } from "../../../shared/core/errors.ts";
 import { noticeKey } from "../../../shared/core/key.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
@@ -13,7 +13,7 @@ import { commandFor, groupOf, queueAt } from "./volcano/things.ts";
 
 const merge = "application/merge-patch+json";
 
-/** Path of the object that the scenario is about. */
+/** Path of the scenario's object. */
 const oneOf = ({ theatre }: Stage): string => `${manifest(sweptOf(theatre.scenario), appName, {})[0]}/${appName}`;
 
 const asked = (stage: Stage, method: string, path: string, body?: object, agent?: string): void => {
@@ -30,7 +30,7 @@ const asked = (stage: Stage, method: string, path: string, body?: object, agent?
   if (answer.status >= 300) throw new Error(`a user's ${method} ${path}: ${answer.body}`);
 };
 
-/** The user applies what the application needs, and the application; and what another controller had done for it by then. */
+/** The user applies the application and the objects that it needs, and another controller writes its earlier part. */
 export const userApplies = (stage: Stage): void => {
   const { scenario, simulator } = stage.theatre;
   for (const one of scenario.stands ?? []) asked(stage, "POST", ...one);
@@ -46,7 +46,7 @@ export const userApplies = (stage: Stage): void => {
 
 type Which = { readonly pod: RegExp; readonly nth?: number };
 
-/** The pod that an act is about. That there is none is told: without a fault it must not be so. */
+/** The pod of an act. A missing one is noted: a run without a fault must have it. */
 const podOf = (stage: Stage, { pod, nth = 0 }: Which): Change["object"] | undefined => {
   const number = ({ metadata: { name } }: Change["object"]): number => Number(/\d+$/.exec(name)?.[0] ?? 0);
   const all = stage.theatre.simulator.store.list("pods").filter(({ metadata }) => pod.test(metadata.name));
@@ -55,7 +55,7 @@ const podOf = (stage: Stage, { pod, nth = 0 }: Which): Change["object"] | undefi
   return found;
 };
 
-/** The machine of a pod stands still. */
+/** Freezes the machine of a pod. */
 const freeze = (stage: Stage, which: Which): void =>
   stage.theatre.simulator.nodes.freeze(textAt(podOf(stage, which), "spec", "nodeName") ?? "");
 
@@ -70,7 +70,7 @@ const thaw = ({ theatre: { simulator } }: Stage): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
 };
 
-/** One of the scenario's kind: what it is about, unless another is named. */
+/** A reference to an object of the scenario's kind: the scenario's own, unless another name is given. */
 const oneIn = ({ theatre }: Stage, name = appName) => {
   const swept = sweptOf(theatre.scenario);
   const { kind, group, version, table } = swept;
@@ -88,7 +88,7 @@ const unhear = (stage: Stage, ms: number): void => {
   stage.later(ms, () => stage.relist());
 };
 
-/** The key of what the scenario is about. */
+/** The key of the scenario's object. */
 export const keyOf = ({ theatre }: Stage) => {
   const { kind, everywhere } = sweptOf(theatre.scenario);
   return { cluster, kind, namespace: everywhere ? "" : namespace, name: appName };
@@ -99,14 +99,14 @@ const trigger = (stage: Stage, times: number): void => {
   for (let nth = 0; nth < times; nth++) stage.post.send(message, `call ${nth} ${stage.now()}`);
 };
 
-/** Path of the record of what the scenario is about. */
+/** Path of the record of the scenario's object. */
 const recordOf = ({ theatre }: Stage): string => {
   const { kind, everywhere } = sweptOf(theatre.scenario);
   const at = `/apis/rekindle.dev/v1alpha1/namespaces/${everywhere ? home : namespace}/checkpoints`;
   return `${at}/${kind.toLowerCase()}.${appName}`;
 };
 
-/** As an earlier version saves a record; what a person edits keeps its seal, and shows by it. */
+/** Removes the seal, as an earlier version saves a record. An edited record keeps its seal, which tells the edit. */
 const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
 
 const orderAt = (since: number, graceSeconds: number): object => ({

@@ -1,4 +1,4 @@
-/** Differences at the end that are meant: each names the field, and why no invocation could have done otherwise. */
+/** Allowed differences at the end: each names the field, and the reason why no invocation could avoid it. */
 import { twofold } from "./case.ts";
 import type { Difference } from "./ending.ts";
 import type { Scenario } from "./plot.ts";
@@ -11,13 +11,13 @@ export type Allowance = {
 
 const isOf = (table: string, { id }: Difference): boolean => id.startsWith(`${table}/`);
 
-/** The object that one ending has and the other has not. */
+/** The object that only one of the two endings has. */
 const wholeOf = ({ want, got, path }: Difference): string => (path === "" ? want + got : "");
 
 const isMissing = ({ got, path }: Difference): boolean => path === "" && got === "absent";
 const isExtra = ({ want, path }: Difference): boolean => path === "" && want === "absent";
 
-/** States that a late step may find passed. */
+/** States that a late step may miss. */
 const passing = [
   "DriverRunning",
   "DriverUnknown",

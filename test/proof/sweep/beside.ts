@@ -1,10 +1,10 @@
-/** Another controller is at work for a while, without a lease: functions write nothing beside it, and go on when it has gone. */
+/** Another controller without a lease runs for a while: functions write nothing beside it, and go on after it. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { type Act, appName, base, type ControllerAct, type ControllerSign, driverRuns, type Scenario } from "./plot.ts";
 import { fails, job, living, policy, runningIs, slowly } from "./volcano/jobs.ts";
 
 const minuteMs = 60_000;
-/** A controller at work writes a status now and then. */
+/** A running controller writes a status from time to time. */
 const writesEveryMs = 30_000;
 const lastsMs = 3 * minuteMs;
 
@@ -18,19 +18,19 @@ const does = (what: ControllerAct, when: Act["when"], afterMs: number): Act => (
   do: { act: "controller", does: what },
 });
 
-/** It is at work from this moment on, for three minutes. */
+/** The other controller runs for three minutes from this moment on. */
 const atWork = (by: ControllerSign, when: Act["when"], afterMs: number): readonly Act[] =>
   by === "writes"
     ? Array.from({ length: lastsMs / writesEveryMs }, (_, nth) => does("writes", when, afterMs + nth * writesEveryMs))
     : [does("begins", when, afterMs), does("goes", when, afterMs + lastsMs)];
 
-/** It was at work when the application came. */
+/** The other controller runs already when the application is applied. */
 const fromTheFirst = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" | "acts"> => ({
   beside: { by, first: true },
   acts: by === "writes" ? atWork(by, when, writesEveryMs) : [does("goes", when, lastsMs)],
 });
 
-/** It begins while the application runs, which fails when nobody but the other controller may do something about that. */
+/** The other controller begins while the application runs, which fails while only that controller may act on it. */
 const later = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" | "acts"> => ({
   beside: { by },
   acts: atWork(by, when, 5_000),
@@ -38,7 +38,7 @@ const later = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" |
 
 const failsLateMs = 150_000;
 
-/** What it leaves undone is found by a resync, so nothing is compared but ends. */
+/** A resync finds the work that the other controller left undone, so only the ends are compared. */
 const common = { also: ["crash-before", "host-crash-after"], breadth: "sparse" } as const;
 
 const spark = (told: Pick<Scenario, "name" | "what" | "beside" | "acts">, scripts: Scenario["scripts"]): Scenario => ({

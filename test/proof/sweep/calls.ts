@@ -1,4 +1,4 @@
-/** What an invocation holds in its hands: fresh ports whose every call may be where it dies, waits or is refused. */
+/** The ports of an invocation: at each of their calls it may die, wait or be refused. */
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
@@ -26,18 +26,18 @@ export type Flight = {
   readonly id: number;
   readonly by: Call["by"];
   readonly delivery: Delivery | undefined;
-  /** The queue that it was called from. */
+  /** The queue that delivered its messages. */
   readonly post: Post;
   dead: boolean;
-  /** Since when it looks at the world, epoch ms; what it reads of the past may be from long before. */
+  /** Begin of its observation, epoch ms. Stale reads may be from long before. */
   lookedAt: number;
 };
 
 const latencyMs = 3;
-/** A request that arrives later than this was given up by its sender before. */
+/** The sender has given up a request that arrives later than this. */
 const longestWayMs = timing.requestTimeoutMs - 100;
 
-/** What the dead wait for. */
+/** A promise that never resolves, for a dead invocation. */
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 const lasting = (stage: Stage, ms: number): Promise<void> => new Promise((resolve) => stage.later(ms, resolve));
@@ -45,7 +45,7 @@ const lasting = (stage: Stage, ms: number): Promise<void> => new Promise((resolv
 const holding = (stage: Stage, n: number, until: Extract<Verdict, { do: "hold" }>["until"]): Promise<void> =>
   until === "released" ? new Promise((resolve) => stage.held.set(n, resolve)) : lasting(stage, until.afterMs);
 
-/** Its messages are delivered to others while it waits, as after the end of their visibility or by another host. */
+/** Delivers the messages to others while the invocation waits, as after their visibility timeout or by another host. */
 const letGo = (flight: Flight): void => {
   if (flight.delivery !== undefined) flight.post.giveBack(flight.delivery, 0);
 };
@@ -55,7 +55,7 @@ type Doing<T> = { readonly effect: () => T; readonly lost: () => Error };
 type Carried<T> = Doing<T> & { readonly stage: Stage; readonly flight: Flight; readonly n: number };
 type Carriers = { [D in Verdict["do"]]: <T>(verdict: Extract<Verdict, { do: D }>, call: Carried<T>) => Promise<T> };
 
-/** Nobody who died meanwhile hears of it. */
+/** Continues only where the invocation has not died meanwhile. */
 const unlessDead = <T>({ dead }: Flight, go: () => T): T | Promise<T> => (dead ? never<T>() : go());
 
 const fail = (error: Error): never => {
@@ -103,7 +103,7 @@ const arriving: Carriers["late"] = async (verdict, { effect, stage, flight, n, l
   return unlessDead(flight, () => fail(lost()));
 };
 
-/** One call with its verdict: `effect` is done at most once, and the dead never hear of it. */
+/** One call with its verdict: `effect` is done at most once, and a dead invocation gets no answer. */
 export const carry = <T>(verdict: Verdict, call: Carried<T>): Promise<T> => {
   switch (verdict.do) {
     case "die":
@@ -160,7 +160,7 @@ export const passing = (stage: Stage, flight: Flight): Passing => ({
   },
 });
 
-/** The way to whoever listens. Silence lasts as long as a sender waits. */
+/** The way to a listener. Without an answer the call lasts as long as a sender waits. */
 const listening =
   (stage: Stage, flight: Flight): Sink =>
   async (to, { body, key, id }) => {
@@ -198,35 +198,35 @@ const ownClock = (stage: Stage): World["clock"] => {
   };
 };
 
-/** Keys as they would be drawn: no two alike. */
+/** Keys as if drawn: no two are alike. */
 const drawn = ({ count }: Stage): Readonly<Record<string, string>> =>
   Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, btoa(`drawn ${count.calls}`)]));
 
-/** What a host's steps know of each other and of what it watches; a function's know nothing. */
+/** The cache of a host's steps: their own writes, and its watch. Functions have none. */
 const cacheOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>>): Pick<World, "cache"> => {
   if (stage.theatre.scenario.hosted !== true) return {};
   const resourceOf = (kind: string) => operators.get(kind)?.resource;
   const now = stage.now();
-  // It has read the server's clock just now, for somebody else.
+  // Another step of the host has just read the server's clock.
   stage.mind.latest = { date: now - (now % 1_000), at: now };
   return { cache: openStepCache({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
 };
 
-/** Where somebody listens, a step learns of it, and a delivery reaches it. */
+/** The parts that report updates and deliver them, in a scenario with listeners. */
 const telling = (stage: Stage, flight: Flight, world: World): Pick<World, "updates" | "deliver"> => {
   if (stage.theatre.scenario.listeners === undefined) return {};
   const nobodyElse = { to: "" };
   return { updates: updatesFor(world, nobodyElse), deliver: deliveryBy(world, nobodyElse, listening(stage, flight)) };
 };
 
-/** In a scenario about another controller, nothing is done beside it. */
+/** In a scenario about another controller, no step works beside it. */
 const chargeOf = (stage: Stage, { report }: World, transport: Transport): Pick<World, "inCharge"> => {
   if (stage.theatre.scenario.beside === undefined) return {};
   const standing = standingOf(stage, { transport, report }, false);
   return { inCharge: async ({ kind }) => !(await standing.aside(kind)) };
 };
 
-/** The world of a fresh invocation: nothing is shared with any other but what stands outside, or what their host knows. */
+/** The world of a fresh invocation: it shares only the cluster, the queue and the cache of its host with others. */
 export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
   const now = (): number => stage.now();

@@ -21,38 +21,38 @@ import type { Rehearsal } from "./player.ts";
 import type { Scenario } from "./plot.ts";
 
 const relistMs = 500;
-/** Events that a gap takes, at most; the longest of all begin or end with the run. */
+/** The most events of a gap; the longest gaps begin or end with the run. */
 const gaps = { whole: 8, part: 3, thin: 2, sparse: 1 } as const;
 const longestDeaf = 3;
-/** Revisions that a read may be behind: a few, and far enough to be from before the driver. */
+/** Revisions by which a read may be stale: a few, and enough to be older than the driver. */
 const behindBy = [1, 2, 5, 16, 40] as const;
 
 const fewBehindBy = [2, 16] as const;
 
 /*
- * Breadths. `thin`: deaths everywhere, one refusal of a few kinds per place, and races at the saves. `whole`: everything
- * everywhere. `sparse`: of what thin ones show, the least. `part`, for what other scenarios show already but for the state that it happens in: one refusal, outage
- * and pause of a kind per place, and two invocations against each other at every fifth call of the second.
+ * Breadths. `whole`: everything everywhere. `part`, for faults that other scenarios show in other states: one refusal,
+ * outage and pause of a kind per place, and two invocations against each other at every fifth call of the second.
+ * `thin`: deaths everywhere, one refusal of a few kinds per place, and races at the saves. `sparse`: the least of `thin`.
  */
 
-/** What a thin scenario is put to. */
+/** Faults of a thin scenario. */
 const thinly: ReadonlySet<string> = new Set([
   ...["crash-after", "host-crash-after", "409", "404-named", "timeout-applied", "pause-12s"],
   ...["read-only-5m", "message-twice", "message-lost", "gap", "pair"],
 ]);
 
-/** What a sparse one is: a death at each place, an answer to each write that asks to look again, and messages that are lost. */
+/** Faults of a sparse scenario: a death at each place, a conflict of each write, and lost messages. */
 const sparsely: ReadonlySet<string> = new Set(["crash-after", "409", "message-lost"]);
 
 const chosenFor = { thin: thinly, sparse: sparsely } as const;
 
 const isWide = (breadth: Scenario["breadth"]): breadth is "whole" | "part" => breadth === "whole" || breadth === "part";
 
-/** The families that a scenario of this breadth is put to. */
+/** Whether a scenario of this breadth runs with a family of faults. */
 export const isPutTo = ({ breadth, also = [] }: Pick<Scenario, "breadth" | "also">, family: string): boolean =>
   isWide(breadth) || chosenFor[breadth].has(family) || also.includes(family);
 
-/** What a pod says itself, through the API server, is of this moment or not at all. */
+/** A pod's own answer through the API server is never stale. */
 const isStored = ({ what }: Call): boolean => what !== "GET pods/proxy";
 
 const atCalls = (making: Making): readonly Case[] => {
@@ -144,7 +144,7 @@ const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
 
 const isSave = ({ call }: Case): boolean => call?.what.endsWith(" checkpoints") === true && call.write;
 
-/** Of two invocations of a thin scenario: the first waits at a save, the second at every fifth call, or at each where the scenario names the family. */
+/** A thin scenario's series: the first invocation waits at a save, the second at every fifth call (`also`: at each). */
 const thinned = (scenario: Scenario, { kind, batch }: Sized): readonly Sized[] => {
   if (!isSeries(batch)) return [{ kind, batch: batch.filter(({ family }) => isPutTo(scenario, family)) }];
   const first = batch.at(1);
@@ -153,12 +153,12 @@ const thinned = (scenario: Scenario, { kind, batch }: Sized): readonly Sized[] =
   return isPutTo(scenario, first.family) && isSave(first) ? [{ kind, batch: fewer }] : [];
 };
 
-/** So many of the single faults are drawn where not all are played. */
+/** Share of single faults that are drawn where not all are played. */
 const share = 0.01;
-/** Of those about messages and events there are fewer. */
+/** Share of faults about messages and events, which are fewer. */
 const eventShare = 0.1;
 
-/** The first fault of a kind at each place, and of all others as many as a seed draws. */
+/** The first fault of a kind at each place, and a share of all others as the seed draws. */
 const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
   const met = new Set<string>();
   return cases.filter(({ id, family, call }) => {
@@ -169,7 +169,7 @@ const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
   });
 };
 
-/** One of so many series of a scenario that would be played whole. */
+/** Share of the series that are drawn for a scenario that would be played whole. */
 const seriesShare = 0.25;
 
 const drawnOf = (sized: Sized, scenario: Scenario, seed: number): readonly Sized[] => {
@@ -178,7 +178,7 @@ const drawnOf = (sized: Sized, scenario: Scenario, seed: number): readonly Sized
   return scenario.drawn !== true || openChance(`${seed} ${batch.at(1).id}`).is(seriesShare) ? [sized] : [];
 };
 
-/** Nothing of it is drawn: every single fault is played, and every two invocations against each other. */
+/** True where nothing is drawn: all single faults are played, and all pairs of invocations. */
 export const isWhole = ({ breadth, drawn: some }: Scenario): boolean => breadth === "whole" && some !== true;
 
 /**

@@ -1,9 +1,9 @@
-/** Chance that is none: what a seed draws, it draws again, on every machine. */
+/** Deterministic chance: the same seed draws the same values on every machine. */
 
 export type Chance = {
   /** A whole number from 0 to below n. */
   readonly below: (n: number) => number;
-  /** True so often, of 1. */
+  /** True with this probability. */
   readonly is: (share: number) => boolean;
   readonly pick: <T>(from: readonly T[]) => T;
 };
@@ -14,7 +14,7 @@ const fnv = (text: string): number => {
   return hash >>> 0;
 };
 
-/** mulberry32: 32 bits of state are enough to draw cases, and keep no secret. */
+/** mulberry32: 32 bits of state are enough to draw cases; it is no generator for secrets. */
 export const openChance = (seed: string): Chance => {
   let state = fnv(seed);
   const next = (): number => {

@@ -1,9 +1,9 @@
 /**
- * What must hold of a SparkConnect, judged from objects alone.
+ * The invariants of a SparkConnect, judged from objects alone.
  *
- * C1. At most one server lives, none without its SparkConnect, and none but with its account and its command.
- * C2. Nothing is touched but what it owns.
- * C3. Nothing is deleted that has not ended, unless everything is ordered to end: then nothing of it is left, and no server comes.
+ * C1. At most one server lives; none without its SparkConnect, its account and its command.
+ * C2. Steps write only the objects that the SparkConnect owns.
+ * C3. Steps delete only ended objects, unless everything is ordered to end: then nothing is left, and no server comes.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, ownersOf, textAt } from "./fields.ts";
@@ -19,9 +19,9 @@ type Facts = {
   uid: string | undefined;
   gone: boolean;
   phase: string;
-  /** UIDs of servers that live. */
+  /** UIDs of live servers. */
   servers: Set<string>;
-  /** Since when a record holds an order to end everything. */
+  /** Instant at which a record first held an order to end everything. */
   orderedAt: number | undefined;
 };
 
@@ -30,7 +30,7 @@ const fresh = (): Facts => ({
   ...{ servers: new Set(), orderedAt: undefined },
 });
 
-/** What was planned before an order may still come. */
+/** A write that was planned before an order may arrive within this time. */
 const longestArrivalMs = 16_000;
 
 const isServer = (object: unknown): boolean => textAt(object, "metadata", "labels", "spark-role") === "connect-server";
@@ -70,7 +70,7 @@ export const openConnectOracle = (subject: Subject, facts: Facts = fresh()): Ora
     return tables.has(table) && isOurs(before ?? object) && (type !== "DELETED" || mayEnd(before ?? object));
   };
 
-  /** At the end one server lives, or nothing is left where it is gone, or everything was ordered to end. */
+  /** At the end one server lives; nothing is left where the SparkConnect is gone or everything was ordered to end. */
   const checkRest = (objects: readonly { readonly table: string; readonly object: Change["object"] }[]): void => {
     const isOver = facts.gone || facts.orderedAt !== undefined;
     const left = objects.filter(({ table, object }) => isOver && isOurs(object) && (facts.gone || tables.has(table)));

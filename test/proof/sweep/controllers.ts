@@ -1,9 +1,9 @@
 /**
- * Another controller that leads without a lease, as Volcano's chart installs its own: what it writes, and who judges that
- * nothing is written beside it.
+ * Another controller that leads without a lease, as Volcano's chart installs its own: its writes, and the judge that
+ * steps write nothing beside it.
  *
- * B1. Nothing is written later than 75 s after it began; nothing at all if it was at work when the application came. What
- *     was seen of it is recorded all the same.
+ * B1. Nothing is written later than 75 s after it began; nothing at all if it ran when the application came. Sightings
+ *     of it are recorded all the same.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, textAt } from "./fields.ts";
@@ -16,12 +16,12 @@ import type { Stage } from "./stage.ts";
 
 type Write = readonly [method: string, path: string, body?: object, agent?: string];
 
-/** As charts install them: image, the labels of its pods, and how it calls itself. */
+/** A controller as charts install it: image, labels of its pods, and user agent. */
 type Installed = {
   readonly image: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly agent: string;
-  /** The part of a status that it writes, again and again. */
+  /** The part of a status that it writes repeatedly. */
   readonly status: Readonly<Record<string, object>>;
 };
 
@@ -44,7 +44,7 @@ const installed = ({ group }: Swept): Installed => (group === "sparkoperator.k8s
 const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
 const pods = `/api/v1/namespaces/${namespace}/pods`;
 const controller = "controllers";
-/** What it looks after by its writes: an object that Rekindle leaves alone. */
+/** Name of the object that it writes, which Rekindle leaves alone. */
 const other = `${appName}-other`;
 
 const container = ({ image }: Installed): object => ({ name: "controller", image, args: ["--leader-elect=false"] });
@@ -65,7 +65,7 @@ const deployment = (about: Installed): readonly Write[] => [
   ],
 ];
 
-/** Whose node agent is not of the simulator: it is Ready from the beginning. */
+/** A pod without a node agent of the simulator: it is Ready from the beginning. */
 const pod = (about: Installed): readonly Write[] => [
   [
     "POST",
@@ -84,7 +84,7 @@ const pod = (about: Installed): readonly Write[] => [
   ],
 ];
 
-/** From here on the server tells who wrote which field of it. */
+/** Makes the server track the fields of an object. */
 const tracked = ({ group, version }: Swept, now: number): object => ({
   metadata: {
     managedFields: [
@@ -103,13 +103,13 @@ const written = (stage: Stage, swept: Swept, about: Installed): readonly Write[]
   const needed = about === kubeflows ? { driverInfo: {} } : {};
   return [
     ["PATCH", path, tracked(swept, stage.now())],
-    // The time of a share is that of its newest field, which has to be another one.
+    // The time of a share is that of its newest field, so the newest field must be another one.
     ["PATCH", `${path}/status`, { status: { ...needed, ...taken } }, about.agent],
     ["PATCH", `${path}/status`, { status: about.status }, about.agent],
   ];
 };
 
-/** What the other controller does to the cluster. */
+/** The writes of the other controller. */
 export const controllerWrites = (does: ControllerAct, stage: Stage): readonly Write[] => {
   const { scenario } = stage.theatre;
   const swept = sweptOf(scenario);
@@ -129,7 +129,7 @@ export const controllerWrites = (does: ControllerAct, stage: Stage): readonly Wr
 };
 
 const boundMs = 75_000;
-/** Somebody who has written lately is at work. */
+/** A controller that has written within this time is at work. */
 const freshMs = 55_000;
 
 type Facts = { violations: string[]; since: number | undefined; wroteAt: number | undefined };
@@ -146,9 +146,9 @@ const isReady = (object: Change["object"]): boolean => {
   return Array.isArray(conditions) && conditions.some((one) => textAt(one, "type") === "Ready");
 };
 
-/** The same judge, of a scenario with another controller. */
+/** The judge of a scenario with another controller. */
 export const apart = (judge: Oracle, about: Swept, facts: Facts = fresh()): Oracle => {
-  /** Its Deployment and its pod; what it writes of another object shows it, too. */
+  /** Hears the Deployment and the pod; its writes to another object show it, too. */
   const hearShown = ({ type, table, object }: Change, now: number): void => {
     if (object.metadata.name !== controller) return;
     if (type === "DELETED") facts.since = undefined;

@@ -1,13 +1,13 @@
 /**
- * What must hold of a run's executors, judged from objects alone.
+ * The invariants of a run's executors, judged from objects alone.
  *
- * E1. An executor's id is one pod's of its driver, and never another's: two never live under one, and none is used again.
- * E2. When all has come to rest and the application runs, as many executors live as its spec asks for.
- * E3. A record tells of each loss once, with a reason, and of no other node than that where its pod stood.
- * E4. Who works is not ended because fewer are wanted, unless its user said so.
- * E5. When all has come to rest, no executor lives whose machine was said to go.
- * E6. An executor is to be elsewhere only than on a machine that was said to go, or where three or more have ended.
- * E7. Of Spark 4.2 and later, one that Rekindle makes after another of the run lacked memory runs a single task.
+ * E1. An executor's id belongs to one pod of its driver: no two live under one id, and none is used again.
+ * E2. At rest, where the application runs, as many executors live as its spec asks for.
+ * E3. A record lists each loss once, with a reason, and with no other node than that of its pod.
+ * E4. A busy executor is not ended because fewer are wanted, unless its user allows it.
+ * E5. At rest, no executor lives on a machine for which a notice has come.
+ * E6. An executor avoids only machines for which a notice has come, or on which three or more have ended.
+ * E7. With Spark 4.2 and later, an executor of Rekindle's runs a single task after another of the run lacked memory.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import type { Facts, Pod } from "./facts.ts";
@@ -16,7 +16,7 @@ import { at, numberAt, textAt } from "./fields.ts";
 type Item = Change["object"];
 type Blame = (what: string) => void;
 
-/** E1, of an executor that comes. */
+/** E1, for a new executor. */
 export const checkId = ({ executorIds, pods }: Facts, object: Item, blame: Blame): void => {
   const { uid, name, labels = {} } = object.metadata;
   const id = `${pods.get(uid)?.driver} ${labels["spark-exec-id"]}`;
@@ -26,7 +26,7 @@ export const checkId = ({ executorIds, pods }: Facts, object: Item, blame: Blame
 
 const avoided = ["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"] as const;
 
-/** E6, of an executor that comes. */
+/** E6, for a new executor. */
 export const checkPlace = ({ pods }: Facts, object: Item, blame: Blame): void => {
   const text = JSON.stringify(at(object, "spec", ...avoided) ?? []);
   const known = [...pods.values()].filter(({ role }) => role === "executor");
@@ -37,7 +37,7 @@ export const checkPlace = ({ pods }: Facts, object: Item, blame: Blame): void =>
   }
 };
 
-/** Of a record as it is saved: since when it tells of a lack of memory. */
+/** The instant since which a saved record lists a lack of memory. */
 export const memoryLack = ({ shortOfMemory: before }: Facts, record: Item, now: number): Facts["shortOfMemory"] => {
   const attempt = numberAt(record, "spec", "memory", "executors", "attempt") ?? 0;
   const lost = numberAt(record, "spec", "memory", "executors", "lost", "memory") ?? 0;
@@ -45,10 +45,10 @@ export const memoryLack = ({ shortOfMemory: before }: Facts, record: Item, now: 
   return before?.attempt === attempt ? before : { attempt, at: now };
 };
 
-/** What was decided before it was known may come so late, ms. */
+/** A decision made before a fact was known may arrive this late, ms. */
 const latestMs = 16_000;
 
-/** E7, of an executor that comes. */
+/** E7, for a new executor. */
 export const checkCores = ({ pods, shortOfMemory: since }: Facts, object: Item, now: number, blame: Blame): void => {
   const { uid, name, labels = {}, annotations = {} } = object.metadata;
   const ours = annotations["rekindle.dev/executors"] === "own" && /^4\.[2-9]/.test(labels["spark-version"] ?? "");
@@ -65,7 +65,7 @@ export const checkCount = ({ pods, phase, uid }: Facts, app: Item, blame: Blame)
   if (living.length !== wanted) blame(`E2: ${living.length} executor(s) live where ${wanted} are wanted`);
 };
 
-/** A node of others is closed to further pods, and nothing else of it is touched. */
+/** True for a change that cordons a node of others, and changes nothing else of it. */
 export const isClosing = ({ table, object, before }: Change): boolean => {
   const open = (one: Item | undefined): string =>
     JSON.stringify({
@@ -91,7 +91,7 @@ export const checkLeft = (
       blame(`E5: ${object.metadata.name} lives on a machine that goes`);
 };
 
-/** E3, of a record as it is saved. */
+/** E3, for a saved record. */
 export const checkLosses = ({ pods }: Facts, record: Item, blame: Blame): void => {
   const losses = at(record, "spec", "memory", "executors", "losses");
   const told: readonly unknown[] = Array.isArray(losses) ? losses : [];
@@ -105,7 +105,7 @@ export const checkLosses = ({ pods }: Facts, record: Item, blame: Blame): void =
   }
 };
 
-/** E4, of an executor's pod as the engine leaves it; `busyMs`: so long each works from its start on. */
+/** E4, for the end of an executor's pod by the engine; `busyMs`: time for which each works from its start on. */
 export const checkAtWork = (
   pod: Pod,
   { type, object }: Change,

@@ -1,4 +1,4 @@
-/** Executors are lost in every way, where the driver's own allocator makes them (assist) and where Rekindle does (own). */
+/** Executors are lost in all ways, where the driver's allocator creates them (assist) and where Rekindle does (own). */
 import { type Act, appName, base, bothRun, executorRuns, type Scenario, stateIs } from "./plot.ts";
 
 const modes = [
@@ -6,7 +6,7 @@ const modes = [
   { mode: "own", annotations: { "rekindle.dev/executors": "own" } },
 ] as const;
 
-/** By the order of their ids, which begin with 1 where Spark makes them, and with 1001 where Rekindle does: a fault costs ids. */
+/** Pods by the order of their ids, which begin with 1 in `assist` and with 1001 in `own`: a fault costs ids. */
 const named = { first: { pod: /-exec-\d+$/ }, second: { pod: /-exec-\d+$/, nth: 1 } } as const;
 
 const dies: Act = {
@@ -16,7 +16,7 @@ const dies: Act = {
   do: { act: "kill", ...named.first, code: 137 },
 };
 
-/** Only when there are two can the second die. */
+/** The second can die only when there are two. */
 const allDie: readonly Act[] = [
   { ...dies, when: bothRun },
   { ...dies, when: bothRun, do: { act: "kill", ...named.second, code: 137 } },
@@ -102,12 +102,13 @@ const machineWays: readonly Way[] = [
     ],
     ends: "RUNNING",
     machines: ["node-1", "node-2", "node-3"],
-    // A list from before the notice, read after the replacement runs, shows one too many: an idle one is dismissed and made again.
+    // A list from before the notice, read after the replacement runs, shows one too many: an idle one is ended and
+    // replaced.
     also: ["deaf"],
   },
 ];
 
-/** Every way in both modes. */
+/** All ways in both modes. */
 export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
   [...ways, ...machineWays].map(
     ({ also = ["stale", "deaf"], ...way }): Scenario => ({

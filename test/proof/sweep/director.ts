@@ -1,8 +1,8 @@
-/** What happens next on a stage: the next delivery, or whatever is due first; until nothing is left to happen. */
+/** The loop of a run: the next delivery, or the first due event, until nothing is left. */
 import { userApplies, userDoes } from "./acts.ts";
 import { type Stage, settle } from "./stage.ts";
 
-/** What is still going on after so much of this has not converged. */
+/** A run that exceeds these bounds has not converged. */
 export type Bounds = { readonly invocations: number; readonly ms: number };
 
 const usual: Bounds = { invocations: 400, ms: 4 * 3_600_000 };
@@ -18,17 +18,17 @@ const nextDue = (stage: Stage): number => {
   return Math.max(stage.now(), Math.min(...times.filter((time) => time !== undefined)));
 };
 
-/** Nothing is under way or will ever come but the next resync. */
+/** Nothing is under way or due except the next resync. */
 const isIdle = ({ theatre, post, agenda, armed, flights }: Stage): boolean => {
   const timers = theatre.simulator.clock.nextDue() !== undefined || agenda.length > 0 || armed.length > 0;
   return !timers && flights.size === 0 && post.waiting() === 0 && post.nextWindow() === undefined;
 };
 
-/** Only those whom nobody lets go on are left. */
+/** Only invocations are left that wait for their release. */
 const isStuck = (stage: Stage): boolean =>
   stage.held.size > 0 && stage.held.size === stage.flights.size && nextDue(stage) === stage.nextSweep;
 
-/** Users act, and those who wait for a time go on. */
+/** Runs due acts of users, and continues invocations whose wait is over. */
 const keepAppointments = async (stage: Stage): Promise<void> => {
   const now = stage.now();
   for (const { index } of stage.armed.filter(({ at }) => at <= now)) {
@@ -43,7 +43,7 @@ const keepAppointments = async (stage: Stage): Promise<void> => {
   if (due.length > 0) await settle();
 };
 
-/** Nothing is under way that a fork would not have: calls, appointments, a watch that is broken. */
+/** Nothing is under way that a fork would not have: calls, appointments, a broken watch. */
 const isQuiet = ({ down, flights, agenda, watchingIs }: Stage): boolean =>
   !down && flights.size === 0 && agenda.length === 0 && watchingIs === "on";
 
@@ -68,7 +68,7 @@ const turn = async (stage: Stage): Promise<void> => {
   if (!stage.down && stage.now() >= stage.nextSweep) await stage.sweep();
 };
 
-/** Lets everything happen that is to happen before the next resync. False when it never ends. */
+/** Runs until nothing is left before the next resync. False when that never comes. */
 export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): Promise<boolean> => {
   const until = stage.now() + ms;
   stage.meanwhile = () => actsDuring(stage);
@@ -81,11 +81,11 @@ export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): P
 };
 
 /**
- * Runs until a resync that came through, and all that it sets off, writes nothing any more. False when that never comes.
- * One that was refused, or died, has looked at nothing: the next one comes, as it always does.
+ * Runs until a complete resync, with all that follows from it, writes nothing. False when that never comes. A resync
+ * that was refused, or died, does not count: the next one comes in any case.
  */
 export const direct = async (stage: Stage, bounds: Bounds = usual): Promise<boolean> => {
-  // Beside another controller a resync may find nothing because it died, or by what was seen before: the next one tells.
+  // Beside another controller a resync may find nothing because it died or judged by old sightings, so two are needed.
   const wanted = stage.writers === undefined ? 1 : 2;
   for (let quiet = 0; quiet < wanted; ) {
     if (!(await calm(stage, bounds)) || stage.count.invocations - stage.began > bounds.invocations) return false;

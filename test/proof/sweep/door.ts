@@ -1,4 +1,4 @@
-/** What answers a call when a fault takes the server's place: refusals in the API's own form, and silence. */
+/** Answers of a fault in the server's place: refusals in the API's own form, and silence. */
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 
@@ -13,7 +13,7 @@ export type Place = {
   readonly sub: string | undefined;
 };
 
-/** Where a request points. */
+/** The parts of a request's path. */
 export const placeOf = (path: string): Place => {
   const [, group = "", namespace, plural = "", name, sub] = apiPath.exec(path) ?? [];
   return { group, namespace, plural, name, sub };
@@ -31,11 +31,11 @@ export type Refusing = {
   readonly reason: string;
   readonly message: string;
   readonly retryAfter?: number;
-  /** It names no object: the server does not know what was asked for. */
+  /** The answer names no object: the server does not know the requested resource. */
   readonly anonymous?: boolean;
 };
 
-/** A Status as the server writes it; one that says NotFound or AlreadyExists names the object. */
+/** A Status as the server writes it; NotFound and AlreadyExists name the object. */
 export const refusal = (request: HttpRequest, refusing: Refusing, now: number): HttpResponse => {
   const { code, reason, message, retryAfter, anonymous = false } = refusing;
   const { group, plural, name } = placeOf(request.path);

@@ -1,6 +1,6 @@
 /**
- * Two faults in one run: the second comes so many calls after the first, when much was already to be mended. There are
- * far more of these than anybody could play; a seed draws some of them, the same ones every time.
+ * Two faults in one run: the second comes some calls after the first, during the recovery from it. There are far more
+ * pairs than can be played; a seed draws some of them, the same ones every time.
  */
 import type { Case, Making } from "./case.ts";
 import { sceneFor, twofold } from "./case.ts";
@@ -8,19 +8,19 @@ import { openChance } from "./chance.ts";
 import type { Call, Fault } from "./fault.ts";
 import { deafness, deaths, type Named, pauses, troubles } from "./faults.ts";
 
-/** What may come twice. */
+/** Faults that may be part of a pair. */
 const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
 
-/** The same, where somebody is told. */
+/** The same, in scenarios with listeners. */
 const withListeners: readonly Named[] = [...kinds, ...deafness];
 
 const kindsIn = ({ rehearsal }: Making): readonly Named[] =>
   rehearsal.calls.some(({ via }) => via === "listener") ? withListeners : kinds;
 
-/** The second comes at most so many calls after the first, and while the run without a fault would still go on. */
+/** The second comes at most this many calls after the first, and within the length of the run without a fault. */
 const furthest = 20;
 
-/** How many are drawn: fewer where a run is long, for each plays the rest of it. */
+/** The number of drawn pairs: fewer where a run is long, for each plays the rest of it. */
 const manyFor: Readonly<Record<Making["breadth"], number>> = {
   whole: 7_000_000,
   part: 5_000_000,
@@ -32,13 +32,13 @@ const most = 2_600;
 const howMany = ({ rehearsal, breadth }: Making): number =>
   Math.min(most, Math.round(manyFor[breadth] / rehearsal.length ** 2));
 
-/** A create that is refused is asked for once more: refused again it is refused indeed, and that is no fault. */
+/** A refused create is tried once more. A second refusal is final, and that is correct behaviour. */
 const isRefusal = ({ first, gap, second }: Omit<Double, "n">): boolean =>
   gap === 1 && first.name === "422" && second.name === "422";
 
 type Double = { readonly n: number; readonly first: Named; readonly gap: number; readonly second: Named };
 
-/** `met` tells that the second came about, too. */
+/** `met` is true once the second fault has happened. */
 const both = ({ n, first, gap, second }: Double): Fault & { readonly met: () => boolean } => {
   let fired = false;
   let met = false;
@@ -66,7 +66,7 @@ const caseFor = (making: Making, call: Call, double: Double): Case => ({
   fault: () => both(double),
 });
 
-/** Pairs of faults, as a seed draws them. */
+/** The pairs of faults that a seed draws. */
 export const doublesOf = (making: Making, seed: number): readonly Case[] => {
   const { calls } = making.rehearsal;
   const chance = openChance(`${seed} ${making.name}`);
@@ -85,7 +85,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
   return [...drawn.values()];
 };
 
-/** The pair that an id names, whichever seed drew it. */
+/** The pair of an id, whichever seed drew it. */
 export const doubleNamed = (making: Making, id: string): Case | undefined => {
   const [, , n, first, gap, second] = id.split("/");
   const call = making.rehearsal.calls.find((one) => one.n === Number(n));

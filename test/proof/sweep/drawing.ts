@@ -1,7 +1,7 @@
 /**
- * Which single faults a sweep of all plays outside of the scenarios that are played whole. A fault at a place (who calls
- * what, in which phase) is played in the first scenario that has it, so that each is met somewhere, and in some of the
- * others as a seed draws them. A death after a call is played at each place of every scenario.
+ * Draws the single faults of a sweep of all, outside of the scenarios that are played whole. A fault at a place
+ * (caller, call, phase) is played in the first scenario that has it, and in some of the others as a seed draws them. A
+ * death after a call is played at each place of every scenario.
  */
 import { type Case, isSeries, type Sized } from "./case.ts";
 import { isWhole } from "./cases.ts";
@@ -9,18 +9,18 @@ import { openChance } from "./chance.ts";
 import type { Scenario } from "./plot.ts";
 import { siteOf } from "./units.ts";
 
-/** Goes through the scenarios in their order: which cases of a batch are played, by their places in it. */
+/** Returns the played cases of a batch, by their indexes in it. Called for the scenarios in their order. */
 export type Drawing = (scenario: Scenario, sized: Sized) => readonly number[];
 
-/** Each fault at each place is played in so many scenarios at least. */
+/** The least number of scenarios in which each fault at each place is played. */
 const atLeast = 1;
-/** Of all further ones so many are played. */
+/** Share of the further ones that are played. */
 const share = 0.05;
 const everywhere = "crash-after";
 
 const every = (batch: readonly Case[]): readonly number[] => [...batch.keys()];
 
-/** Without a seed everything is played. */
+/** Without a seed all cases are played. */
 export const openDrawing = (seed: number | undefined): Drawing => {
   const times = new Map<string, number>();
   const isPlayed = (one: Case): boolean => {

@@ -1,6 +1,6 @@
-/** Texts of objects without what differs from run to run: what a server draws, times, and numbers of executors. */
+/** Texts of objects without values that differ from run to run: names drawn by the server, times, ids of executors. */
 
-/** UID → what it stands for: the first that had it says. */
+/** UID → its replacement, made from the first object that had it. */
 export type Identities = ReadonlyMap<string, string>;
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -16,10 +16,10 @@ const container = /containerd:\/\/[0-9a-f]{64}/g;
 const keptAs = /"kept":"[0-9a-f]+"/g;
 const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
 
-/** Derived from the time at which a stream of updates was begun. */
+/** Derived from the time at which a stream of updates began. */
 const streamId = /(?<=(?:"stream":"|updates":"))[0-9a-f]{16}/g;
 
-/** What a text must hold for it to be worth a search, what is sought, and what stands for it. */
+/** A sign that a text must hold to be searched, the pattern, and the replacement. */
 const drawnByServer: readonly (readonly [sign: string, pattern: RegExp, name: string])[] = [
   ["10.244.", address, "<ip>"],
   ["containerd://", container, "<container>"],
@@ -29,10 +29,10 @@ const drawnByServer: readonly (readonly [sign: string, pattern: RegExp, name: st
   ['"ZHJhd24', drawnKey, '"<key>"'],
 ];
 
-/** Without drawn identities and times; `parts` are names made of parts of a UID, and what stands for them. */
+/** The text without drawn identities and times; `parts` are names made of parts of a UID, with their replacements. */
 export const plain = (text: string, identities: Identities, parts: readonly (readonly [string, string])[]): string => {
   const named = (uid: string): string => identities.get(uid) ?? uid;
-  // A group of pods is named after the UID of its job.
+  // A PodGroup is named after the UID of its job.
   let result = text.replace(uuid, (uid) => named(uid).replace(uuid, named));
   for (const [part, name] of parts) if (result.includes(part)) result = result.replaceAll(part, name);
   result = result.replace(time, "<time>").replace(epoch, "1");
@@ -40,10 +40,10 @@ export const plain = (text: string, identities: Identities, parts: readonly (rea
   return result;
 };
 
-/** What is derived from the UID of a run. */
+/** Replaces values that are derived from the UID of a run. */
 export const derived = (text: string): string => text.replace(anyUuid, "<id>").replace(hash, "<id>");
 
-/** An executor says its id of itself, too. */
+/** Replaces the id of an executor in its own pod. */
 export const unnumbered = (text: string, name: string): string => {
   const [, id] = /-exec-(1\d{3})$/.exec(name) ?? [];
   return id === undefined ? text : text.replaceAll(`"${id}"`, '"own"');
@@ -51,7 +51,7 @@ export const unnumbered = (text: string, name: string): string => {
 
 const tells = /Executor 1|Executor own|"id":1|"id":"own"|"operator":"NotIn"|"over":"1|"live":"1/;
 
-/** Where others tell of them: events by name, a checkpoint's account by id and by span. */
+/** Replaces ids of executors elsewhere: in events, by name; in a checkpoint, by id and by span. */
 export const nameless = (text: string): string =>
   tells.test(text)
     ? text
@@ -63,6 +63,6 @@ export const nameless = (text: string): string =>
         .replace(/"(over|live)":"1\d{3}[-,\d]*"/g, '"$1":"own"')
     : text;
 
-/** One that neither stands nor is told of in a status any more has no place in their order. */
+/** Replaces an executor that neither exists nor is part of a status: it has no place in their order. */
 export const gone = (text: string): string =>
   text.includes("-exec-1") ? text.replace(/(-exec-)1\d{3}\b/g, "$1own-gone") : text;

@@ -1,6 +1,6 @@
 /**
- * How a run ended: every object of the namespaces that matter, as text, without what differs from run to run. Nothing
- * is left out but what `forgotten` names, each with its reason.
+ * The ending of a run: every object of the relevant namespaces, as text, without values that differ from run to run.
+ * `forgotten` names all that is left out, each with its reason.
  */
 
 import * as crypto from "node:crypto";
@@ -13,7 +13,7 @@ type Item = Change["object"];
 /** id of an object → its text. */
 export type Ending = ReadonlyMap<string, string>;
 
-/** What differs between two runs with the same outcome. */
+/** The differences between two runs with the same outcome. */
 export const forgotten: readonly { readonly what: string; readonly reason: string }[] = [
   { what: "metadata.resourceVersion", reason: "counts the writes of the whole cluster" },
   { what: "metadata.uid and references to it", reason: "drawn by the server; replaced by table and name" },
@@ -94,7 +94,7 @@ const partsOf = (identities: Identities): readonly (readonly [string, string])[]
 const progress = "metadata.annotations.rekindle.dev/updates";
 const seal = "metadata.annotations.rekindle.dev/seal";
 
-/** Names of executors under ids from 1001 on, by their order: those that stand, and those that a status tells of. */
+/** Names of executors with ids from 1001 on, by their order: those that exist, and those in a status. */
 const ownIn = (store: Store): readonly (readonly [string, string])[] => {
   const told = store
     .list("sparkapplications.sparkoperator.k8s.io")
@@ -111,7 +111,7 @@ const ownIn = (store: Store): readonly (readonly [string, string])[] => {
 
 const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\d{3}$/.test(metadata.name);
 
-/** Fields that are forgotten, by the kind that they are forgotten of. */
+/** Ignored fields, by kind. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Job: new Set(["status.runningDuration", "status.conditions"]),
   JobFlow: new Set(["status.jobStatusList.*.runningHistories", "status.conditions.*.runningDuration"]),
@@ -134,10 +134,10 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
-/** Nobody decides by where it has been. */
+/** Fields that no decision reads. */
 const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
 
-/** Events of Volcano's kinds, those of an order, and of a Connect server's start are named after times, or after what else differs from run to run. */
+/** True for events with names that differ from run to run: of Volcano's kinds, of an order, of a Connect start. */
 const isNamedAfterTime = (event: Item): boolean =>
   event["reason"] === "RekindleCleanedUp" ||
   (event["reason"] === "PodNotStarting" && textAt(event, "involvedObject", "kind") === "SparkConnect") ||
@@ -148,7 +148,7 @@ const sets: ReadonlySet<string> = new Set(["spec.memory.completed.", "spec.memor
 
 const version = "resourceVersion";
 
-/** Keys in order, and no version. */
+/** The value with ordered keys and without resourceVersion. */
 const plainly = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(plainly);
   if (typeof value !== "object" || value === null) return value;
@@ -158,7 +158,7 @@ const plainly = (value: unknown): unknown => {
   return ordered;
 };
 
-/** The same without what is dropped. In a path a star stands for an item of a list, or for any one name. */
+/** The same without dropped fields. In a path a star is an item of a list, or any name. */
 const without = (value: unknown, dropped: ReadonlySet<string>, path = ""): unknown => {
   if (Array.isArray(value)) {
     const items = value.map((item) => without(item, dropped, `${path}*.`));
@@ -219,7 +219,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
   return new Map(named);
 };
 
-/** What stands and is read by whoever steps, whole but for times, drawn names and counts of saves, as one digest. */
+/** A digest of everything that steps read, without times, drawn names and counts of saves. */
 export const gistOf = (store: Store, identities: Identities, ending: Ending): string => {
   const parts = partsOf(identities);
   const records = store
@@ -243,7 +243,7 @@ const flat = (text: string): ReadonlyMap<string, string> => {
   return paths;
 };
 
-/** One field, or a whole object, that is not as it should be. */
+/** One field, or a whole object, that differs from the expected ending. */
 export type Difference = { readonly id: string; readonly path: string; readonly want: string; readonly got: string };
 
 const differencesIn = (id: string, want: string, got: string): readonly Difference[] => {
@@ -253,7 +253,7 @@ const differencesIn = (id: string, want: string, got: string): readonly Differen
     .map((path) => ({ id, path, want: a.get(path) ?? "absent", got: b.get(path) ?? "absent" }));
 };
 
-/** Where two endings differ, field by field. */
+/** The differences of two endings, field by field. */
 export const differences = (want: Ending, got: Ending): readonly Difference[] =>
   [...new Set([...want.keys(), ...got.keys()])].sort().flatMap((id): readonly Difference[] => {
     const [a, b] = [want.get(id), got.get(id)];

@@ -1,4 +1,4 @@
-/** What the oracle remembers of a run: plain data, so that a fork is a copy. */
+/** The oracle's memory of a run: plain data, so that a fork is a copy. */
 
 export type Pod = {
   readonly role: "driver" | "executor";
@@ -7,13 +7,13 @@ export type Pod = {
   readonly attempt: number;
   readonly driver: string;
   live: boolean;
-  /** A body that no record knows, and since when it stands without being ended. */
+  /** Instant since which a pod that no record knows lives without being ended. */
   stray: number | undefined;
-  /** Where it came to run; undefined while it has no place. */
+  /** Its node; undefined before it is scheduled. */
   node: string | undefined;
-  /** Its machine was said to go. */
+  /** True when a notice has come for its machine. */
   leaves?: boolean;
-  /** When its container began, epoch ms. */
+  /** Start of its container, epoch ms. */
   began?: number | undefined;
 };
 
@@ -22,9 +22,9 @@ export type Told = {
   readonly to: string;
   /** A CloudEvent in JSON. */
   readonly body: string;
-  /** When the listener acknowledges it; undefined: not at all. */
+  /** Instant of the listener's acknowledgement; undefined: there is none. */
   readonly acknowledgedAt: number | undefined;
-  /** When it left its sender, and when that one began to look. */
+  /** Instants at which the request left its sender, and at which the sender began its observation. */
   readonly sentAt: number;
   readonly lookedAt: number;
 };
@@ -35,10 +35,10 @@ export type Facts = {
   gone: boolean;
   phase: string;
   generation: number;
-  /** What a run depends on, as text, and since when it is so. */
+  /** The fields that define a run, as text, and the instant of their last change. */
   run: string;
   specChangedAt: number;
-  /** When a user last changed, suspended or deleted it. */
+  /** Instant at which a user last changed, suspended or deleted the application. */
   stoppedAt: number;
   ended: { phase: string; run: string } | undefined;
   attempt: number;
@@ -46,17 +46,17 @@ export type Facts = {
   plannedAt: number | undefined;
   plannedSeenAt: number;
   recorded: boolean;
-  /** UID of the object that the record is of: it may go over to the next of the name, with what was not yet told. */
+  /** UID of the record's object. The record may pass to the next object of the name, with its undelivered updates. */
   recordOf: string | undefined;
-  /** The cluster that the record was made in. */
+  /** The cluster in which the record was made. */
   cluster: string | undefined;
-  /** The attempt whose driver the record knows; a body of any other is a stray, to be ended and never counted. */
+  /** The attempt of the driver in the record; a pod of any other is a stray, to be ended and never counted. */
   driverAttempt: number | undefined;
   pods: Map<string, Pod>;
   born: { app: string; attempt: number; at: number; stray: boolean }[];
-  /** Whose an executor's id is, by driver and id. */
+  /** UID of the executor that has an id, by driver and id. */
   executorIds: Map<string, string>;
-  /** Since when the record tells that an executor of this attempt lacked memory. */
+  /** Instant since which the record lists a lack of memory of this attempt's executors. */
   shortOfMemory: { readonly attempt: number; readonly at: number } | undefined;
   /** The submission under which the status first showed an executor, by the executor's name. */
   shownUnder: Map<string, string>;

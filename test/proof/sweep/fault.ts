@@ -1,4 +1,4 @@
-/** What can be done to a run: the calls, messages and watch events of it, each numbered, and what becomes of them. */
+/** Faults of a run: its calls, messages and watch events are numbered, and a fault decides their fate. */
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 
@@ -8,7 +8,7 @@ export type Call = {
   readonly invocation: number;
   /** A step of a key, a delivery of its updates, a resync, or a forwarder's look for other controllers. */
   readonly by: "step" | "delivery" | "resync" | "look";
-  /** Name of the application that the step is about. */
+  /** Name of the step's application. */
   readonly key: string | undefined;
   readonly via: "api" | "queue" | "listener";
   /** `POST pods`, `LIST services`, `PATCH sparkapplications/status`, `send`, `later`, `acknowledge`, `tell`. */
@@ -19,22 +19,22 @@ export type Call = {
   readonly request?: HttpRequest;
 };
 
-/** Why an invocation waits: for a time, or for somebody to let it go on. */
+/** End of an invocation's wait: after a time, or by release. */
 export type Until = { readonly afterMs: number } | "released";
 
 export type Verdict =
   | { readonly do: "pass" }
-  /** The invocation is no more, before or after the call took effect; with `host`, all that its process held is lost. */
+  /** The invocation dies before or after the effect of the call; with `host`, its process loses all memory. */
   | { readonly do: "die"; readonly effect: boolean; readonly host: boolean }
-  /** The server answers this instead of doing anything. */
+  /** The server gives this answer and does nothing. */
   | { readonly do: "answer"; readonly response: (now: number) => HttpResponse }
-  /** No answer ever comes; the caller learns of it after so long. */
+  /** No answer comes; the caller gets an error after this time. */
   | { readonly do: "break"; readonly effect: boolean; readonly afterMs: number; readonly reason: string }
-  /** The call waits before its effect, or its answer waits. With `freeMs`, others get its messages after so long. */
+  /** The call waits before its effect, or its answer waits. With `freeMs`, others get its messages after that time. */
   | { readonly do: "hold"; readonly when: "before" | "after"; readonly until: Until; readonly freeMs?: number }
-  /** The request is under way while `calls` more calls are made, or until its time is over; no answer comes. */
+  /** The request is under way during `calls` more calls, or until its timeout; no answer comes. */
   | { readonly do: "late"; readonly calls: number; readonly free: boolean }
-  /** The read is answered from so many revisions ago. */
+  /** The read is answered from this many revisions ago. */
   | { readonly do: "stale"; readonly back: number };
 
 /** A message on its way into the queue. Numbered over the whole run. */
@@ -48,33 +48,33 @@ export type Posted = {
 
 export type Fate =
   | { readonly do: "pass" }
-  /** Taken by the queue, and never seen again. */
+  /** The queue accepts it and never delivers it. */
   | { readonly do: "lose" }
   | { readonly do: "delay"; readonly ms: number }
   | { readonly do: "repeat"; readonly ms: number }
   /** Delivered behind the next message of its group. */
   | { readonly do: "swap" };
 
-/** Whether the watch tells of a change: yes, never, or it is broken off until it lists again. */
+/** The fate of a watch event: told, missed, or the watch is broken until it lists again. */
 export type Hearing = "told" | "missed" | "broken";
 
-/** What the fault may turn while the run goes on. */
+/** Controls that a fault may use during the run. */
 export type Levers = {
   /** Virtual time, epoch ms. */
   readonly now: () => number;
   readonly release: (n: number) => void;
-  /** The watch begins again with a list, after so long. */
+  /** The watch begins again with a list, after this time. */
   readonly relist: (afterMs: number) => void;
 };
 
-/** A fault: asked at every point, it lets pass what it is not about. `fired` tells that it took place at all. */
+/** A fault: it is asked at every point, and lets all others pass. `fired` is true once it has happened. */
 export type Fault = {
   readonly call?: (call: Call, levers: Levers) => Verdict | undefined;
-  /** An invocation ended, or died. */
+  /** Called when an invocation has ended, or died. */
   readonly ended?: (invocation: number, levers: Levers) => void;
   readonly message?: (posted: Posted) => Fate | undefined;
   readonly event?: (n: number, levers: Levers) => Hearing;
-  /** How far the invocation's own clock jumps ahead before it is read, ms. */
+  /** The jump of the invocation's own clock before a read of it, ms. */
   readonly jump?: () => number;
   readonly fired: () => boolean;
 };

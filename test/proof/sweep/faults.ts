@@ -1,9 +1,9 @@
-/** The catalogue: each fault by name, as a function of the point that it is to happen at. */
+/** The catalogue of faults: each by name, as a function of its point. */
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import { placeOf, type Refusing, refusal } from "./door.ts";
 import type { Call, Fate, Fault, Hearing, Posted, Verdict } from "./fault.ts";
 
-/** Happens once, at the n-th call. */
+/** A fault that happens once, at the n-th call. */
 export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault => {
   let fired = false;
   return {
@@ -28,10 +28,10 @@ export const atMessage = (n: number, fate: Fate): Fault => {
   };
 };
 
-/** A watch that is broken off is begun again some time, whatever else happens. */
+/** A broken watch begins again after this time at the latest. */
 const longestGapMs = 20_000;
 
-/** The events from the first to the last of these are not told; `relistMs` after the last, all is listed anew. */
+/** The events from the first to the last are not delivered; `relistMs` after the last, the watch lists anew. */
 export const deafDuring = (first: number, last: number, relistMs: number | undefined): Fault => {
   let since: number | undefined;
   const miss = (): Hearing => (relistMs === undefined ? "missed" : "broken");
@@ -120,7 +120,7 @@ export const troubles: readonly Named[] = [
 
 const isTelling = ({ via }: Call): boolean => via === "listener";
 
-/** B, of whoever listens to updates: it says that it failed, or nothing; or it acknowledges, and nobody hears of it. */
+/** B, at a listener: it fails, or is silent; or it acknowledges, and the answer is lost. */
 export const deafness: readonly Named[] = [
   {
     name: "listener-500",
@@ -138,7 +138,7 @@ type Outage = {
   readonly refusing: Refusing;
 };
 
-/** B, for longer: from some call on, the same answer to all of its kind for a time. */
+/** B, for longer: from one call on, the same answer to all calls of a kind for a time. */
 export const outages: readonly Outage[] = [
   { name: "outage-60s", lastsMs: 60_000, hits: isApi, refusing: unavailable },
   { name: "outage-20m", lastsMs: 1_200_000, hits: isApi, refusing: unavailable },
@@ -168,7 +168,7 @@ export const outage = (n: number, { lastsMs, hits, refusing }: Outage): Fault =>
   };
 };
 
-/** C. What becomes of a message. */
+/** C. The fate of a message. */
 export const fates: readonly { readonly name: string; readonly fate: Fate }[] = [
   { name: "message-twice", fate: { do: "repeat", ms: 0 } },
   { name: "message-again", fate: { do: "repeat", ms: 1_000 } },
@@ -181,7 +181,7 @@ export const fates: readonly { readonly name: string; readonly fate: Fate }[] = 
 
 export const stale = (back: number) => (): Verdict => ({ do: "stale", back });
 
-/** D. The invocation stands still while others go on with its messages. */
+/** D. The invocation waits while others take its messages. */
 export const pauses: readonly Named[] = [
   ...[5, 12, 600].map(
     (seconds): Named => ({
@@ -203,8 +203,8 @@ export const pauses: readonly Named[] = [
 ];
 
 /**
- * The first waits at its i-th call; after `freeMs` the second runs to its j-th, waits till the first has ended, and
- * goes on.
+ * The first invocation waits at its i-th call. After `freeMs` the second runs to its j-th, waits for the end of the
+ * first, and goes on.
  */
 export const pair = (i: number, j: number, freeMs = 0): Fault & { readonly met: () => boolean } => {
   let first: number | undefined;
@@ -236,10 +236,10 @@ export const pair = (i: number, j: number, freeMs = 0): Fault & { readonly met: 
   };
 };
 
-/** A write is under way while so many more calls are made, at most as long as its sender waits for it. */
+/** A write is under way during this many more calls, at most until its sender's timeout. */
 export const late = (n: number, calls: number): Fault => atCall(n, () => ({ do: "late", calls, free: true }));
 
-/** The winner of a save hears of it only just within its fence, and then its next write of this kind is late. */
+/** The winner of a save gets the answer just within its fence, and then its next write of this kind is late. */
 export const lateWinner = (save: number, what: string, calls: number): Fault & { readonly met: () => boolean } => {
   let invocation: number | undefined;
   let met = false;

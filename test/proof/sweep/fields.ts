@@ -1,4 +1,4 @@
-/** Reading objects of which nothing is taken for granted. */
+/** Reads fields of objects of unknown form. */
 
 export const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(
@@ -25,11 +25,11 @@ export const ownersOf = (object: unknown): readonly string[] => {
 
 export const roleOf = (object: unknown): string | undefined => textAt(object, "metadata", "labels", "spark-role");
 
-/** True when a label says that the object was made for this UID. */
+/** True when a label names this UID as the owner's. */
 export const namesOf = (object: unknown, uid: string | undefined): boolean =>
   uid !== undefined && textAt(object, "metadata", "labels", "rekindle.dev/app-uid") === uid;
 
-/** When the pod's container began, epoch ms; undefined before. */
+/** Start of the pod's container, epoch ms; undefined before. */
 export const startOf = (pod: unknown): number | undefined => {
   const statuses = at(pod, "status", "containerStatuses");
   const text = Array.isArray(statuses) ? textAt(statuses[0], "state", "running", "startedAt") : undefined;

@@ -1,4 +1,4 @@
-/** How functions look for other controllers in a scenario about one: a forwarder every 30 s, resyncs, and each step by their record. */
+/** The search of functions for other controllers: a forwarder every 30 s, resyncs, and each step by their record. */
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
@@ -13,12 +13,12 @@ import { openWriters, type Writers } from "../../../shared/forward/writers.ts";
 import { sweptOf } from "./kinds.ts";
 import type { Stage } from "./stage.ts";
 
-/** How often a forwarder looks. */
+/** Interval of a forwarder's looks. */
 export const lookMs = 30_000;
 
 const record = "cursor.controllers";
 
-/** True for a write of what was seen of other controllers: it is of the looks, and not of the kinds that are run. */
+/** True for a write of sightings of other controllers: looks make it, not the kinds that run. */
 export const isSighting = ({ path, body }: Pick<HttpRequest, "path" | "body">): boolean =>
   path.endsWith(`/checkpoints/${record}`) || (body?.includes(`"name":"${record}"`) ?? false);
 
@@ -44,14 +44,14 @@ const partsOf = (stage: Stage, { transport, report }: Hands) => {
   };
 };
 
-/** As in a function's fresh environment: nothing is known but the shared record. */
+/** The standing in a function's fresh environment: only the shared record is known. */
 export const standingOf = (stage: Stage, hands: Hands, looks: boolean): FunctionStanding => {
   const { cluster, sighter, operators } = partsOf(stage, hands);
   const leases = ["spark-operator-lock", "spark-operator-controller-lock"];
   return openStanding({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => stage.now() });
 };
 
-/** One look of a forwarder, by what its watches showed and by workloads. */
+/** One look of a forwarder: at the writers that its watches showed, and at workloads. */
 export const forwarderLooks = async (stage: Stage, hands: Hands, writers: Writers): Promise<void> => {
   const { cluster, sighter, groups } = partsOf(stage, hands);
   await sightOnce({ cluster, groups, report: hands.report, sightings: sighter.sightings, writers });
@@ -64,7 +64,7 @@ export const resyncBeside = async (stage: Stage, hands: Hands, scope: SweepParts
   return (await sweepOnce(parts, String(stage.now()), () => false)).sent;
 };
 
-/** What the watches of a forwarder that begins show of writers. */
+/** The writers that the watches of a starting forwarder show. */
 export const writersIn = (stage: Stage): Writers => {
   const writers = openWriters();
   const { table } = sweptOf(stage.theatre.scenario);

@@ -1,4 +1,4 @@
-/** Copies of what is remembered of a run: maps, sets, lists and records of plain data, each of which stands in one place. */
+/** Copies of a run's facts: maps, sets, lists and records of plain data, without shared references. */
 
 const copy = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
@@ -8,5 +8,5 @@ const copy = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, item]): [string, unknown] => [name, copy(item)]));
 };
 
-/** A copy that is written without the other hearing of it. */
+/** A copy that is independent of the original. */
 export const forked = <Facts extends object>(facts: Facts): Facts => copy(facts) as Facts;

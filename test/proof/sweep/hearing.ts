@@ -1,14 +1,14 @@
 /**
- * What must hold of an application's status updates, judged from its records and from what came to those who listen.
+ * The invariants of status updates, judged from an application's records and from the requests to its listeners.
  *
- * L1. What comes is what was recorded, before it came; and what comes again under one id is the same.
- * L2. In the order of its stream: nothing comes after something newer did.
- * L3. Nothing leaves its sender that the record says is acknowledged, and the record says so only of what a listener acknowledged.
- * L4. One is outstanding: the next one comes when the listener has acknowledged the one before; the same one not again within 9 s.
- * L5. The latest state is carried along: none that is older than what stood when its sender began to look.
- * L6. What waits is bounded: 32 updates. Only states in between are passed over, and only when it is full.
- * L7. At the end all that was recorded is acknowledged, or was given up an hour after its object had gone; the last word is
- *     the state that it ended in, and an end closes the stream.
+ * L1. A request contains a recorded update, after it was recorded; a repeated id has the same content.
+ * L2. Requests follow the order of their stream: none comes after a newer one.
+ * L3. No request leaves after the record shows its acknowledgement, and the record shows it only after a listener's.
+ * L4. One update is outstanding: the next one follows the acknowledgement; the same one comes not again within 9 s.
+ * L5. A request carries the latest state: none older than the one when its sender began its observation.
+ * L6. An outbox holds at most 32 updates. Only intermediate states are dropped, and only from a full one.
+ * L7. At the end every update is acknowledged, or given up an hour after the deletion of its object; the last one has
+ *     the final state, and an end closes the stream.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import type { Told } from "./facts.ts";
@@ -27,10 +27,10 @@ type Entry = {
   readonly terminal: boolean;
   readonly recordedAt: number;
   acknowledgedAt?: number | undefined;
-  /** When the record first said so. */
+  /** Instant at which the record first showed the acknowledgement. */
   savedAt?: number;
   passedOver?: boolean;
-  /** Newest request, by its listener. */
+  /** Instant of the newest request, by its listener. */
   sentAt: Readonly<Record<string, number>>;
 };
 
@@ -42,11 +42,11 @@ const blank = (): Notes => ({ violations: [], current: undefined, streams: new M
 
 const capacity = 32;
 const lingerMs = 3_600_000;
-/** The retry is 10 s away, by a clock that is told in seconds. */
+/** The retry comes after 10 s, by a clock in whole seconds. */
 const soonestMs = 8_900;
 const checkpoints = "checkpoints.rekindle.dev";
 
-/** Whose updates are judged: what else a listener hears is of objects that this one made. */
+/** The object whose updates are judged; other requests are about objects that it made. */
 type About = Pick<Swept, "kind" | "table" | "everywhere" | "alone">;
 
 const homeOf = ({ everywhere }: About): string => (everywhere ? home : namespace);
@@ -60,7 +60,7 @@ const stateOfCron = (object: Item): string => {
   return Array.isArray(active) && active.length > 0 ? "Active" : "Scheduled";
 };
 
-/** The state that an object shows, as a listener is to be told of it. */
+/** The state that an object shows, in the form for listeners. */
 const shownStates: Readonly<Record<About["kind"], (object: Item) => string | undefined>> = {
   SparkApplication: (object) => textAt(object, "status", "applicationState", "state"),
   ScheduledSparkApplication: (object) => textAt(object, "status", "scheduleState"),
@@ -71,7 +71,7 @@ const shownStates: Readonly<Record<About["kind"], (object: Item) => string | und
   Queue: (object) => textAt(object, "status", "state"),
 };
 
-/** States that nothing leads out of by itself: they end the stream. */
+/** Final states: they end the stream. */
 const finals: Readonly<Partial<Record<About["kind"], readonly string[]>>> = {
   SparkApplication: ["COMPLETED", "FAILED"],
   Job: ["Completed", "Terminated", "Failed"],
@@ -83,7 +83,7 @@ const subjectOf = ({ kind, everywhere }: About): string => `${kind}/${everywhere
 const secondsOf = (time: unknown): number =>
   Math.floor((typeof time === "number" ? time : Date.parse(String(time))) / 1_000);
 
-/** A state as it is recorded, or as it is told. */
+/** A recorded or sent state, as text. */
 const textOf = (one: unknown): string => {
   const [state, attempt, terminal, message] = ["state", "attempt", "terminal", "message"].map((name) => at(one, name));
   return JSON.stringify([state, attempt, terminal, message ?? null, secondsOf(at(one, "at") ?? at(one, "time"))]);
@@ -99,7 +99,7 @@ const streamIn = ({ streams }: Notes, name: string): Stream => {
 
 const isOpen = ({ savedAt, passedOver }: Entry): boolean => savedAt === undefined && passedOver !== true;
 
-/** L1: the outbox as it is saved. */
+/** L1, for a saved outbox. */
 const hearOutbox = ({ entries }: Stream, listed: readonly unknown[], now: number, blame: Blame): void => {
   for (const one of listed) {
     const [sequence, text] = [numberAt(one, "sequence") ?? 0, textOf(one)];
@@ -110,7 +110,7 @@ const hearOutbox = ({ entries }: Stream, listed: readonly unknown[], now: number
   }
 };
 
-/** L6: what it does not hold any more. */
+/** L6, for updates that the outbox has dropped. */
 const checkDropped = ({ entries }: Stream, listed: readonly unknown[], blame: Blame): void => {
   const standing = new Set(listed.map((one) => numberAt(one, "sequence") ?? 0));
   if (listed.length > capacity) blame(`L6: ${listed.length} updates are kept`);
@@ -141,7 +141,7 @@ const hearRecord = (notes: Notes, { type, object }: Change, now: number, blame: 
   checkDropped(stream, listed, blame);
 };
 
-/** L3: how far the record of the delivery says that it came. */
+/** L3, for a saved record of the delivery. */
 const hearDelivery = (notes: Notes, { object }: Change, now: number, blame: Blame): void => {
   const spec = object["spec"];
   const sequence = numberAt(spec, "acknowledged", "sequence") ?? 0;
@@ -211,7 +211,7 @@ const hearRequest = (about: About, notes: Notes, told: Told, blame: Blame): void
   );
 };
 
-/** L7, by a table of its own. */
+/** L7, by the oracle's own table. */
 const checkFinal = ({ kind }: About, { state, terminal }: Entry, blame: Blame): void => {
   const isEnd = finals[kind]?.includes(state) ?? false;
   if (terminal !== isEnd) blame(`L7: ${state} is told as ${terminal ? "an end" : "no end"}`);
@@ -243,7 +243,7 @@ const checkEnd = (about: About, notes: Notes, objects: Parameters<Oracle["end"]>
   if (at(delivery, "spec", "memory", "outstanding") !== undefined) blame("L7: something is left outstanding");
 };
 
-/** The oracle of a scenario in which somebody listens. */
+/** The oracle of a scenario with listeners. */
 export const attended = (oracle: Oracle, about: About, notes: Notes = blank()): Oracle => {
   const subject = { namespace: homeOf(about), name: appName, kind: about.kind };
   const blame = (what: string): void => {

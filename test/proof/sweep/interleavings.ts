@@ -3,7 +3,7 @@ import { firsts, type Making, type Series, sceneFor } from "./case.ts";
 import type { Call, Fault } from "./fault.ts";
 import { late, lateWinner, pair } from "./faults.ts";
 
-/** A save waits so long before others go on, for whom there is news by then. */
+/** Waits of a save before others go on; by then there is news for them. */
 const newsMs = [400, 7_000] as const;
 
 const upTo = (last: number, from = 1, by = 1): readonly number[] =>
@@ -13,7 +13,7 @@ const upTo = (last: number, from = 1, by = 1): readonly number[] =>
 const arrivals: readonly number[] = [...upTo(8), ...upTo(160, 12, 4)];
 const fewArrivals: readonly number[] = [...upTo(4), ...upTo(160, 8, 8)];
 
-/** Writes that act upon the world. */
+/** Writes of a run's objects. */
 const acting: ReadonlySet<string> = new Set([
   "POST pods",
   "DELETE pods",
@@ -26,7 +26,7 @@ const acting: ReadonlySet<string> = new Set([
   "DELETE sparkapplications",
 ]);
 
-/** `part`: the first waits at the first call of each place only, and the second at every fifth. */
+/** `part`: the first invocation waits at the first call of each place only, the second at every fifth call. */
 export const seriesOf = (making: Making): readonly Series[] => {
   const { rehearsal, name, breadth } = making;
   const { calls } = rehearsal;

@@ -1,4 +1,4 @@
-/** The real embedded queue and the real coalescer with a journal: what was done to them is done again in a fork. */
+/** The real embedded queue and the real coalescer with a journal, which is replayed in a fork. */
 import { type Delivery, type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { type Message, noticedKind, textOf } from "../../../shared/core/key.ts";
 import { type Coalescer, openCoalescer } from "../../../shared/forward/coalesce.ts";
@@ -15,14 +15,14 @@ type Entry =
 
 export type Journal = readonly Entry[];
 
-/** The parts of a host that live in its memory alone. */
+/** The parts of a host that exist in its memory only. */
 export type Post = {
   readonly send: (message: Message, id: string) => void;
   readonly later: (message: Message, id: string, ms: number) => void;
   readonly receive: () => Delivery | undefined;
   readonly acknowledge: (delivery: Delivery) => void;
   readonly giveBack: (delivery: Delivery, ms: number) => void;
-  /** The sending, if it is to go at once. */
+  /** Returns the sending, if it is due at once. */
   readonly offer: (sending: Sending) => Sending | undefined;
   readonly due: () => readonly Sending[];
   readonly nextDue: () => number | undefined;
@@ -30,15 +30,15 @@ export type Post = {
   readonly waiting: () => number;
   readonly journal: () => Journal;
   /**
-   * How the next one begins when its host dies: nothing is left of it but notices that nobody has taken. Whoever told of
-   * one is answered when it is written down (see deployments/host/start.ts), and until then tells again.
+   * The journal of a restarted host: only notices that no step has taken. The sender of a notice gets its answer when
+   * it is written down (see deployments/host/start.ts), and until then sends it again.
    */
   readonly untaken: () => Journal;
 };
 
 type Insides = { readonly queue: EmbeddedQueue; readonly coalescer: Coalescer };
 
-/** Everything here resolves at once: the embedded queue is asynchronous in its type only. */
+/** All calls resolve at once: the embedded queue is asynchronous in its type only. */
 const perform = ({ queue, coalescer }: Insides, entry: Entry): unknown => {
   switch (entry.do) {
     case "send":
@@ -58,7 +58,7 @@ const perform = ({ queue, coalescer }: Insides, entry: Entry): unknown => {
   }
 };
 
-/** A notice is taken when as many messages of its key were acknowledged as were put: one that is held up puts another. */
+/** A notice is taken when all messages of its key are acknowledged: one that is held up adds another. */
 const untakenIn = (entries: Journal): Journal => {
   const put = entries.filter((entry) => entry.do === "send" || entry.do === "later");
   const taken = entries.flatMap((entry) => (entry.do === "acknowledge" ? entry.delivery.messages : []));
@@ -71,7 +71,7 @@ const untakenIn = (entries: Journal): Journal => {
   });
 };
 
-/** Opened on a clock, as it was when the journal was written. */
+/** Opens the queue on a clock, in the state at the end of the journal. */
 export const openPost = (now: () => number, visibilityMs: number, past: Journal = []): Post => {
   let replaying: number | undefined;
   const queue = openQueue({ now: () => replaying ?? now(), visibilityMs });

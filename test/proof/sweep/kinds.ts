@@ -1,4 +1,4 @@
-/** The kinds that a scenario may be about: where they stand in the API, and who judges what is done about them. */
+/** The kinds of scenarios: their place in the API, and the judge of each. */
 import { openConnectOracle } from "./connects.ts";
 import { type Oracle, openOracle, type Subject } from "./oracle.ts";
 import { openScheduleOracle } from "./schedules.ts";
@@ -15,11 +15,11 @@ export type Swept = {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** Of the whole cluster: it stands in no namespace. */
+  /** True for a cluster-scoped kind. */
   readonly everywhere: boolean;
   /** The simulator's table of its objects. */
   readonly table: string;
-  /** What makes steps only of its own, so that all calls of a run are about it. */
+  /** True for a kind whose objects cause only steps of their own, so that all calls of a run are about it. */
   readonly alone: boolean;
   readonly judge: (subject: Subject) => Oracle;
 };
@@ -49,7 +49,7 @@ const kinds: Readonly<Record<SweptName, Swept>> = {
   ),
 };
 
-/** Where the store keeps an object of a kind. */
+/** The store's key of an object of a kind. */
 export const placeOf = ({ everywhere }: Swept, namespace: string, name: string): string =>
   everywhere ? name : `${namespace}/${name}`;
 

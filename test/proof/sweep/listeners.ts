@@ -1,6 +1,6 @@
 /**
- * Who listens to status updates, in the time of the simulator: somebody who takes a request in the mood of the scenario, and
- * may acknowledge it later by a message of his own, more than once, and what he was never told with it.
+ * Listeners to status updates, in the simulator's time: a listener answers by the mood of the scenario, and may
+ * acknowledge later by messages of its own, repeatedly, together with updates that it never received.
  */
 import type { Key } from "../../../shared/core/key.ts";
 import type { Sent } from "../../../shared/core/sink.ts";
@@ -9,26 +9,26 @@ import type { Told } from "./facts.ts";
 import type { Mood } from "./plot.ts";
 import type { Stage } from "./stage.ts";
 
-/** So long a sender waits for an answer. */
+/** The longest wait of a sender for an answer. */
 export const longestPatienceMs = 2_000;
 
 export const unanswered: Sent = { did: "failed", error: "the listener did not acknowledge it" };
 
 type Request = Omit<Told, "acknowledgedAt"> & { readonly key: Key; readonly id: string };
 
-/** What comes of a request, and after how long the listener acknowledges it, if ever. */
+/** The answer to a request by mood, and the delay of the acknowledgement, if there is one. */
 const moods: Readonly<Record<Mood, { readonly answer: Sent | "silence"; readonly acknowledgesAfterMs?: number }>> = {
   acknowledges: { answer: { did: "acknowledged" }, acknowledgesAfterMs: 0 },
   fails: { answer: { did: "failed", error: "the listener answered 500" } },
   hangs: { answer: "silence" },
-  // It acknowledges, and its answer never arrives.
+  // It acknowledges, but its answer is lost.
   mute: { answer: "silence", acknowledgesAfterMs: 0 },
   later: { answer: "silence", acknowledgesAfterMs: 4_000 },
 };
 
 type Letter = readonly [afterMs: number, id: string, by: string];
 
-/** Somebody forges, guesses, or mixes up; then comes the acknowledgement, and once more. */
+/** Forged, guessed and mixed-up acknowledgements; then the right one, twice. */
 const lettersFor = (id: string, listener: string, acknowledgesAfterMs: number): readonly Letter[] => {
   const [stream = "", sequence] = id.split("/");
   const next = Number(sequence) + 1;
@@ -42,13 +42,13 @@ const lettersFor = (id: string, listener: string, acknowledgesAfterMs: number): 
   ];
 };
 
-/** By HTTP to a host, which must be there to take it. */
+/** Sends a message by HTTP to a host, unless the host is down. */
 const write = (stage: Stage, key: Key, id: string, by: string): void => {
   const message = acknowledgementOf(key, id, by);
   if (message !== undefined && !stage.down) stage.send("listener", message, `${message.reason} ${stage.now()}`);
 };
 
-/** The request is with the listener: gives what comes back. */
+/** Takes a request for the listener and returns its answer. */
 export const attend = (stage: Stage, { key, id, ...request }: Request): Sent | "silence" => {
   const { listeners = {} } = stage.theatre.scenario;
   const all = listeners[request.to] ?? [];

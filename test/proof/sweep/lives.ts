@@ -1,4 +1,4 @@
-/** Other lives of an application than those that are swept whole: how it is born, interrupted, upgraded under, and ends. */
+/** Further courses of an application beside those that are swept whole: starts, interruptions, upgrades and ends. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { connect, connectSpec } from "./recoveries.ts";

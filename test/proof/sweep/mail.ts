@@ -1,4 +1,4 @@
-/** Messages on their way into a queue, and what a fault makes of one: lost, late, doubled, or behind the next. */
+/** Messages on their way into a queue, and their faults: lost, late, doubled, or behind the next. */
 import type { Message } from "../../../shared/core/key.ts";
 import type { Fate, Posted } from "./fault.ts";
 import type { Post } from "./journal.ts";
@@ -7,7 +7,7 @@ export type Mail = { readonly put: (post: Post, posted: Posted, fate: Fate | und
 
 type Put = (message: Message, id: string, moreMs?: number) => void;
 
-/** What was taken by the queue and is never delivered to anybody: nobody is of this cluster. */
+/** Cluster of lost messages: no step takes them. */
 export const nowhere = "nowhere";
 
 const putting =
@@ -19,7 +19,7 @@ const putting =
 
 export const openMail = (): Mail => {
   let behind: { readonly name: string; readonly put: () => void }[] = [];
-  /** A message goes, and after it those of its key that were held back for it. */
+  /** Sends a message, and after it those of its key that were held back. */
   const go = ({ message, id }: Posted, put: Put): void => {
     put(message, id);
     const next = behind.filter(({ name }) => name === message.name);

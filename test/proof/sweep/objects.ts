@@ -1,13 +1,13 @@
-/** What an application, its pods and its records say of themselves. */
+/** Reads facts from an application, its pods and its records. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 
 type About = { readonly namespace: string; readonly name: string; readonly kind?: string };
 
-/** Where records of objects stand that are in no namespace. */
+/** Namespace of the records of cluster-scoped objects. */
 export const home = "rekindle";
 
-/** True for the record of an object's updates, as far as they came; of a SparkApplication unless a kind is named. */
+/** True for the delivery record of an object's updates; of a SparkApplication unless a kind is named. */
 export const isDelivery = (object: unknown, { namespace, name, kind = "SparkApplication" }: About): boolean =>
   textAt(object, "metadata", "namespace") === namespace &&
   textAt(object, "metadata", "name") === `updates.${kind.toLowerCase()}.${name}`;
@@ -19,11 +19,11 @@ export const isSameButStatus = ({ object, before }: Change): boolean => {
   return bare(object) === bare(before);
 };
 
-/** What a run depends on, as text. */
+/** The fields that define a run, as text. */
 export const runOf = (object: Change["object"]): string =>
   JSON.stringify({ ...Object(object["spec"]), suspend: undefined, timeToLiveSeconds: undefined });
 
-/** What a record says of the run that is planned, and whose it is. */
+/** The planned run in a record, and its owner. */
 export const plannedIn = (record: Change["object"]) => {
   const memory = at(record, "spec", "memory");
   return {
@@ -36,7 +36,7 @@ export const plannedIn = (record: Change["object"]) => {
   };
 };
 
-/** The pod has ended, one way or the other. */
+/** True when the pod has ended. */
 export const isOver = (pod: unknown): boolean => {
   const phase = textAt(pod, "status", "phase");
   return phase === "Succeeded" || phase === "Failed";

@@ -5,7 +5,7 @@ import { timing } from "../../../shared/engine/settings.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import type { Scenario } from "./plot.ts";
 
-/** Queues are nobody's business where Volcano's scheduler is meant to be, unless a scenario is about one. */
+/** Queues have no operator where Volcano's scheduler is meant to run, unless the scenario is about one. */
 export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind">): readonly Operator<unknown>[] =>
   operatorsFor(
     timing,

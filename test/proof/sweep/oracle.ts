@@ -1,19 +1,19 @@
 /**
- * What must hold after every call and at the end, judged from objects alone: nothing of the engine or of a kind's room
- * is asked, so that a mistake of theirs cannot be a mistake here.
+ * The invariants after every call and at the end, judged from objects alone: the oracle asks nothing of the engine or
+ * of a kind's room, so that a mistake of theirs cannot be a mistake here.
  *
  * I1. At most one live driver per application; none without a saved plan, of a past attempt, or later than 16 s after
  *     the save that planned it; one body per attempt, unless a user stopped the first
  *     (deleted, suspended or changed the application, or deleted the pod).
  * I2. No executor of an earlier driver lives when the next driver comes, with the same exception.
- * I3. Attempts told are the attempts that were made.
- * I4. An end is an end, attempts and generations only grow; those of another cluster count for nothing.
- * I5. Nothing is touched but what this application owns.
- * I7. After a deletion nothing is left of it.
+ * I3. Reported attempts are the attempts that were made.
+ * I4. An end is final; attempts and generations only grow; those of another cluster do not count.
+ * I5. Steps write only objects that this application owns.
+ * I7. Nothing is left of a deleted application.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  * E1–E7. Of its executors: see `crew.ts`.
- * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
+ * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
 import { textOf } from "../../../shared/simulator/read.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
@@ -38,23 +38,23 @@ export type Actor = "engine" | "user" | "cluster";
 export type Subject = {
   readonly namespace: string;
   readonly name: string;
-  /** Texts that nobody may tell. */
+  /** Secrets, which no output may contain. */
   readonly canaries: readonly string[];
-  /** So long every executor works from its start on, ms, and nobody may be ended for that fewer are wanted. */
+  /** Time, ms, for which every executor works from its start on; none of them may be ended because fewer are wanted. */
   readonly busyMs?: number;
-  /** It is one of several that are watched together: whose a write was is judged for all of them at once. */
+  /** One of several oracles that watch together: the owner of a write is judged for all of them at once. */
   readonly together?: boolean;
 };
 
 export type Oracle = {
   hear(change: Change, actor: Actor, now: number): void;
-  /** Whether the change was the engine's to do, for the sake of this subject. */
+  /** Whether the engine may make this change for this subject. */
   permits(change: Change): boolean;
   /** A line of a report or a message, as text. */
   said(text: string, where: string): void;
-  /** Where somebody listens to its updates: a request that came there. */
+  /** In a scenario with listeners: a request to one of them. */
   told?(told: Told, now: number): void;
-  /** The run is over: the last word on what is there. */
+  /** The run is over: judges the objects that are left. */
   end(objects: readonly { readonly table: string; readonly object: Change["object"] }[], now: number): void;
   violations(): readonly string[];
   /** The state that the application's status shows. */
@@ -69,7 +69,7 @@ const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";
 const final = new Set(["COMPLETED", "FAILED"]);
 const underWay = new Set(["SUBMITTED", "RUNNING"]);
-/** What a run may consist of. */
+/** The tables of a run's objects. */
 const accompanying: ReadonlySet<string> = new Set([
   ...["pods", "services", "configmaps"],
   ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
@@ -89,7 +89,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
   };
 
-  /** I4 for what the status shows. */
+  /** I4, for the status. */
   const hearPhase = (object: Change["object"], run: string): void => {
     const phase = textAt(object, "status", "applicationState", "state") ?? "";
     const { ended } = facts;
@@ -181,14 +181,14 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     checkPlan(attempt, now);
   };
 
-  /** A body of a past attempt is ended on sight. */
+  /** I1: a driver of a past attempt is ended soon. */
   const checkStrays = (now: number): void => {
     for (const { stray, live: lives, attempt } of facts.pods.values())
       if (lives && stray !== undefined && now - stray > longestStrayMs)
         blame(`I1: a stray driver of attempt ${attempt} is let run`);
   };
 
-  /** Submitted by another controller, before our time: ours to follow, and nobody's plan. */
+  /** Counts a driver that another controller submitted before: Rekindle follows it, and no save planned it. */
   const adopt = (): void => {
     if (live().some(({ role }) => role === "driver")) blame("I1: a second driver lives");
     facts.adopted += 1;
@@ -234,7 +234,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (actor === "user" && known.role === "driver") facts.stoppedAt = now;
   };
 
-  /** Ours are the application's own objects, and those of its drivers. */
+  /** True for objects owned by the application or by one of its drivers. */
   const isOwned = (object: Change["object"]): boolean =>
     ownersOf(object).some((owner) => owner === facts.uid || facts.pods.get(owner)?.role === "driver");
 

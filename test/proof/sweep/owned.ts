@@ -1,9 +1,9 @@
-/** Runs whose executors are Rekindle's: `rekindle.dev/executors: own`. */
+/** Runs whose executors Rekindle creates: `rekindle.dev/executors: own`. */
 import { appName, base, bothRun, type Scenario } from "./plot.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
 
-/** They would last longer than the job. */
+/** Faults that would last longer than the job. */
 const outlasting = ["read-only-5m", "quota-5m", "outage-20m", "message-very-late", "pause-600s"];
 
 export const owned: readonly Scenario[] = [

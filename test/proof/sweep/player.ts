@@ -11,13 +11,13 @@ import type { Scene } from "./scene.ts";
 import { Stage } from "./stage.ts";
 import type { Theatre } from "./theatre.ts";
 
-/** The fault-free run, and the moments from which cases fork. */
+/** The fault-free run, and the scenes from which cases fork. */
 export type Rehearsal = {
-  /** Of its own steps and of resyncs: those of applications that it makes are other scenarios'. */
+  /** Calls of the scenario's own steps and of resyncs; other scenarios cover applications that it creates. */
   readonly calls: readonly Call[];
   readonly messages: readonly Posted[];
   readonly events: number;
-  /** How many calls there were in all. */
+  /** The number of all calls. */
   readonly length: number;
   readonly scenes: readonly Scene[];
   readonly ending: Ending;
@@ -25,16 +25,16 @@ export type Rehearsal = {
   readonly violations: readonly string[];
 };
 
-/** A difference that is meant, and the name of what allows it. */
+/** An allowed difference, and the name of its allowance. */
 export type Allowed = { readonly name: string; readonly difference: Difference };
 
 export type Verdict = {
   readonly id: string;
   readonly violations: readonly string[];
-  /** Invocations from the fault's scene to the last resync that finds nothing. */
+  /** Invocations from the fault's scene to the last resync, which finds nothing. */
   readonly invocations: number;
   readonly allowed: readonly Allowed[];
-  /** The case says no more than the one before it in its series. */
+  /** The case shows nothing new after the one before it in its series. */
   readonly last: boolean;
   readonly lines: readonly string[];
 };
@@ -42,12 +42,12 @@ export type Verdict = {
 const hourMs = 3_600_000;
 
 /**
- * Endings of a rehearsal that kept quiet. Nothing is on its way at an end, so what a delivery finds is what stands: of ends
- * that are equal but for events, times, counts of saves and drawn names, one is disturbed.
+ * Endings of a rehearsal that kept quiet. Nothing is under way at an end, so a delivery finds only stored objects: of
+ * ends that are equal but for events, times, counts of saves and drawn names, one is disturbed.
  */
 const knownQuiet = new WeakMap<Rehearsal, Set<string>>();
 
-/** After the end: a delivery, a copy, a resync, every later timer. None of them may write. */
+/** Disturbs an end by a delivery, a copy of it, a resync and all later timers. None of them may write. */
 const disturb = async (stage: Stage): Promise<readonly string[]> => {
   const { writes } = stage;
   stage.fault = noFault;
@@ -65,7 +65,7 @@ const disturb = async (stage: Stage): Promise<readonly string[]> => {
   return twice.length > 0 ? twice : later;
 };
 
-/** Disturbs an end unless one like it has kept quiet; who looks at one case alone always sees it. */
+/** Disturbs an end unless one like it has kept quiet; a replay of one case always disturbs it. */
 const disturbedOnce = async (stage: Stage, rehearsal: Rehearsal, gist: string): Promise<readonly string[]> => {
   const quiet = knownQuiet.get(rehearsal) ?? new Set();
   knownQuiet.set(rehearsal, quiet);
@@ -84,13 +84,13 @@ const played = async (stage: Stage): Promise<readonly string[]> => {
   return [...stage.oracle.violations(), ...(calm ? [] : ["end: it never comes to rest"])];
 };
 
-/** What the scenario's user was to be told of, and was not. */
+/** A line for the event that the scenario's user should have seen, where it is missing. */
 const untold = ({ scenario: { tells }, simulator: { store } }: Theatre): readonly string[] =>
   tells === undefined || store.list("events").some((event) => event["reason"] === tells)
     ? []
     : [`end: no event ${tells}`];
 
-/** The run that all others are measured by. */
+/** The run with which all others are compared. */
 export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
   const scenes: Scene[] = [];
   const stage = new Stage(theatre, theatre.opening, noFault, { onScene: (scene) => scenes.push(scene) });
@@ -135,7 +135,7 @@ const judge = (found: readonly Difference[], families: readonly string[], scenar
 const isLast = (stage: Stage, fault: Fault & { readonly met?: () => boolean }): boolean =>
   stage.arrivedByClock || (fault.met !== undefined && !fault.met());
 
-/** After these nothing but a resync can know that something is to be done: nobody was told, or a read was not true. */
+/** After these faults only a resync finds the open work: a message or an event was lost, or a read was false. */
 const needsResync = /^(message-lost|message-swapped|deaf|queue-away|stale|404-named)$/;
 
 /** Plays one case. */

@@ -1,4 +1,4 @@
-/** What scenarios are made of: an application, how its pods fare, and what users do to it on the way. All in data. */
+/** The data of scenarios: an application, the course of its pods, and the acts of its users. */
 
 import type { Scripts } from "../../../shared/simulator/script.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
@@ -12,111 +12,111 @@ export type Writing = {
   readonly body?: object;
 };
 
-/** Something that happens once, so long after a change of the world that it waits for. */
+/** An act that happens once, some time after a change of the cluster. */
 export type Act = {
   readonly says: string;
   readonly when: (change: Change) => boolean;
   readonly afterMs: number;
-  /** It may also come between two calls of a step; others wait until no call is under way. */
+  /** True: it may also happen between two calls of a step. Others wait until no call is under way. */
   readonly during?: boolean;
   readonly do:
     | { readonly act: "delete" }
     | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
     | { readonly act: "annotate"; readonly annotations: Readonly<Record<string, string>> }
-    /** Of several pods of such a name the one with the nth lowest number, the lowest if it does not say. */
+    /** Of several pods with such a name, the one with the nth lowest number; absent: the lowest. */
     | { readonly act: "kill"; readonly pod: RegExp; readonly nth?: number; readonly code: number }
     | { readonly act: "evict"; readonly pod: RegExp }
-    /** The machine of a pod stands still; all that do go on. */
+    /** Freezes the machine of a pod; `thaw` continues all frozen machines. */
     | { readonly act: "freeze"; readonly pod: RegExp; readonly nth?: number }
     | { readonly act: "thaw" }
-    /** Somebody tells that the machine of a pod goes in two minutes. */
+    /** A notice says that the machine of a pod goes in two minutes. */
     | { readonly act: "leaving"; readonly pod: RegExp; readonly nth?: number }
     | { readonly act: "remove"; readonly pod: string }
-    /** The application is applied once more. */
+    /** Applies the application once more. */
     | { readonly act: "apply" }
-    /** Everybody who steps dies at once, and begins anew. */
+    /** All processes that run steps die at once, and begin anew. */
     | { readonly act: "restart" }
-    /** The watch breaks off, and lists anew after so long. */
+    /** Breaks the watch, and lists anew after this time. */
     | { readonly act: "unhear"; readonly ms: number }
-    /** So many calls for a step from outside. */
+    /** Triggers the step from outside this many times. */
     | { readonly act: "trigger"; readonly times: number }
-    /** The record, as another version or another cluster would have written it. */
+    /** Changes the record, as another version or another cluster would have written it. */
     | { readonly act: "record"; readonly spec: Readonly<Record<string, unknown>> }
-    /** The record, as somebody edits it. */
+    /** Changes the record, as a user edits it. */
     | { readonly act: "edit"; readonly spec: Readonly<Record<string, unknown>> }
     /** `rekindle recover --mode cleanup`, which dies after its first save. */
     | { readonly act: "cleanup"; readonly graceSeconds: number }
-    /** A Command asks what the scenario is about for an action, or another one of its kind. */
+    /** Creates a Command for the scenario's object, or for another one of its kind. */
     | { readonly act: "command"; readonly action: string; readonly of?: string }
     /** The other controller of the scenario begins, writes a status, or goes. */
     | { readonly act: "controller"; readonly does: ControllerAct }
-    /** Some other write. */
+    /** Any other write. */
     | ({ readonly act: "write" } & Writing)
-    /** The scheduler says of the job's group that it is in this phase. */
+    /** The scheduler sets the phase of the job's PodGroup. */
     | { readonly act: "group"; readonly phase: string }
-    /** A queue is made, or its state set. */
+    /** Creates a queue, or sets its state. */
     | { readonly act: "queue"; readonly queue: string; readonly state: string };
 };
 
-/** What shows a controller that holds no lease: its Deployment, its Ready pod, or nothing but what it writes. */
+/** The sign of a controller without a lease: its Deployment, its Ready pod, or only its writes. */
 export type ControllerSign = "deployment" | "pod" | "writes";
 export type ControllerAct = "begins" | "writes" | "goes";
 
-/** What a listener does with an update: see `listeners.ts`. */
+/** The reaction of a listener to an update: see `listeners.ts`. */
 export type Mood = "acknowledges" | "fails" | "hangs" | "mute" | "later";
-/** By the number of the request; the last goes for all later ones. */
+/** By the number of the request; the last holds for all later ones. */
 export type Listeners = Readonly<Record<string, readonly Mood[]>>;
 
 export type Scenario = {
   readonly name: string;
-  /** What the application under test is; a SparkApplication unless it says so. */
+  /** The kind of the application under test; absent: SparkApplication. */
   readonly kind?: SweptName;
   readonly what: string;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly scripts: Scripts;
-  /** How the pods of a job live, by pod and by the retry that they are of; the last goes for all later ones. */
+  /** Courses of a job's pods, by pod and by their retry; the last holds for all later ones. */
   readonly lives?: Readonly<Record<string, readonly Life[]>>;
   readonly acts: readonly Act[];
-  /** Bugs of upstream's that it would bring to light: their numbers in the catalogue, and where they were reported. */
+  /** Bugs of upstream's that it would reveal: their numbers in the catalogue, and their reports. */
   readonly upstream?: string;
-  /** Machines; one, if it does not say. */
+  /** Machines; absent: one. */
   readonly machines?: readonly string[];
-  /** Pods of somebody else that stand from the beginning. */
+  /** Pods of others that exist from the beginning. */
   readonly strangers?: readonly string[];
-  /** What is applied with it, before it: where, and what. */
+  /** Objects that are applied before the application: path and body. */
   readonly stands?: readonly (readonly [path: string, body: object])[];
-  /** What another controller left when the application was applied: its status, and its driver. */
+  /** Status and driver that another controller left when the application was applied. */
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
-  /** What can be read of a record that cannot be read whole is kept. */
+  /** The readable parts of a damaged record are kept. */
   readonly lenient?: true;
-  /** Its steps are functions', which look for other controllers: one is there for a while, without a lease, and shows by this; from before the application on, or later by its acts. */
+  /** Functions run its steps beside another controller, which shows by this sign: from the `first`, or by acts. */
   readonly beside?: { readonly by: ControllerSign; readonly first?: true };
-  /** Nobody lets groups of pods in but Rekindle; a stand-in for Volcano's scheduler does, where this is absent. */
+  /** Rekindle alone admits PodGroups; absent: a stand-in for Volcano's scheduler does. */
   readonly gang?: "here";
-  /** Its steps are a host's, which goes by what it watches and remembers. */
+  /** Its steps are a host's, with its watch and its memory. */
   readonly hosted?: true;
-  /** Who may be told of its updates, by URL: what each does with what comes to all of them, one after the other. */
+  /** Listeners of its updates, by URL: the reactions to all requests, one after the other. */
   readonly listeners?: Listeners;
-  /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
+  /** The final state without a fault; "gone" when the application is deleted. */
   readonly ends: string;
-  /** The reason of an event that its user is to see when nothing goes wrong. */
+  /** The reason of an event that its user sees in a run without a fault. */
   readonly tells?: string;
-  /** Families of faults that outlast its own times: what they change is meant. */
+  /** Families of faults that last longer than its own times: their effects are intended. */
   readonly without?: readonly string[];
-  /** Families that a thin scenario is put to besides. */
+  /** Further families for a thin scenario. */
   readonly also?: readonly string[];
-  /** Whole only when it is chosen by name: of a sweep of all it would be a third. */
+  /** Played whole only when it is chosen by name: it would be a third of a sweep of all. */
   readonly drawn?: true;
-  /** Everything everywhere, or of what others show already only a part, a thin one, or a sparse one: see `cases.ts`. */
+  /** The share of cases that are played; see `cases.ts`. */
   readonly breadth: "whole" | "part" | "thin" | "sparse";
 };
 
-/** The application under test, and a namesake's that nobody may touch. */
+/** Name and namespace of the application under test. */
 export const appName = "pi";
 export const namespace = "default";
 
-/** Secrets of the manifest: they belong into the driver's pod and conf, and nowhere else. */
+/** Secrets of the manifest: they belong into the driver's pod and conf, and into nothing else. */
 export const canaries = ["CANARY-env-7f3a", "CANARY-conf-9c1d"] as const;
 
 export const base = {
@@ -140,7 +140,7 @@ const runs = (change: Change): boolean =>
 
 export const driverRuns = (change: Change): boolean => runs(change) && isDriver(change);
 export const executorRuns = (change: Change): boolean => runs(change) && isExecutor(change);
-/** Its status tells of so many executors that run. */
+/** The status lists this many running executors. */
 const executorsRun =
   (count: number) =>
   ({ table, object }: Change): boolean => {

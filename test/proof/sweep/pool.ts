@@ -1,4 +1,4 @@
-/** Threads that take the pieces of a sweep as they are cut, as many at once as there are processors. */
+/** Threads that play the pieces of a sweep, as many at once as there are processors. */
 import { Worker } from "node:worker_threads";
 import type { Choice, Outcome, Unit } from "./units.ts";
 import type { Told } from "./worker.ts";
@@ -6,20 +6,20 @@ import type { Told } from "./worker.ts";
 export type Pool = {
   readonly threads: number;
   readonly choice: Choice;
-  /** False ends the sweep. */
+  /** Takes outcomes. False ends the sweep. */
   readonly told: (unit: Unit, outcomes: readonly Outcome[]) => boolean;
 };
 
 export type Working = {
   readonly add: (units: readonly Unit[]) => void;
-  /** No more will come: resolves when every piece was played, or nobody wants to hear more. */
+  /** Ends the input. Resolves when every piece was played, or when `told` has ended the sweep. */
   readonly end: () => Promise<void>;
 };
 
 /** A thread, and the scenario that it has open. */
 type Hand = { readonly worker: Worker; open: string };
 
-/** A piece of the scenario that is open, or of one that nobody has open, or any. */
+/** The next piece: of the open scenario, else of one that no thread has open, else any. */
 const nextFor = (hand: Hand, waiting: Unit[], hands: readonly Hand[]): Unit | undefined => {
   const busy = new Set(hands.map(({ open }) => open));
   const own = waiting.findIndex(({ scenario }) => scenario === hand.open);
@@ -45,7 +45,7 @@ export const openPool = ({ threads, choice, told }: Pool): Working => {
     if (complete && idle.size === hands.length) done.resolve();
   };
   const open = (): Hand => {
-    // What a run makes is forgotten with it: in a large nursery most of it is never copied.
+    // The garbage of a run is dropped with it: in a large nursery most of it is never copied.
     const resourceLimits = { maxYoungGenerationSizeMb: 96 };
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: choice, resourceLimits });
     const hand: Hand = { worker, open: "" };

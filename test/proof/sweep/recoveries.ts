@@ -1,9 +1,9 @@
-/** Records that cannot be gone on with, in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
+/** Unusable records in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at } from "./fields.ts";
 import { type Act, appName, base, executorRuns, namespace, type Scenario } from "./plot.ts";
 
-/** What happens to the record, and a moment later something that a host hears of. */
+/** An act on the record, and a moment later a change that a host hears of. */
 const inTheMiddle = (says: string, what: Act["do"], when = executorRuns, afterMs = 1_000): readonly Act[] => [
   { says, when, afterMs, do: what },
   {
@@ -14,12 +14,12 @@ const inTheMiddle = (says: string, what: Act["do"], when = executorRuns, afterMs
   },
 ];
 
-/** The status tells of both executors: everything that it says of a run is known. */
+/** The status lists both executors: the run is fully known. */
 const executorsTold = ({ table, object }: Change): boolean =>
   table === "sparkapplications.sparkoperator.k8s.io" &&
   Object.values(Object(at(object, "status", "executorState"))).filter((state) => state === "RUNNING").length === 2;
 
-/** The status tells of a run of ours, whatever has become of it. */
+/** The status shows a run of Rekindle's, in any state. */
 const isTold = ({ table, object }: Change): boolean =>
   table === "sparkapplications.sparkoperator.k8s.io" && at(object, "status", "submissionID") !== undefined;
 
@@ -41,7 +41,7 @@ const applications: readonly Scenario[] = [
     what: "the cluster is another one, and the record of a newer schema: it starts afresh, by what the status tells",
     spec: base,
     scripts: twice,
-    // Without a record, and before a first status, nobody knows that there was a run.
+    // Without a record, and before a first status, the run leaves no trace.
     acts: inTheMiddle(
       "restored by a newer Rekindle",
       { act: "record", spec: { cluster: "another", schema: 9 } },
@@ -126,13 +126,13 @@ const isApplied =
     change.type === "ADDED" && change.table === table && change.object.metadata.name === appName;
 const scheduled = isApplied("scheduledsparkapplications.sparkoperator.k8s.io");
 
-/** Its times are 08:12 and 08:24; what happens to its record, happens between them. */
+/** Its times are 08:12 and 08:24; the act on its record happens between them. */
 export const schedule = (told: Pick<Scenario, "name" | "what" | "acts"> & Partial<Scenario>): Scenario => ({
   kind: "ScheduledSparkApplication",
   spec: { schedule: "*/12 * * * *", template: { ...base, executor: { instances: 1 } } },
   scripts: { "*": [{ jobMs: 2_000 }] },
   ends: "Scheduled",
-  // Of several times that pass meanwhile, one run makes up.
+  // Of several missed times, only one run is made up for.
   without: ["outage-20m"],
   breadth: "sparse",
   ...told,

@@ -61,7 +61,7 @@ const replay = async (id: string, json: string | undefined): Promise<void> => {
 const short = 160;
 const traceLines = 30;
 
-/** A violation with the end of its story: reads left out. */
+/** Prints a violation with the end of its trace, without reads. */
 const explain = async (id: string, violations: readonly string[]): Promise<void> => {
   console.log(`\n✗ ${id}`);
   for (const violation of violations.slice(0, 4)) console.log(`    ${violation.slice(0, 400)}`);
@@ -99,7 +99,7 @@ const summary = (score: Score): void => {
   for (const one of missed.slice(0, 10)) console.log(`  missed: ${one}`);
 };
 
-/** A line every so often, so that nobody wonders. */
+/** Prints a line of progress every 15 s. */
 const openProgress = () => {
   let last = performance.now();
   return (done: number, all: number, began: number): void => {
@@ -179,7 +179,7 @@ const sweep = async (values: Values): Promise<void> => {
 
 type Change = { readonly name: string; readonly violations: readonly string[] };
 
-/** A crowd of running applications under the records of other versions; part of a whole sweep. */
+/** Many running applications with the records of other versions; part of a sweep of all. */
 const changes = async ({ scenario, choice }: Values): Promise<readonly Change[]> => {
   if (scenario.length > 0 || choice.families !== undefined) return [];
   const found: Change[] = [];
@@ -237,7 +237,7 @@ const finish = (score: Score, values: Values, { began, changes: versioned }: Res
   );
 };
 
-/** Not everything is played in a sweep of all: what is, a seed draws. Who looks at a part sees all of it. */
+/** The seed: a sweep of all draws its cases; a sweep of a part plays all of them. */
 const seedOf = (values: { all?: boolean; seed?: string; scenario?: unknown; fault?: unknown }): number | undefined => {
   if (values.all) return undefined;
   if (values.seed !== undefined) return Number(values.seed);

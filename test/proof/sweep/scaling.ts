@@ -1,4 +1,4 @@
-/** Another number of executors is wanted while they run: by their user where Rekindle makes them, or by their driver. */
+/** The number of executors changes during a run: by its user where Rekindle creates them, or by its driver. */
 import { type Act, appName, base, bothRun, executorRuns, type Scenario, threeRun } from "./plot.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
@@ -20,12 +20,12 @@ const losing = (nth: number): Act => ({
   do: { act: "kill", pod: /-exec-\d+$/, nth, code: 137 },
 });
 
-/** All work for so long, and then have nothing to do; the job goes on. */
+/** All executors work for this time, and are idle then; the job goes on. */
 const working = (busyMs: number): Scenario["scripts"] => ({
   [appName]: [{ hangs: true, executors: { "*": { busyMs } } }],
 });
 
-/** The same, but for the first, who works much longer: whoever comes late, the same one goes. */
+/** The same, but the first works much longer: the order of arrival does not change which one is ended. */
 const firstLonger = (busyMs: number): Scenario["scripts"] => ({
   [appName]: [{ hangs: true, executors: { "1001": { busyMs: 60 * minute }, "*": { busyMs } } }],
 });
@@ -78,7 +78,7 @@ const ways: readonly Way[] = [
   },
 ];
 
-/** Spark itself asks for more while tasks wait, and dismisses who has nothing to do, but for the fewest that it keeps. */
+/** Spark asks for more executors while tasks wait, and dismisses idle ones down to its minimum. */
 const dynamic: Scenario = {
   name: "assist-dynamic",
   what: "the driver asks for more executors, and then dismisses those that idle: none of them is lost",

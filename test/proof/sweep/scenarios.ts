@@ -1,4 +1,4 @@
-/** What runs in the sweep of the Spark family. What upstream got wrong is in `upstream.ts`, other lives in `lives.ts`. */
+/** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
 import { crews } from "./crews.ts";
@@ -18,7 +18,7 @@ import { recoveries as ofVolcano } from "./volcano/recoveries.ts";
 import { volcano as jobs } from "./volcano/scenarios.ts";
 import { tellings as toldOfVolcano } from "./volcano/tellings.ts";
 
-/** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
+/** The name of a schedule's run this many minutes after eight, when the simulator's time begins. */
 const runAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / 1_000}000000000`;
 
 const isApplied =
@@ -200,7 +200,7 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "Scheduled",
-    // Of several times that pass meanwhile, one run makes up.
+    // Of several missed times, only one run is made up for.
     without: ["outage-20m"],
     breadth: "part",
   },
@@ -219,7 +219,7 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "Scheduled",
-    // Of several times that pass meanwhile, one run makes up.
+    // Of several missed times, only one run is made up for.
     without: ["outage-20m"],
     breadth: "thin",
   },
@@ -264,7 +264,7 @@ const volcano: readonly Scenario[] = [
   ...besideOfVolcano,
 ];
 
-/** What `--family` chooses. */
+/** The values of `--family`. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

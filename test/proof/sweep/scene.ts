@@ -5,7 +5,7 @@ import type { SimulatorState } from "../../../shared/simulator/open.ts";
 import type { Journal } from "./journal.ts";
 import type { Oracle } from "./oracle.ts";
 
-/** How many there were before this moment. */
+/** The numbers of calls, messages and others before this moment. */
 export type Count = { calls: number; messages: number; events: number; invocations: number; told: number };
 
 export const copyOf = ({ kept, made, firm, latest }: CacheState): CacheState => ({
@@ -22,10 +22,10 @@ export type Scene = {
   readonly count: Readonly<Count>;
   readonly nextSweep: number;
   readonly nextLook: number;
-  /** What the host remembers of its own steps. */
+  /** The cache of the host's own steps. */
   readonly mind: CacheState;
   readonly identities: ReadonlyMap<string, string>;
-  /** Acts of the scenario that were set off, and those that are still to come of them. */
+  /** Acts that were set off, and those of them that are still to come. */
   readonly met: ReadonlySet<number>;
   readonly armed: readonly { readonly at: number; readonly index: number }[];
 };

@@ -1,11 +1,11 @@
 /**
- * What must hold of a schedule and of every run that it makes, judged from objects alone. Each run is judged besides as
- * any SparkApplication is.
+ * The invariants of a schedule and of its runs, judged from objects alone. Each run is also judged as any
+ * SparkApplication is.
  *
- * S1. One time, one run: no run of a name ever comes a second time, and none is of another owner.
- * S2. Times follow upon each other without a gap, as long as the schedule is not suspended.
- * S3. A schedule that is suspended or gone, or of which everything is ordered to end, starts nothing, but for what was under way.
- * S4. No run is ended that had not ended, unless the policy is Replace or everything is ordered to end: then none is left.
+ * S1. One run per time: no name of a run comes twice, and each is owned by the schedule.
+ * S2. Times follow each other without a gap, as long as the schedule is not suspended.
+ * S3. A schedule that is suspended, gone or ordered to end starts nothing, except for writes under way.
+ * S4. No unfinished run is ended, unless the policy is Replace or everything is ordered to end: then none is left.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, ownersOf, textAt } from "./fields.ts";
@@ -17,7 +17,7 @@ const apps = "sparkapplications.sparkoperator.k8s.io";
 const schedules = "scheduledsparkapplications.sparkoperator.k8s.io";
 const label = "sparkoperator.k8s.io/scheduled-app-name";
 const longestArrivalMs = 16_000;
-/** The scenarios' schedules come so often. */
+/** Interval of the scenarios' schedules. */
 const periodSeconds = 720;
 
 type Facts = {
@@ -27,9 +27,9 @@ type Facts = {
   replaces: boolean;
   /** A record holds an order to end everything. */
   ordered: boolean;
-  /** Since when nothing is to be started. */
+  /** Instant since which nothing may be started. */
   stoppedAt: number | undefined;
-  /** Names of all runs that ever came, in their order. */
+  /** Names of all runs that ever came, in order. */
   names: string[];
 };
 

@@ -1,4 +1,4 @@
-/** What a sweep adds up to: cases, violations, how far every fault reached, how long it took to converge. */
+/** The results of a sweep: cases, violations, reach of each fault, and time to converge. */
 import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
 import type { Call } from "./fault.ts";
@@ -27,7 +27,7 @@ export type Permitted = {
 };
 
 export type Score = {
-  /** Every place × every fault that applies there. */
+  /** Expects each fault at every place where it applies. */
   expect(scenario: string, played: Played, wanted: (family: string) => boolean): void;
   add(scenario: string, outcome: Outcome): void;
   of(scenario: string): Tally;
@@ -95,7 +95,7 @@ export const openScore = (): Score => {
   };
 };
 
-/** The middle of some numbers, and the largest. */
+/** The median of some numbers, and the largest. */
 export const spread = (numbers: readonly number[]): { readonly median: number; readonly worst: number } => {
   const sorted = numbers.toSorted((a, b) => a - b);
   return { median: sorted[sorted.length >> 1] ?? 0, worst: sorted.at(-1) ?? 0 };

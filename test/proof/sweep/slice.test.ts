@@ -8,7 +8,7 @@ import { type Played, prepare } from "./units.ts";
 
 const perScenario = { whole: 36, part: 24, thin: 4, sparse: 2 } as const;
 
-/** One case of every series, all of the lists; of these so many, evenly. */
+/** One case of every series, and this many of the lists, evenly spread. */
 const slice = ({ batches }: Played, many: number): readonly Case[] => {
   const all = batches.flatMap(({ batch }): readonly Case[] => (isSeries(batch) ? [batch.at(3)] : batch));
   const stride = Math.max(1, Math.floor(all.length / many));

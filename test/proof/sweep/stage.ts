@@ -1,6 +1,6 @@
 /**
  * The world of a run: the simulator under its clock, and around it the real queue, forwarder, resync and steps. One
- * thread and no chance: the same fault, the same run. What an invocation does to the world passes `calls.ts`.
+ * thread and no chance: the same fault gives the same run. The calls of an invocation pass `calls.ts`.
  */
 import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
@@ -30,7 +30,7 @@ const sweepMs = 300_000;
 const restartMs = 1_000;
 export type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
 
-/** Lets everything that waits on nothing but promises go on until nothing moves any more. */
+/** Waits until nothing goes on that waits for promises only. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Stage {
@@ -51,7 +51,7 @@ export class Stage {
   identities: Map<string, string>;
   readonly count: Count;
   nextSweep: number;
-  /** When a forwarder looks for other controllers; never, in a scenario without one. */
+  /** Instant of the next look of a forwarder for other controllers; never, in a scenario without one. */
   nextLook: number;
   writers: Writers | undefined;
   mind: CacheState;
@@ -59,16 +59,16 @@ export class Stage {
   down = false;
   watchingIs: "on" | "off" = "on";
   order = 0;
-  /** What was reported as an error; and pods that somebody was to act on, and that were not there. */
+  /** Reported errors; and pods of acts that did not exist. */
   readonly errors: string[] = [];
   readonly missed: string[] = [];
-  /** Requests that were to change something, by whoever steps; those that did; of these, steps' that only a resync asked for. */
+  /** Writing requests of all steps; those that changed something; and of these, those that only a resync caused. */
   writes = 0;
   changes = 0;
   lateChanges = 0;
   arrivedByClock = false;
   swept = false; // The latest resync came through.
-  /** What happens between two calls of a step. */
+  /** The acts between two calls of a step. */
   meanwhile: () => void = () => {};
   readonly mail = openMail();
   readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
@@ -123,7 +123,7 @@ export class Stage {
     return watching;
   }
 
-  /** In a scenario about another controller: who is seen to write by the watches, as they begin. */
+  /** In a scenario about another controller: the writers that a starting watch shows. */
   sees(): Writers | undefined {
     return this.theatre.scenario.beside === undefined ? undefined : writersIn(this);
   }
@@ -138,7 +138,7 @@ export class Stage {
     this.lines?.push(`${((this.now() - this.theatre.start) / 1000).toFixed(3).padStart(9)} s  ${line}`);
   }
 
-  /** Every change of the store, at once. */
+  /** Hears every change of the store at once. */
   hear(change: Change): void {
     const { table, object, type } = change;
     this.identities.set(object.metadata.uid, identityOf(table, object));
@@ -163,7 +163,7 @@ export class Stage {
     this.offer(this.watching.hear(change));
   }
 
-  /** What happened while nobody listened is found by comparing. */
+  /** Lists anew: a comparison finds the changes during the break of the watch. */
   relist(): void {
     this.watchingIs = "on";
     this.log("the watch begins again with a list");
@@ -178,7 +178,7 @@ export class Stage {
     }
   }
 
-  /** A message on its way into the queue. */
+  /** Sends a message into the queue, subject to the fault. */
   send(from: Flight | "forwarder" | "listener", message: Message, id: string, ms?: number): void {
     const by = typeof from === "string" ? from : from.by;
     this.count.messages += 1;
@@ -190,7 +190,7 @@ export class Stage {
     this.mail.put(typeof from === "string" ? this.post : from.post, posted, this.fault.message?.(posted));
   }
 
-  /** The invocation is no more. With its host goes all that the host held in memory. */
+  /** Ends an invocation by death. With its host, the host's memory is lost. */
   kill(flight: Flight, host: boolean): void {
     this.log(`  invocation ${flight.id} dies${host ? ", and its host" : ""}`);
     flight.dead = true;
@@ -199,7 +199,7 @@ export class Stage {
     if (host) this.crash();
   }
 
-  /** Whoever steps dies, and with them all that they held in memory; after a while they begin again. */
+  /** All processes that run steps die and lose their memory; after a while they begin again. */
   crash(): void {
     for (const flight of this.flights) {
       flight.dead = true;
@@ -259,7 +259,7 @@ export class Stage {
     await settle();
   }
 
-  /** A forwarder looks for other controllers. */
+  /** A look of a forwarder for other controllers. */
   async look(): Promise<void> {
     const flight = this.flight("look", undefined);
     this.nextLook = this.now() + lookMs;
@@ -272,7 +272,7 @@ export class Stage {
     await settle();
   }
 
-  /** The invocation came to its end: its messages are done, or come back. */
+  /** Ends an invocation: its messages are acknowledged, or come back. */
   finish(flight: Flight, done: boolean, how: object | string | undefined): void {
     if (flight.dead) return;
     this.log(() => `  invocation ${flight.id} ends: ${typeof how === "string" ? how : JSON.stringify(how)}`);
@@ -293,7 +293,7 @@ export class Stage {
     void carry(verdict, { stage: this, flight, n: this.count.calls, effect: close, lost });
   }
 
-  /** Numbers a call and asks the fault about it. */
+  /** Numbers a call, and asks the fault about it. */
   register(flight: Flight, about: Pick<Call, "via" | "what" | "write"> & { readonly request?: HttpRequest }) {
     this.count.calls += 1;
     const n = this.count.calls;
@@ -307,7 +307,7 @@ export class Stage {
     return verdict;
   }
 
-  /** The request takes effect. */
+  /** Lets the request take effect. */
   perform(request: HttpRequest): HttpResponse {
     const isWrite = request.method !== "GET" && !isSighting(request);
     if (isWrite) this.writes += 1;

@@ -1,11 +1,11 @@
-/** Reads answered from the past, as by a server that is behind the others. */
+/** Reads answered from the past, as by an API server that is behind the others. */
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { placeOf, refusal } from "./door.ts";
 
 const fieldOf = (name: string): string => `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
 
-/** The collection as it was, through the API's own exact revisions. */
+/** The collection at an earlier revision, by the API's own exact reads. */
 const listAt = (simulator: Simulator, request: HttpRequest, path: string, back: number): HttpResponse => {
   const revision = Math.max(1, simulator.store.revision() - back);
   const mark = path.includes("?") ? "&" : "?";

@@ -1,4 +1,4 @@
-/** Machines that do not answer any more, and never will: the driver is on one, or what is left of a run that is to begin anew. */
+/** Machines that never answer again: with the driver, or with pods of a run that is to begin anew. */
 import { type Act, appName, base, bothRun, type Scenario } from "./plot.ts";
 
 const executor = { pod: /-exec-\d+$/, nth: 1 } as const;

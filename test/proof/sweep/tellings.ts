@@ -1,4 +1,4 @@
-/** Somebody listens to an application's status updates, and is well, ill, slow, absent, or another one after a while. */
+/** Listeners to an application's status updates that work, fail, are slow or absent, or change after a while. */
 import { type Act, appName, base, executorRuns, type Mood, type Scenario, stateIs } from "./plot.ts";
 import { connect, isReady, schedule, suspended } from "./recoveries.ts";
 
@@ -108,7 +108,7 @@ const ways: readonly Way[] = [
 const annotations = { "rekindle.dev/updates-to": hook };
 const answers = ["listener-500", "listener-away", "listener-mute"] as const;
 
-/** Of the kinds beside applications. */
+/** Scenarios of the kinds beside applications. */
 const others: readonly Scenario[] = [
   schedule({
     name: "schedule-told",

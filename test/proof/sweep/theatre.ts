@@ -1,4 +1,4 @@
-/** Where the runs of one scenario are played: one simulator, set back for each, and what stands in it from the beginning. */
+/** The fixture of a scenario's runs: one simulator, restored for each run, and its initial objects. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -17,18 +17,18 @@ import type { Scene } from "./scene.ts";
 import { guestsFor } from "./volcano/players.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
-/** Takes the step of a key's messages; undefined when they must be delivered again. */
+/** Runs the step of a key's messages; undefined when they must be delivered again. */
 export type Takes = (world: World, messages: readonly Message[]) => Promise<object | undefined>;
 
 export type Theatre = {
   readonly scenario: Scenario;
   readonly simulator: Simulator;
   readonly clusterUid: string;
-  /** Virtual time at which the first message may come. */
+  /** Virtual time from which messages may come. */
   readonly start: number;
-  /** Everything stands, nobody has acted yet. */
+  /** The scene with all initial objects, before the first act. */
   readonly opening: Scene;
-  /** Whoever takes the steps; absent: the engine. */
+  /** The function that runs steps; absent: the engine. */
   readonly takes?: Takes;
   audience: ((change: Change) => void) | undefined;
 };
@@ -53,7 +53,7 @@ export const manifest = (
 
 export const pods = `/api/v1/namespaces/${namespace}/pods`;
 
-/** A pod that no scheduler takes. */
+/** A pod that no scheduler binds. */
 const gatedPod = (name: string, labels: Readonly<Record<string, string>>): object => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -64,7 +64,7 @@ const gatedPod = (name: string, labels: Readonly<Record<string, string>>): objec
   },
 });
 
-/** As the Spark operator submits it, and its webhook leaves it: no confs to be read, and nothing of ours. */
+/** A driver as the Spark operator submits it and its webhook leaves it: without readable confs or Rekindle's marks. */
 export const driverLeft = (name: string, uid: string): object => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -90,13 +90,13 @@ export const driverLeft = (name: string, uid: string): object => ({
 
 const stranger = `${appName}-other`;
 
-/** Whose rights drivers have. */
+/** The service account of drivers. */
 export const account = [
   `/api/v1/namespaces/${namespace}/serviceaccounts`,
   { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace } },
 ] as const;
 
-/** Objects of others that carry names and labels like ours, and owners that are not ours. */
+/** Objects of others with names and labels like Rekindle's, and with other owners. */
 const ofSpark = (scenario: Scenario): readonly (readonly [path: string, body: object])[] => {
   const labels = {
     "sparkoperator.k8s.io/app-name": appName,
@@ -152,16 +152,16 @@ const write = (simulator: Simulator, method: string, path: string, body: object)
   if (answer.status >= 300) throw new Error(`${path}: ${answer.body}`);
 };
 
-/** Puts an object into it; throws what the server has against it. */
+/** Creates an object; throws the server's refusal. */
 export const post = (simulator: Simulator, path: string, body: object): void => write(simulator, "POST", path, body);
 
-/** A cluster before anybody acts: what runs in it begins there, and hears of every change. */
+/** A cluster before any act: a run begins there and hears of every change. */
 export type House = Pick<Theatre, "simulator" | "clusterUid" | "start" | "audience"> & {
   readonly state: ReturnType<Simulator["snapshot"]>;
   readonly identities: ReadonlyMap<string, string>;
 };
 
-/** Lets what was put into it come to rest. */
+/** Runs the clock until the initial objects are at rest. */
 export const houseOf = (simulator: Simulator): House => {
   const { store, clock } = simulator;
   clock.advanceTo(clock.now() + 10_000);
@@ -182,7 +182,7 @@ export const houseOf = (simulator: Simulator): House => {
 
 type Cast = Pick<Theatre, "scenario" | "takes"> & Pick<Scene, "oracle" | "armed">;
 
-/** The house opened for a play, for whose audience all happens from now on. */
+/** Opens the cluster for a scenario. */
 export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theatre => {
   const { simulator, clusterUid, start, state, identities } = house;
   const theatre: Theatre = {
@@ -206,13 +206,13 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
   return theatre;
 };
 
-/** So long every executor works from its start on, ms; 0 where its user lets those who work be ended. */
+/** Time, ms, for which each executor works from its start on; 0 where busy executors may be ended. */
 const busyMsOf = ({ scripts, annotations }: Scenario): number =>
   annotations?.["rekindle.dev/executor-scale-down"] === "force"
     ? 0
     : (scripts[appName]?.[0]?.executors?.["*"]?.busyMs ?? 0);
 
-/** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
+/** Opens the simulator of a scenario with its initial objects, lets them come to rest, and applies the application. */
 export const openTheatre = (scenario: Scenario): Theatre => {
   const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
   const simulator = openSimulator({

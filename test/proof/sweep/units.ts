@@ -1,4 +1,4 @@
-/** The work of a sweep cut into pieces that any worker can take, and the one case that an id names. */
+/** Cuts the work of a sweep into pieces for any worker, and finds the case of an id. */
 import { type Case, isSeries, type Kind, type Series, type Sized, twofold } from "./case.ts";
 import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
@@ -8,12 +8,12 @@ import type { Scenario } from "./plot.ts";
 import { scenarios } from "./scenarios.ts";
 import { openTheatre, type Theatre } from "./theatre.ts";
 
-/** Cases of one piece: some of a list, by their places in it, or a series. */
+/** Cases of one piece: some of a list, by their indexes, or a series. */
 export type Unit = { readonly scenario: string; readonly batch: number; readonly at: readonly number[] };
 
 const stretch = 48;
 
-/** What is wanted: families by a regular expression, one kind of cases, what a seed draws; all, where it says nothing. */
+/** The chosen cases: families by a regular expression, one kind of cases, a seed; absent parts choose all. */
 export type Choice = {
   readonly families?: string | undefined;
   readonly kind?: Kind | undefined;
@@ -66,14 +66,14 @@ export const unitsOf = ({ theatre, batches }: Played, drawing: Drawing): readonl
     return starts.map((from) => ({ ...about, at: all.slice(from, from + stretch) }));
   });
 
-/** What became of a case, and where it struck. */
+/** The result of a case, and its place. */
 export type Outcome = Verdict & {
   readonly kind: Kind;
   readonly family: string;
   readonly site: string | undefined;
 };
 
-/** A place in the code that calls, as far as a test can tell: who, what, and in which phase. */
+/** The place of a call, as far as a test can tell: caller, call and phase. */
 export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
   call === undefined ? undefined : `${call.by}: ${call.what} in ${call.phase === "" ? "no phase" : call.phase}`;
 
@@ -83,7 +83,7 @@ const outcome = async ({ played, kind }: Playing, one: Case): Promise<Outcome> =
   const verdict = await play(played.theatre, played.rehearsal, one);
   const { family, second } = one;
   if (second === undefined) return { ...verdict, kind, family, site: siteOf(one) };
-  // Of two faults whose second never came about, one is left.
+  // Of two faults whose second never happened, one is left.
   return { ...verdict, kind: verdict.last ? "singles" : "pairs", family: twofold, site: undefined };
 };
 

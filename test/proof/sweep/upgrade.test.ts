@@ -1,4 +1,4 @@
-/** Whoever upgrades Rekindle, or goes back, restarts nobody. */
+/** An upgrade or rollback of Rekindle restarts no application. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { versions, violationsOf } from "./upgrade.ts";

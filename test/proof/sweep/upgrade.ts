@@ -1,6 +1,6 @@
 /**
- * Upgrade and rollback: a crowd of running applications whose records another version has written. Whatever is stepped
- * and resynced then, nothing is deleted, nothing is created, and all of them run on in their first attempt.
+ * Upgrade and rollback: many running applications whose records another version has written. Steps and resyncs then
+ * delete nothing and create nothing, and all applications run on in their first attempt.
  */
 import { take } from "../../../shared/engine/batch.ts";
 import type { World } from "../../../shared/engine/world.ts";
@@ -15,7 +15,7 @@ const crowd = 100;
 const cluster = "upgrade";
 const otherDigest = "0".repeat(64);
 
-/** What another version's records differ in. */
+/** The differences of other versions' records. */
 export const versions = [
   { name: "upgrade: records of the normaliser before (N-1)", memory: { normaliser: 0, spec: otherDigest } },
   {
@@ -41,7 +41,7 @@ const stepAll = async (scene: Scene): Promise<void> => {
     await take(scene.world, [{ cluster, kind: "SparkApplication", namespace, name, reason: "test" }]);
 };
 
-/** What a resync finds is stepped, until it finds nothing to send for. */
+/** Runs steps for the findings of resyncs, until a resync finds nothing. */
 const resyncAll = async ({ found, world }: Scene): Promise<void> => {
   const { messages } = await found("1");
   for (const message of messages) await take(world, [message]);
@@ -60,7 +60,7 @@ const running = async (scene: Scene): Promise<void> => {
 
 const acting = /^(DELETE|POST (pods|services|configmaps))/;
 
-/** What was done that should not have been; nothing, if all is well. */
+/** The violations; empty where there are none. */
 export const violationsOf = async (memory: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
   const scene = await open();
   await running(scene);

@@ -1,4 +1,4 @@
-/** Where the Spark operator went wrong, by the numbers of the catalogue of its bugs: each a scenario that must go well. */
+/** Bugs of the Spark operator, by their numbers in the catalogue: each is a scenario that must go well. */
 
 import type { Change } from "../../../shared/simulator/store.ts";
 import { appName, base, driverRuns, executorRuns, isDriver, type Scenario, stateIs } from "./plot.ts";

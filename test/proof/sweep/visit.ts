@@ -1,4 +1,4 @@
-/** A visit to a cluster without a stage: steps and resyncs of nobody in particular, and the requests that they make. */
+/** Steps and resyncs on a cluster without a `Stage`, and the requests that they make. */
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
@@ -11,14 +11,14 @@ import type { Simulator } from "../../../shared/simulator/open.ts";
 import { wordsFor } from "./door.ts";
 
 export type Visit = {
-  /** Requests in words, as they come: `POST pods`. */
+  /** Requests in words, in order: `POST pods`. */
   readonly requests: string[];
   readonly transport: Transport;
-  /** Somebody new, with nothing in its hands but what is outside. */
+  /** A fresh invocation, which shares only the cluster with others. */
   anybody(): Promise<World>;
-  /** What a resync finds: how many it sent for, and for whom. */
+  /** The findings of a resync: the number of its messages, and the messages. */
   found(id: string): Promise<{ readonly sent: number; readonly messages: readonly Message[] }>;
-  /** As a user would; throws what the server has against it. */
+  /** Sends a request as a user would; throws the server's refusal. */
   ask(method: string, path: string, body?: object): void;
 };
 

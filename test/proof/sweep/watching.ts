@@ -1,4 +1,4 @@
-/** The forwarder under virtual time: its real pure parts, told of changes by the store instead of by a stream. */
+/** The forwarder under virtual time: its real pure parts, which get changes from the store instead of a stream. */
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import type { Change as Known, Sending } from "../../../shared/forward/keys.ts";
@@ -9,13 +9,13 @@ import { fieldSelector } from "../../../shared/simulator/selectors.ts";
 import type { Change, Store } from "../../../shared/simulator/store.ts";
 
 export type Watching = {
-  /** Sendings of one change of the store. */
+  /** The sendings of one change of the store. */
   readonly hear: (change: Change) => readonly Sending[];
-  /** Whether any watch would tell of it. */
+  /** Whether any watch reports the change. */
   readonly tells: (change: Change) => boolean;
-  /** What a host knows without asking. */
+  /** The cache of a host. */
   readonly known: Forwarder["known"];
-  /** Everything is listed anew; only differences are news. */
+  /** Lists everything anew; only differences give sendings. */
   readonly relist: () => readonly Sending[];
 };
 
@@ -27,7 +27,7 @@ const stored = (object: Change["object"]): Stored => object as unknown as Stored
 /** The object of a change, as its server gives it. */
 export const storedOf = ({ object }: Change): Stored => stored(object);
 
-/** Nothing is known yet; `cluster` is the alias in keys. */
+/** Opens watches that know nothing yet; `cluster` is the alias in keys. */
 export const openWatching = (cluster: string, watchers: readonly Watcher[], store: Store): Watching => {
   const loops = subjectsOf(watchers).map((subject) => ({
     subject,
@@ -35,7 +35,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     selects: selectorOf(subject.selector ?? "") ?? (() => false),
     shows: fieldSelector(tableOf(subject), subject.field ?? ""),
     known: openObjectCache(subject.trim),
-    /** The greatest version that it has heard of, as its server's store counts them. */
+    /** The greatest version heard, as the server's store counts them. */
     at: { version: 0 },
   }));
   type Loop = (typeof loops)[number];
@@ -43,7 +43,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     changes.flatMap((change) => sendingsOf(cluster, subject, change));
   const selected = ({ selects, shows }: Loop, object: Change["object"] | undefined): boolean =>
     object !== undefined && selects(object.metadata.labels ?? {}) && shows(object);
-  /** An object that a selector no longer selects is gone for its watch. */
+  /** An object that a selector stops selecting is deleted for its watch. */
   const told = (loop: Loop, { type, object, before }: Change): readonly Known[] => {
     loop.at.version = Math.max(loop.at.version, Number(object.metadata.resourceVersion));
     if (type !== "DELETED" && selected(loop, object)) return loop.known.seen(stored(object));

@@ -1,10 +1,10 @@
-/** One of the threads of a sweep: takes a piece, plays it, tells, and asks for the next. */
+/** A thread of a sweep: takes a piece, plays it, reports, and asks for the next. */
 import { parentPort, workerData } from "node:worker_threads";
 import { type Choice, type Outcome, type Played, playUnit, prepare, type Unit } from "./units.ts";
 
 export type Told = { readonly unit: Unit | undefined; readonly outcomes: readonly Outcome[] };
 
-// Nobody reads where a refusal was made; what is replayed alone says it.
+// Stack traces of refusals are not read here; a replay shows them.
 Error.stackTraceLimit = 0;
 
 const choice = workerData as Choice;

@@ -1,14 +1,14 @@
 /**
- * What must hold of a job's pods, judged from objects alone.
+ * The invariants of a job's pods, judged from objects alone.
  *
- * V1. One body per job, version, retry, task and ordinal, unless somebody else than a step took the first, or none is
- *     wanted any more, for the version is past, the job is over, or what it was for is done: who saved it and was slow may
- *     still make one within fence and timeout, and it is a stray.
- * V2. No body comes before its version was saved, before its group was let in, or before what its task comes after.
- * V3. No step ends a pod that is of the newest version, within its task's size, and that nothing has doomed.
- * V4. What has finished is kept where the record says that it is kept.
- * V13. A stray comes no later than 16 s after it was wanted no more, and is ended within 3 s.
- * V14. Where a restart waits, no body of its version comes before the wait is over.
+ * V1. One pod per job, version, retry, task and ordinal, unless another client than a step took the first, or none is
+ *     wanted any longer (the version is past, the job is over, or its work is done): a slow step may then still create
+ *     one within fence and timeout, and it is a stray.
+ * V2. No pod comes before its version was saved, before its group was admitted, or before its task's predecessors.
+ * V3. No step ends a pod of the newest version, within its task's size, that is not doomed.
+ * V4. Finished pods are kept where the record says so.
+ * V13. A stray comes at most 16 s after the end of its use, and is ended within 3 s.
+ * V14. Where a restart waits, no pod of its version comes before the end of the wait.
  */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
@@ -49,7 +49,7 @@ const tasksIn = (job: Item | undefined): readonly unknown[] => listAt(job, "spec
 
 const readyKey = (job: string, version: number, task: string): string => `${job} ${version} ${task}`;
 
-/** V2, of what the task comes after: once that was there, it was. */
+/** V2, for predecessors of a task: once ready, they count as ready. */
 const followsOthers = (facts: Facts, job: Item | undefined, body: Omit<Body, "strayAt">): boolean => {
   const task = tasksIn(job).find((one) => textAt(one, "name") === body.task);
   const names = listAt(task, "dependsOn", "name").map(String);
@@ -59,7 +59,7 @@ const followsOthers = (facts: Facts, job: Item | undefined, body: Omit<Body, "st
     : names.every(isReady);
 };
 
-/** Since when a body is wanted no more; undefined while it is. */
+/** The instant since which a pod is not wanted; undefined while it is wanted. */
 const pastSince = (facts: Facts, body: Omit<Body, "strayAt">): number | undefined => {
   const { record, movedAt, overAt, gone, uid, earlier, done } = facts;
   if (gone) return earlier.get(uid ?? "");
@@ -103,7 +103,7 @@ export const checkStrays = ({ pods }: Facts, now: number, blame: Blame): void =>
 
 const isExcess = ({ replicas }: Facts, { task, index }: Body): boolean => index >= (replicas.get(task) ?? 0);
 
-/** V3, V4: why a step may end this pod; undefined when nothing speaks for it. */
+/** V3, V4: the reason for which a step may end this pod; undefined: it may not. */
 const reasonFor = (facts: Facts, uid: string, body: Body): string | undefined => {
   const { record } = facts;
   if (facts.gone || record === undefined || body.job !== facts.uid) return "its job is gone";
@@ -123,7 +123,7 @@ const checkEnd = (facts: Facts, uid: string, body: Body, blame: Blame): void => 
   if (reason === "too many" || again) facts.freed.add(idOf(body));
 };
 
-/** Somebody asks for the end of a pod, or takes it at once. */
+/** Hears the request to end a pod, or its removal. */
 const hearEnd = (facts: Facts, { object }: Change, { actor, blame, now }: Hearing, body: Body): void => {
   if (body.ending) return;
   body.ending = true;
@@ -158,7 +158,7 @@ export const hearPod = (facts: Facts, change: Change, hearing: Hearing): void =>
   noteReady(facts, job, known);
 };
 
-/** A task is there when as many of its pods run, or are done, as it needs. */
+/** A task is ready when enough of its pods run or have finished. */
 const noteReady = ({ pods, ready }: Facts, job: Item | undefined, { job: uid, version, task }: Body): void => {
   const one = tasksIn(job).find((each) => textAt(each, "name") === task);
   const least = numberAt(one, "minAvailable") ?? numberAt(one, "replicas") ?? 0;
@@ -172,6 +172,6 @@ const noteReady = ({ pods, ready }: Facts, job: Item | undefined, { job: uid, ve
   if (there.length >= least) ready.add(readyKey(uid, version, task));
 };
 
-/** What the job asks for, by task. */
+/** The replicas of the job's spec, by task. */
 export const replicasIn = (job: Item): Facts["replicas"] =>
   new Map(tasksIn(job).map((task) => [textAt(task, "name") ?? "", numberAt(task, "replicas") ?? 0]));

@@ -1,6 +1,6 @@
-/** What the judge of a Volcano job remembers of a run: plain data, so that a fork is a copy. */
+/** The memory of a Volcano job's judge: plain data, so that a fork is a copy. */
 
-/** One body: what a pod of the job says of itself, and what became of it. */
+/** One pod of the job: its labels and its fate. */
 export type Body = {
   readonly name: string;
   readonly job: string;
@@ -8,16 +8,16 @@ export type Body = {
   readonly index: number;
   readonly version: number;
   readonly retry: number;
-  /** It is there and has not finished. */
+  /** It exists and has not finished. */
   live: boolean;
   phase: string;
-  /** Somebody has asked for its end. */
+  /** Its end has been requested. */
   ending: boolean;
-  /** When it came, if it was wanted no more by then, epoch ms. */
+  /** Instant of its coming, epoch ms, if it was not wanted then. */
   readonly strayAt: number | undefined;
 };
 
-/** What the record says: what was handed out, and which pods are to be ended. */
+/** The content of the record: assigned versions and retries, and the pods to end. */
 export type Saved = {
   readonly job: string;
   readonly phase: string;
@@ -25,13 +25,13 @@ export type Saved = {
   readonly retry: number;
   readonly keeps: boolean;
   readonly doomed: readonly string[];
-  /** Until when the pods of a restart wait, epoch ms. */
+  /** End of the wait of a restart's pods, epoch ms. */
   readonly waits: number;
-  /** Commands that were taken. */
+  /** Commands that the record shows as taken. */
   readonly taken: readonly string[];
-  /** The cluster that the record was made in. */
+  /** The cluster in which the record was made. */
   readonly cluster: string;
-  /** Somebody has ordered the end of everything. */
+  /** The end of everything has been ordered. */
   readonly ordered: boolean;
 };
 
@@ -39,32 +39,32 @@ export type Facts = {
   violations: string[];
   uid: string | undefined;
   gone: boolean;
-  /** Jobs of the name that were deleted, and when, by UID. */
+  /** Deleted jobs of the name: UID → instant of the deletion. */
   earlier: Map<string, number>;
-  /** When the record's version last moved. */
+  /** Instant of the last change of the record's version. */
   movedAt: number;
-  /** When the record came to a phase in which nothing goes on; undefined in all others. */
+  /** Instant at which the record reached an idle phase; undefined in all others. */
   overAt: number | undefined;
-  /** As the status shows it. */
+  /** The phase in the status. */
   phase: string;
-  /** Pods that the job asks for, by task: the most that it ever did, and what it does now. */
+  /** Replicas by task: the most that the job ever asked for, and the current number. */
   replicas: Map<string, number>;
   record: Saved | undefined;
   pods: Map<string, Body>;
-  /** Bodies that ever came: job, version, retry, task, ordinal. */
+  /** All pods that ever came: job, version, retry, task, ordinal. */
   born: Set<string>;
-  /** Of these, those that somebody else than a step took away, and so may come again. */
+  /** Those of them that another client than a step took away, and that may come again. */
   freed: Set<string>;
-  /** Pods that succeeded and that a user removed: they did what they were for. */
+  /** Number of succeeded pods that a user removed: their work is done. */
   removed: number;
-  /** The same, as `born` names them, and since when, epoch ms: nobody makes them again, but who was slow. */
+  /** The same pods, as in `born`, with the instant, epoch ms: only a slow step may create them again. */
   done: Map<string, number>;
-  /** The job's ssh key, and whose it is. */
+  /** The job's ssh key, and its job. */
   key: { readonly job: string; readonly text: string } | undefined;
-  /** Of what pods share: what came when the job was over, from a step that was slow. */
+  /** Shared objects that a slow step created after the job's end. */
   late: Set<string>;
   groups: Map<string, { readonly name: string; readonly phase: string; readonly owned: boolean }>;
-  /** Tasks that others may follow, by job, version and task. */
+  /** Tasks that are ready for their followers, by job, version and task. */
   ready: Set<string>;
 };
 

@@ -1,4 +1,4 @@
-/** A job of a queue that sends its pods to other clusters, restarted once. */
+/** A job in a queue that forwards its pods to other clusters, restarted once. */
 import type { Scenario } from "../plot.ts";
 import { done, fails, job, living, long, policy } from "./jobs.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Servers that end with 0 on SIGTERM. Kubelets write `Succeeded` for them while their pods are being deleted, also long
- * before the pods are gone where a finalizer holds them: drained, resized and suspended, they are never done. So it is
- * where their node is about to go.
+ * before the removal where a finalizer holds them: drained, resized and suspended pods never count as finished. The
+ * same holds where their node is about to go.
  */
 import { type Act, appName, namespace, type Scenario } from "../plot.ts";
 import { command } from "./commands.ts";

@@ -1,7 +1,7 @@
-/** Lives of jobs whose steps are a host's: it goes by what it watches and by what it remembers of its own steps. */
+/** Jobs whose steps are a host's: they use its watch and its memory of its own steps. */
 import type { Scenario } from "../plot.ts";
 
-/** Those in which most hangs on what was seen last. */
+/** Scenarios that depend most on the last observation. */
 const told = [
   "job-completion",
   "job-scale-down",

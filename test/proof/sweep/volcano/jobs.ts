@@ -1,4 +1,4 @@
-/** What Volcano scenarios are made of: a master and two workers, how their pods live, and what happens to them. */
+/** The parts of Volcano scenarios: a master and two workers, the courses of their pods, and acts. */
 import { numberAt, textAt } from "../fields.ts";
 import { type Act, appName, canaries, type Scenario } from "../plot.ts";
 import type { Life, Lives } from "./players.ts";
@@ -33,12 +33,12 @@ export const policy = (event: string, action: string, more: Fields = {}): Fields
 
 export const plugins = { svc: [], ssh: [], env: [] } as const;
 
-/** Lives of pods, by the name after the job's. */
+/** Courses of pods, by the part of their name after the job's. */
 export const living = (lives: Readonly<Record<string, readonly Life[]>>): Lives =>
   Object.fromEntries(Object.entries(lives).map(([name, each]) => [name === "*" ? name : `${appName}-${name}`, each]));
 
 export const done: Life = { runMs: 3_000 };
-/** Longer than a step takes to come again after a death, or a message that was lost to be made up for. */
+/** Longer than a step's return after a death, or the replacement of a lost message. */
 export const slowly: Life = { runMs: 600_000 };
 export const fails: Life = { runMs: 2_000, exitCode: 3 };
 /** Runs until it is told to end. */
@@ -51,7 +51,7 @@ export const podRuns =
     object.metadata.name === `${appName}-${name}` &&
     textAt(object, "status", "phase") === "Running";
 
-/** It runs in this version of the job. */
+/** The pod runs in this version of the job. */
 export const podRunsIn =
   (name: string, version: string): When =>
   (change) =>
@@ -69,13 +69,13 @@ export const phaseIs =
     object.metadata.name === appName &&
     textAt(object, "status", "state", "phase") === phase;
 
-/** Everybody has been told that so many run: whoever goes now was seen. */
+/** The status counts this many running pods: their ends are observable from then on. */
 export const runningIs =
   (many: number): When =>
   (change) =>
     phaseIs("Running")(change) && numberAt(change.object, "status", "running") === many;
 
-/** The same of a later version of the job. */
+/** The same for a later version of the job. */
 export const runningIn =
   (version: number, many: number): When =>
   (change) =>

@@ -1,15 +1,17 @@
 /**
- * What must hold of a Volcano job after every call and at the end, judged from objects alone: nothing of the engine or
- * of a kind's room is asked. Of its pods, V1–V4, V13 and V14: see `bodies.ts`; at rest, V9–V12 and V15: see `rest.ts`.
+ * The invariants of a Volcano job after every call and at the end, judged from objects alone: it asks nothing of the
+ * engine or of a kind's room. Those of pods, V1–V4, V13 and V14: see `bodies.ts`; at rest, V9–V12 and V15: see
+ * `rest.ts`.
  *
- * V5. Phases follow upon each other as the table says, in the record and as everybody sees them; an end is an end.
- * V6. The version and the retries never go back. A retry is spent by every way into Restarting, unless the job
- *     asks for some that spend none, and by nothing else; the version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
- * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
- * V8. A command is removed when a record says that it was taken, and not before.
- * I5. Nothing is touched but what this job owns, commands that are for it, what queues say of themselves, and in the job
- *     the names of claims that stand there without one, and that its queue forwards it. Of a job of
- *     its name that was deleted, something may still be made within fence and timeout: it goes with its owner (V12).
+ * V5. Phases follow each other as the table says, in the record and in the status; an end is final.
+ * V6. Version and retries never go back. Every way into Restarting spends a retry, unless the job exempts some, and
+ *     nothing else does. The version moves by one, only where all pods are ended: always into Aborting, Terminating
+ *     and Completing.
+ * V7. Shared objects and the group are not deleted while pods of the job live; an ssh key never changes.
+ * V8. A command is removed when a record shows it as taken, and not before.
+ * I5. Steps write only the job's own objects, commands for it, changes of queues, and in the job missing claim
+ *     names and the mark of forwarding. For a deleted job of its name, an object may still be created within fence and
+ *     timeout: it is deleted with its owner (V12).
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  */
@@ -35,10 +37,10 @@ const shared: ReadonlySet<string> = new Set([
   ...["configmaps", "services", "secrets"],
   "networkpolicies.networking.k8s.io",
 ]);
-/** What a job may consist of. */
+/** The tables of a job's own objects. */
 const accompanying: ReadonlySet<string> = new Set([...shared, "pods", "persistentvolumeclaims", groups]);
 
-/** Since when what the record says has been so. */
+/** Notes the instants of the record's last changes. */
 const noteTimes = (facts: Facts, { version, phase }: Saved, now: number): void => {
   if (facts.record?.version !== version) facts.movedAt = now;
   facts.overAt = isOver(phase) ? (facts.overAt ?? now) : undefined;
@@ -58,7 +60,7 @@ const volumesOf = (job: Item | undefined): readonly object[] => {
 const claimsOf = (job: Item | undefined): readonly string[] =>
   volumesOf(job).map((volume) => textAt(volume, "volumeClaimName") ?? "");
 
-/** All of a job but its status, and the names that its claims are given. */
+/** A job without its status and the names of its claims. */
 const unnamed = (job: Item | undefined): unknown => ({
   ...job,
   status: undefined,
@@ -69,7 +71,7 @@ const unnamed = (job: Item | undefined): unknown => ({
   },
 });
 
-/** The claims that had no name have one now. */
+/** True when claims without a name get one, and nothing else changes. */
 const isNaming = ({ object, before }: Change): boolean => {
   const names = claimsOf(object);
   return same(unnamed(object), unnamed(before)) && claimsOf(before).every((name, i) => ["", names[i]].includes(name));
@@ -82,7 +84,7 @@ const unforwarded = (job: Item | undefined): unknown => {
   return { ...job, metadata: { ...job?.metadata, annotations, resourceVersion: "" } };
 };
 
-/** The job says from now on that its queue sends its pods to other clusters. */
+/** True when the job gets the mark that its queue forwards its pods. */
 const isForwarding = ({ object, before }: Change): boolean =>
   object.metadata.annotations?.[forwardingKey] === "true" && same(unforwarded(object), unforwarded(before));
 
@@ -121,7 +123,7 @@ export const openJobOracle = (
 
   const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
     if (type === "DELETED") facts.record = undefined;
-    // What a person or another cluster makes of a record is none of ours, but for whose it was.
+    // Changes of a record by users or another cluster are not judged; only its cluster and an order count.
     if (type === "DELETED" || actor !== "engine") {
       const [cluster = "", ordered] = [textAt(object, "spec", "cluster"), at(object, "spec", "cleanup") !== undefined];
       if (facts.record !== undefined) facts.record = { ...facts.record, cluster, ordered };
@@ -171,7 +173,7 @@ export const openJobOracle = (
   const isExpired = ({ object }: Change): boolean =>
     isFinal(facts.phase) && numberAt(object, "spec", "ttlSecondsAfterFinished") !== undefined;
 
-  /** What a step may do to objects of a table; of all others, what the job owns and consists of. */
+  /** The allowed changes by table; in all other tables, changes of the job's own objects. */
   const permits: Readonly<Record<string, (change: Change) => boolean>> = {
     [checkpoints]: ({ object }) =>
       isRecord(object) || isDelivery(object, { ...subject, kind: "Job" }) || object.metadata.name.startsWith("queue."),
@@ -188,7 +190,7 @@ export const openJobOracle = (
       type === "DELETED" && textAt(object, "target", "name") === subject.name,
   };
 
-  /** Made for a job that was there a moment ago. */
+  /** True for an object of a job that was deleted a moment ago. */
   const isLate = ({ type, object }: Change, now: number): boolean =>
     type === "ADDED" &&
     ownersOf(object).some((owner) => now - (facts.earlier.get(owner) ?? Number.NEGATIVE_INFINITY) <= longestArrivalMs);

@@ -1,10 +1,10 @@
 /**
- * What must hold of those that make jobs, flows and CronJobs, judged from objects alone; each job that they make is judged
- * besides as any job is.
+ * The invariants of flows and CronJobs, which create jobs, judged from objects alone; each of their jobs is also
+ * judged as any job is.
  *
- * M1. A job of a name comes once, and its maker owns it; one that a user took away before it was complete may come again.
- * M2. Nothing is made for a maker that is gone, but for what was under way.
- * M3. Nothing is touched but what the maker owns, and what its jobs own. A job is ended for a reason of its maker's.
+ * M1. A job of a name comes once, owned by its maker. One that a user deleted before it was complete may come again.
+ * M2. Nothing is created for a deleted maker, except for writes under way.
+ * M3. Steps write only the maker's own objects and those of its jobs. A job is ended for a reason of its maker's.
  */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { at, ownersOf, textAt } from "../fields.ts";
@@ -17,7 +17,7 @@ type Blame = (what: string) => void;
 
 export const jobs = "jobs.batch.volcano.sh";
 
-/** A job, and what became of it. */
+/** A job, and whether it is gone. */
 export type Child = { readonly name: string; readonly uid: string; object: Item; gone: boolean };
 
 export type Facts = {
@@ -25,36 +25,36 @@ export type Facts = {
   object: Item | undefined;
   uid: string | undefined;
   phase: string;
-  /** Since when nothing is to be made: it is gone, or told to wait. */
+  /** Instant since which nothing may be created: the maker is gone or suspended. */
   stoppedAt: number | undefined;
-  /** By their UIDs, in the order of their coming. */
+  /** By UID, in the order of their coming. */
   children: Map<string, Child>;
-  /** What was ever seen of its jobs; each maker has words of its own. */
+  /** Signs that its jobs have ever shown, in the words of each maker. */
   signs: Set<string>;
   /** Names of jobs that a user took away before they were complete. */
   freed: Set<string>;
-  /** Somebody has ordered the end of everything. */
+  /** The end of everything has been ordered. */
   ordered: boolean;
 };
 
-/** What a kind of makers promises. Each says what is wrong, or nothing. */
+/** The rules of a kind of makers. Each lists its violations. */
 export type Rules = {
   readonly kind: string;
   readonly table: string;
-  /** Beside the objects of jobs: what else a step of such a maker may change. */
+  /** Further tables that a step of such a maker may change. */
   readonly touches?: readonly string[];
   readonly phaseOf: (maker: Item) => string;
   readonly isStopped: (maker: Item) => boolean;
   readonly moves: (before: string, after: string) => boolean;
   readonly born: (facts: Facts, child: Child, now: number) => readonly string[];
-  /** Why a step may end this job; undefined when nothing speaks for it. */
+  /** Whether a step may end this job. */
   readonly mayEnd: (facts: Facts, child: Child) => boolean;
-  /** What a job shows now that may be asked for later. */
+  /** The signs of a job that a later check may ask for. */
   readonly signs: (job: Item) => readonly string[];
   readonly rest: (facts: Facts) => readonly string[];
 };
 
-/** A sign of a maker that waited for a while. */
+/** The sign of a maker that was suspended for a while. */
 export const resumed = "resumed";
 
 const longestArrivalMs = 16_000;
@@ -131,14 +131,14 @@ const hearJob = (court: Court, change: Change, actor: string, now: number): void
   for (const sign of rules.signs(object)) facts.signs.add(sign);
 };
 
-/** From an order to end everything on nothing is to be made. */
+/** After an order to end everything, nothing may be created. */
 const hearRecord = ({ facts }: Court, { object }: Change, now: number): void => {
   if (at(object, "spec", "cleanup") === undefined) return;
   facts.ordered = true;
   facts.stoppedAt ??= now;
 };
 
-/** Templates that a flow is made from have their own records. */
+/** True for the records of templates, which flows are made from. */
 const isOfTemplate = ({ metadata }: Item): boolean => metadata.name.startsWith("jobtemplate.");
 
 /** M3. */

@@ -1,4 +1,4 @@
-/** Where a job may go from where it is, copied from the specification (volcano.md §1.5), and not from what is judged. */
+/** The allowed changes of a job's phase, copied from the specification (volcano.md §1.5), not from the judged code. */
 
 type Nexts = Readonly<Record<string, readonly string[]>>;
 
@@ -8,7 +8,7 @@ const nexts: Nexts = {
   "": ["Pending"],
   Pending: ["Running", "Restarting", ...endings],
   Running: ["Pending", "Restarting", "Completed", "Failed", ...endings],
-  // Endings are honoured while a job restarts: the difference F of §3.5.
+  // Endings take effect while a job restarts: the difference F of §3.5.
   Restarting: ["Pending", "Failed", ...endings],
   Aborting: ["Aborted", "Restarting"],
   Aborted: ["Restarting"],
@@ -19,20 +19,20 @@ const nexts: Nexts = {
   Failed: [],
 };
 
-/** True for a step of the table, and for none at all. */
+/** True for a change in the table, and for no change. */
 export const follows = (from: string, to: string): boolean => from === to || (nexts[from] ?? []).includes(to);
 
-/** A phase on the way, which everybody is to see before what it leads to. */
+/** Intermediate phases, which the status must show before the next phase. */
 const passing: ReadonlySet<string> = new Set(["Restarting", ...endings]);
 
-/** Phases that end what runs, when they are entered. */
+/** True for phases that end all pods when they are entered. */
 export const ends = (phase: string): boolean => passing.has(phase) && phase !== "Restarting";
 
-/** Pods are kept as the spec says. */
+/** True for phases that keep the pods of the spec. */
 export const keepsPods = (phase: string): boolean => ["", "Pending", "Running", "Restarting"].includes(phase);
 
-/** Nothing goes on any more. */
+/** True for phases in which nothing goes on. */
 export const isOver = (phase: string): boolean => ["Aborted", "Terminated", "Completed", "Failed"].includes(phase);
 
-/** For good: nobody can have it resumed. */
+/** True for phases that no user can resume. */
 export const isFinal = (phase: string): boolean => isOver(phase) && phase !== "Aborted";

@@ -1,6 +1,6 @@
 /**
- * Who plays along with a Volcano job: a stand-in for Volcano's scheduler, which lets groups in, and the processes of the
- * job's pods, which end as a scenario says. Both are parts of the simulator, so that a fork goes on where it was.
+ * Parts of the simulator for Volcano jobs: a stand-in for Volcano's scheduler, which admits groups, and the processes
+ * of the job's pods, which end as a scenario says. As parts of the simulator they are forked with it.
  */
 import type { Task } from "../../../../shared/simulator/clock.ts";
 import { exitTask } from "../../../../shared/simulator/kubelet.ts";
@@ -11,7 +11,7 @@ import type { Server } from "../../../../shared/simulator/server.ts";
 import { type Change, keyOf } from "../../../../shared/simulator/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";
 
-/** How one pod lives: until it is told to end, or for so long; with `codes`, its containers end with different codes. */
+/** The course of one pod: until it is told to end, or for `runMs`; with `codes`, an exit code per container. */
 export type Life = {
   readonly runMs?: number;
   readonly exitCode?: number;
@@ -29,7 +29,7 @@ const set = (server: Server, group: Item, phase: string): void => {
   rewrite(server, groups, group, { ...group, status: { ...Object(group["status"]), phase } });
 };
 
-/** The group that a pod says it is of. */
+/** The group that a pod names. */
 const groupOf = ({ store }: Server, pod: Item): Item | undefined => {
   const name = textAt(pod, "metadata", "annotations", "scheduling.k8s.io/group-name");
   return name === undefined ? undefined : store.get(groups, keyOf(pod.metadata.namespace, name));
@@ -45,7 +45,7 @@ const count = (server: Server, pod: Item): void => {
   if (running.length >= (numberAt(group, "spec", "minMember") ?? 1)) set(server, group, "Running");
 };
 
-/** Lets every group in as soon as it has seen it. */
+/** Admits every group shortly after it is created. */
 const scheduler = (server: Server): Part => ({
   onChange: ({ type, table, object }) => {
     if (table === groups && type === "ADDED") later(server, admitMs, about("groups.admit", object, { table: groups }));
@@ -68,7 +68,7 @@ const lifeOf = (lives: Lives, pod: Item): Life | undefined => {
   return list[retry] ?? list.at(-1);
 };
 
-/** Each container with a code of its own. */
+/** Ends each container with a code of its own. */
 const apart = (server: Server, task: Task): void => {
   const pod = subject(server, task);
   if (pod === undefined || !isUp(pod)) return;
@@ -85,7 +85,7 @@ const apart = (server: Server, task: Task): void => {
   rewrite(server, "pods", pod, { ...over, status: { ...Object(over["status"]), containerStatuses } });
 };
 
-/** Processes end when their time has come. */
+/** Ends processes when their time has come. */
 const processes =
   (lives: Lives) =>
   (server: Server): Part => ({
@@ -104,6 +104,6 @@ const processes =
 
 type Playing = { readonly lives?: Lives; readonly gang?: "here" };
 
-/** Those who play along in a scenario. */
+/** The parts for a scenario. */
 export const guestsFor = ({ lives, gang }: Playing): readonly ((server: Server) => Part)[] =>
   lives === undefined ? [] : [...(gang === "here" ? [] : [scheduler]), processes(lives)];

@@ -1,4 +1,4 @@
-/** Records of Volcano's kinds that cannot be gone on with, in the middle of a life: as `../recoveries.ts` for applications. */
+/** Unusable records of Volcano's kinds in the middle of a run: as `../recoveries.ts` for applications. */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { textAt } from "../fields.ts";
 import { type Act, appName, type Scenario } from "../plot.ts";
@@ -9,7 +9,7 @@ import { queue, queueIs } from "./queue/scenarios.ts";
 
 type When = Act["when"];
 
-/** What happens to the record, and a moment later something that a host hears of. */
+/** An act on the record, and a moment later a change that a host hears of. */
 const inTheMiddle = (says: string, what: Act["do"], when: When, afterMs = 1_000): readonly Act[] => [
   { says, when, afterMs, do: what },
   {
@@ -61,7 +61,7 @@ const jobs: readonly Scenario[] = [
 
 const ab = { flows: [{ name: "a" }, { name: "b", dependsOn: { targets: ["a"] } }] };
 
-/** The flow shows that its first job runs: all that it says of it is known. */
+/** The flow's status shows that its first job runs: the run is fully known. */
 const runs: When = ({ table, object }: Change) =>
   table === "jobflows.flow.volcano.sh" && textAt(object, "status", "state", "phase") === "Running";
 

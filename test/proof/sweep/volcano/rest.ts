@@ -1,12 +1,12 @@
 /**
- * What must hold of a job when all has come to rest, judged from objects alone.
+ * The invariants of a job at rest, judged from objects alone.
  *
- * V9. Its status counts what its pods are, altogether and by task; those that succeeded and were removed count on.
- * V10. The status tells of the record: phase, version, retries; a phase stands once among the conditions.
- * V11. A job that goes on has all its pods, and none of an earlier version that has not ended; one that is over has none
- *      that lives, no group, and nothing that pods share but what a slow step made when it was over.
- * V12. Of a job that was deleted nothing is left.
- * V15. A job of which a pod says that it goes to another cluster says so itself, and so does its group.
+ * V9. Its status counts its pods, in total and by task; succeeded pods that were removed still count.
+ * V10. The status shows the record's phase, version and retries; a phase occurs once among the conditions.
+ * V11. An unfinished job has all its pods, and no live one of an earlier version; a finished one has no live pod, no
+ *     group, and no shared objects but those of a slow step after its end.
+ * V12. Nothing is left of a deleted job.
+ * V15. If a pod has the mark of forwarding, so have its job and its group.
  */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";

@@ -1,4 +1,4 @@
-/** What a job's record says, and how it may follow upon the one before: V5 and V6 of `judge.ts`. */
+/** The content of a job's record, and its allowed changes: V5 and V6 of `judge.ts`. */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";
 import type { Saved } from "./facts.ts";
@@ -28,17 +28,17 @@ export const recordOf = (object: Item): Saved => {
   };
 };
 
-/** The job asks for ways into Restarting that spend no retry. */
+/** The job exempts ways into Restarting from spending a retry. */
 const spares = (job: Item | undefined): boolean =>
   ["evictions", "resumes", "suspend"].some((word) => job?.metadata.annotations?.[`rekindle.dev/${word}`] !== undefined);
 
-/** A version is made anew in another cluster, as by a restart that spends no retry. */
+/** In another cluster the version is made again, as by a restart that spends no retry. */
 const checkVoided = (before: Saved, after: Saved, blame: Blame): void => {
   if (after.version - before.version !== 1 || after.retry !== before.retry || after.phase !== "Pending")
     blame(`V6: in another cluster, version ${before.version} becomes ${after.phase} of version ${after.version}`);
 };
 
-/** By order a job is over at once, from whatever it was at. */
+/** An order ends a job at once, from any phase. */
 const isByOrder = ({ ordered, phase, retry }: Saved, before: Saved): boolean =>
   ordered && phase === "Terminated" && retry === before.retry;
 
@@ -48,7 +48,7 @@ export const checkSaved = (before: Saved, after: Saved, job: Item | undefined, b
   else if (!isByOrder(after, before)) checkMove(before, after, job, blame);
 };
 
-/** V5, V6, of what a job does by itself. */
+/** V5, V6, for changes without an order. */
 const checkMove = (before: Saved, after: Saved, job: Item | undefined, blame: Blame): void => {
   const [versions, retries] = [after.version - before.version, after.retry - before.retry];
   const entered = after.phase === before.phase ? undefined : after.phase;

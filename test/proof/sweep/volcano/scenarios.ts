@@ -1,4 +1,4 @@
-/** What runs in the sweep of the Volcano family: every level of policies, and the ways in which a job lives and ends. */
+/** The scenarios of the Volcano family: every level of policies, and the courses and ends of jobs. */
 import type { Scenario } from "../plot.ts";
 import { commands } from "./commands.ts";
 import { forwarding } from "./forwarding.ts";
@@ -94,7 +94,7 @@ const policies: readonly Scenario[] = [
     spec: { tasks: [{ ...master, policies: [policy("TaskCompleted", "CompleteJob")] }, workers] },
     lives: living({ "master-0": [done], "*": [{}] }),
     ends: "Completed",
-    // Nobody would see it run.
+    // With this fault the status would never show that it runs.
     without: ["read-only-5m"],
   }),
   job({

@@ -1,4 +1,4 @@
-/** Somebody listens to status updates of Volcano's kinds, and is well, ill or slow: as `../tellings.ts` for applications. */
+/** Listeners to status updates of Volcano's kinds that work, fail or are slow: as `../tellings.ts` for applications. */
 import { appName, type Mood, type Scenario } from "../plot.ts";
 import { cron } from "./cron/scenarios.ts";
 import { flow } from "./flow/scenarios.ts";

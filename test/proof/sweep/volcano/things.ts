@@ -1,4 +1,4 @@
-/** What stands around a Volcano job: queues, commands, its group, and things of others that look like its own. */
+/** Objects around a Volcano job: queues, commands, its group, and others' objects that look like its own. */
 
 import type { Store } from "../../../../shared/simulator/store.ts";
 import { home } from "../objects.ts";
@@ -10,7 +10,7 @@ const namespace = "default";
 const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 const group = "scheduling.volcano.sh/v1beta1";
 
-/** The writes that bring a queue into a state; it is made, if it is not there. */
+/** The writes that create a queue where it is missing, and set its state. */
 export const queueAt = (name: string, state: string, store: Store): readonly Written[] => {
   const made = store.get("queues.scheduling.volcano.sh", name) !== undefined;
   const spec = { weight: 1, ...(name === "root" ? {} : { parent: "root" }) };
@@ -22,7 +22,7 @@ export const queueAt = (name: string, state: string, store: Store): readonly Wri
 type Job = { readonly name: string; readonly uid: string };
 type Target = Job & { readonly apiVersion: string; readonly kind: string };
 
-/** A command as vcctl makes it: with a job, or a queue, as its owner and its target. */
+/** A command as vcctl creates it: owner and target are a job or a queue. */
 export const commandFor = ({ apiVersion, kind, name, uid }: Target, action: string): Made => {
   const target = { apiVersion, kind, name, uid, controller: true };
   return [
@@ -37,7 +37,7 @@ export const commandFor = ({ apiVersion, kind, name, uid }: Target, action: stri
   ];
 };
 
-/** Where the group of a job stands. */
+/** Path of a job's group. */
 export const groupOf = ({ name, uid }: Job): string =>
   `/apis/${group}/namespaces/${namespace}/podgroups/${name}-${uid}`;
 
@@ -52,7 +52,7 @@ const annotations = {
 
 const core = `/api/v1/namespaces/${namespace}`;
 
-/** Where records stand of what is in no namespace. */
+/** The namespace of the records of cluster-scoped objects. */
 export const homeNamespace: Made = [
   "/api/v1/namespaces",
   { apiVersion: "v1", kind: "Namespace", metadata: { name: home } },

@@ -1,4 +1,4 @@
-/** Jobs about which something waits for its time. */
+/** Jobs with timers. */
 import type { Scenario } from "../plot.ts";
 import { job, living, policy, remove, runningIs } from "./jobs.ts";
 

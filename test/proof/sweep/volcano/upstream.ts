@@ -1,4 +1,4 @@
-/** Where Volcano's controller went wrong, by the numbers of the catalogue of its bugs: each a scenario that must go well. */
+/** Bugs of Volcano's controller, by their numbers in the catalogue: each is a scenario that must go well. */
 import { textAt } from "../fields.ts";
 import { type Act, appName, type Scenario } from "../plot.ts";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./jobs.ts";
 
 const restarts = [policy("PodFailed", "RestartJob")];
-/** Everybody is told that a pod is not to be had. */
+/** The status says that a pod cannot be created. */
 const isRefused: Act["when"] = ({ table, object }) =>
   table === "jobs.batch.volcano.sh" && textAt(object, "status", "state", "reason") === "FailedCreate";
 const deafFor = (ms: number) => ({ act: "unhear", ms }) as const;

@@ -1,4 +1,4 @@
-/** Jobs that ask for more than upstream has, by annotation. */
+/** Jobs with annotations for behaviour that upstream does not have. */
 import type { Scenario } from "../plot.ts";
 import { done, fails, job, living, long, phaseIs, podRuns, policy, remove, runningIs, slowly } from "./jobs.ts";
 

@@ -1,11 +1,11 @@
 /**
- * What must hold of a CronJob, beside what holds of all that make jobs (`../makers.ts`).
+ * The invariants of a CronJob, beside those of all kinds that create jobs (`../makers.ts`).
  *
- * K1. A job is named after a time of the schedule, which has come; times follow upon each other, and of several that were
- *     missed only the latest has a job.
- * K2. Under Forbid and Replace no job comes beside one that goes on.
- * K3. A job that goes on is ended only where the policy is Replace, one that has ended only where there are as many newer
- *     ones as are kept; no more of them are left at the end.
+ * K1. A job is named after a time of the schedule that has passed. Times follow each other; of several missed ones
+ *     only the latest has a job.
+ * K2. With Forbid and Replace no job comes beside an unfinished one.
+ * K3. An unfinished job is ended only with the policy Replace, a finished one only where the limit of newer ones is
+ *     reached; no more are left at the end.
  */
 import { numberAt, textAt } from "../../fields.ts";
 import type { Oracle, Subject } from "../../oracle.ts";
@@ -21,7 +21,7 @@ import {
 } from "../makers.ts";
 
 const minuteMs = 60_000;
-/** The scenarios' schedules come so often, from the full hour on. */
+/** Interval of the scenarios' schedules, from the full hour on. */
 export const everyMinutes = 12;
 
 const minutesOf = (name: string): number => Number(/-(\d{8})$/.exec(name)?.[1] ?? Number.NaN);
@@ -49,7 +49,7 @@ const born = (facts: Facts, { name }: Child, now: number): readonly string[] => 
   ];
 };
 
-/** How many jobs of such an end are kept; as upstream's CRD fills in. */
+/** The number of jobs with such an end that are kept, with the defaults of upstream's CRD. */
 const limitOf = ({ object }: Facts, phase: string): number =>
   phase === "Completed"
     ? (numberAt(object, "spec", "successfulJobsHistoryLimit") ?? 3)

@@ -1,4 +1,4 @@
-/** Jobs on time: each time once, whoever dies when. The simulator's clock begins at eight. */
+/** CronJobs: each time has one job, whichever call dies. The simulator's clock begins at eight. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { type Act, appName, type Scenario } from "../../plot.ts";
 import { fails, long, task } from "../jobs.ts";
@@ -17,10 +17,10 @@ const changed = (says: string, minute: number, suspend: boolean): Act => ({
   do: { act: "patch", spec: { suspend } },
 });
 
-/** Nothing begins from this minute after eight on. */
+/** Suspends from this minute after eight on. */
 const until = (minute: number): Act => changed("suspend", minute, true);
 
-/** The pod of the job of so many minutes after eight. */
+/** The pod of the job of this many minutes after eight. */
 const podAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / minuteMs}-main-0`;
 
 type Told = Pick<Scenario, "name" | "what"> & { readonly spec?: object } & Partial<Omit<Scenario, "spec">>;
@@ -37,13 +37,13 @@ export const cron = ({ spec, ...told }: Told): Scenario => ({
   lives: { "*": [{ runMs: 2_000 }] },
   acts: [until(30)],
   ends: "idle",
-  // Of several times that pass meanwhile one job makes up.
+  // Of several missed times, only one job is made up for.
   without: ["outage-20m"],
   breadth: "sparse",
   ...told,
 });
 
-/** Longer than from one time to the next. */
+/** Longer than the interval of the times. */
 const overlong = { runMs: 15 * minuteMs };
 const ends: Lives = { [podAt(12)]: [fails], [podAt(24)]: [{ runMs: 2_000 }], [podAt(36)]: [fails] };
 

@@ -1,10 +1,9 @@
 /**
- * What must hold of a JobFlow, beside what holds of all that make jobs (`../makers.ts`).
+ * The invariants of a JobFlow, beside those of all kinds that create jobs (`../makers.ts`).
  *
- * F1. A job comes when all that it depends on has been complete, or has been there and shown what its probe wants; what its
- *     patch says stands in it.
- * F2. Phases go forward, and an end is an end; nothing is made when a flow is over.
- * F3. A flow that has succeeded had each of its jobs, and keeps them unless it says otherwise; nothing else ends any.
+ * F1. A job comes when each dependency has been complete, or has satisfied its probe; it contains its patch.
+ * F2. Phases go forward, and an end is final; nothing is created after the end of a flow.
+ * F3. A succeeded flow had each of its jobs, and keeps them unless its spec says otherwise; nothing else ends any.
  */
 import { at, numberAt, textAt } from "../../fields.ts";
 import type { Oracle, Subject } from "../../oracle.ts";
@@ -28,7 +27,7 @@ const nameIn = ({ object }: Facts, flow: string): string => `${object?.metadata.
 
 const isDone = (facts: Facts, target: string): boolean => facts.signs.has(`${nameIn(facts, target)} Completed`);
 
-/** Tasks that its probe asks about, of every job that it depends on. */
+/** The tasks that a probe asks about, of each job that it depends on. */
 const wantedBy = (facts: Facts, { targets, flow }: Flow): readonly string[] => {
   const statuses = listAt(flow, "dependsOn", "probe", "taskStatusList");
   return targets
@@ -45,7 +44,7 @@ const early = (facts: Facts, flow: Flow): boolean =>
     ? wantedBy(facts, flow).some((sign) => !facts.signs.has(sign))
     : flow.targets.some((target) => !isDone(facts, target));
 
-/** Fields of a patch that are a plain value. */
+/** Plain fields of a patch that the job lacks. */
 const unpatched = (job: Item, { flow }: Flow): readonly string[] =>
   Object.entries(Object(at(flow, "patch", "jobSpec")))
     .filter(([field, value]) => typeof value !== "object" && at(job, "spec", field) !== value)
@@ -65,7 +64,7 @@ const born = (facts: Facts, { name, object }: Child): readonly string[] => {
   ];
 };
 
-/** Phases of its pods that enough pods of a task are in. */
+/** Phases of a task that enough of its pods have reached. */
 const signs = (job: Item): readonly string[] => {
   const tasks = listAt(job, "spec", "tasks").flatMap((task) => {
     const name = textAt(task, "name") ?? "";
@@ -94,7 +93,7 @@ const rest = (facts: Facts): readonly string[] => {
 const rules: Rules = {
   kind: "JobFlow",
   table: "jobflows.flow.volcano.sh",
-  // A template's status names the jobs that were made from it.
+  // A template's status names the jobs that were created from it.
   touches: ["jobtemplates.flow.volcano.sh"],
   phaseOf: (flow) => textAt(flow, "status", "state", "phase") ?? "",
   isStopped: () => false,

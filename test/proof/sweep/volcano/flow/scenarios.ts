@@ -1,4 +1,4 @@
-/** Flows of jobs: each job after those that it depends on, once, whoever dies when. */
+/** Flows of jobs: each job comes once, after its dependencies, whichever call dies. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { textAt } from "../../fields.ts";
 import { type Act, appName, namespace, type Scenario } from "../../plot.ts";

@@ -1,11 +1,11 @@
 /**
- * What must hold of queues that are opened and closed, judged from objects alone, with a table of states of its own.
+ * The invariants of queues that are opened and closed, judged from objects alone, with a table of states of its own.
  *
- * Q1. States follow upon each other as the table says; the root is never closed.
+ * Q1. States follow each other as the table says; the root is never closed.
  * Q2. A queue is Closed only when no group is in it.
- * Q3. A command is removed when a record says that it was taken, and not before, unless everything of its queue is ordered to end.
- * Q4. Nothing is touched but states, parents and marks of queues, and what nobody said of them, records of theirs, and commands that are for queues.
- * Q5. At rest no queue is open below one that is not, none drains that is empty, and no command is left.
+ * Q3. A command is removed when a record shows it as taken, and not before, unless its queue is ordered to end.
+ * Q4. Steps write only states, parents, marks and unset fields of queues, their records, and commands for queues.
+ * Q5. At rest no queue is open below one that is not, no empty one is Closing, and no command is left.
  */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { at, textAt } from "../../fields.ts";
@@ -27,9 +27,9 @@ type Facts = {
   uid: string | undefined;
   phase: string;
   queues: Map<string, Queue>;
-  /** The queue of each group that is there, by its UID. */
+  /** The queue of each existing group, by the group's UID. */
   groups: Map<string, string>;
-  /** Commands that a record ever told of. */
+  /** Commands that a record has ever listed. */
   taken: Set<string>;
   /** A record holds an order to end everything. */
   ordered: boolean;
@@ -72,14 +72,14 @@ const hearQueue = (facts: Facts, object: Item, subject: Subject, blame: Blame): 
   if (queue.name === subject.name) Object.assign(facts, { uid: object.metadata.uid, phase: queue.state });
 };
 
-/** What a step may not change of a queue: all that somebody said, but its parent's name, state and marks. */
+/** The part of a queue that a step may not change: all set fields except parent, state and marks. */
 const bare = ({ metadata: { name, uid, labels }, ...object }: Item, before: Item): string => {
   const said = Object.keys(Object(before["spec"])).filter((field) => field !== "parent");
   const spec = Object.fromEntries(said.map((field) => [field, at(object, "spec", field)]));
   return JSON.stringify({ spec, name, uid, labels });
 };
 
-/** Those that everybody counts on are made where they are missing. */
+/** True for the creation of the queues `root` and `default` where they are missing. */
 const isFounding = ({ type, object }: Change): boolean =>
   type === "ADDED" && ["root", "default"].includes(object.metadata.name);
 

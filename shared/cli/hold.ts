@@ -53,7 +53,7 @@ export const suspend = async (session: Session, target: Target): Promise<string>
   return `${nameOf(target)} is being suspended: its run is ended, and rekindle resume starts a new one`;
 };
 
-/** Takes back a suspension and a pause, whichever there is. */
+/** Takes back a suspension and a pause. */
 export const resume = async (session: Session, target: Target): Promise<string> => {
   const object = await objectOf(session, target);
   const spec = isSuspended(object) ? { spec: { suspend: false } } : {};

@@ -60,7 +60,7 @@ const newest = (pods: readonly Stored[]): readonly Stored[] => [
 /** True for a kind of which each object has pods of several tasks, none of which is the main one. */
 const hasTasks = ({ kind }: Target): boolean => kind.resource.kind === jobs.kind;
 
-/** The pods that are meant: the driver or server, the executor of this id, pods of a task; of several attempts the newest. */
+/** The pods of a choice: driver or server, the executor of an id, or pods of a task; of several attempts the newest. */
 export const podsMeant = (target: Target, life: Life, which: Which): readonly Stored[] => {
   const { executor, pod, task, index } = which;
   if (executor !== undefined)

@@ -1,4 +1,4 @@
-/** Options that people write before the command: they are put behind it, where its own options stand. */
+/** Options before the command: this module moves them behind it, where the command's own options are parsed. */
 import type { Command } from "commander";
 
 /** Options of most commands that people write before the command, as kubectl takes them; each has a value. */
@@ -12,7 +12,7 @@ const leading = (args: readonly string[]): number => {
   return isJoined ? 1 + leading(args.slice(1)) : 0;
 };
 
-/** Puts options that stand before the command behind its name, and behind that of the command below it. */
+/** Moves options before the command behind its name, and behind the name of its subcommand. */
 export const settled = (program: Command, args: readonly string[]): readonly string[] => {
   const count = leading(args);
   const rest = args.slice(count);

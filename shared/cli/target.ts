@@ -38,7 +38,7 @@ const need = (text: string): Kind => {
 const isNamespace = (word: string): boolean => word === word.toLowerCase();
 
 type Parts = {
-  /** Undefined: none was written, and all are meant. */
+  /** Undefined: the user wrote none, and all kinds are searched. */
   readonly kind: Kind | undefined;
   readonly namespace: string | undefined;
   readonly name: string;

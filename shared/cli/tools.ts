@@ -62,7 +62,7 @@ export type Preview =
 
 /** Rekindle's view of an object that another controller runs. */
 export type Forecast = {
-  /** Why its next submission would be refused. */
+  /** The reason for which its next submission would be refused. */
   readonly refused: string | undefined;
   /** Fields of the object that Rekindle would understand differently. */
   readonly notes: readonly string[];

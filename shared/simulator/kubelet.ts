@@ -27,7 +27,7 @@ const mountMs = 100;
 const pullBackOffMs = 15_000;
 const maxBackOffMs = 300_000;
 
-/** Acts on the pod's machine: later if the machine stands still, never if it is gone. */
+/** Acts on the pod's machine: later if the machine is frozen, never if it is gone. */
 export const onMachine = (
   { server, memory }: Pick<Kubelets, "server" | "memory">,
   task: Task,
@@ -191,7 +191,7 @@ const hearMount = ({ server }: Kubelets, { object }: Change): void => {
       later(server, mountMs, about("kubelet.start", pod));
 };
 
-/** Continues the held tasks of a machine that goes on. */
+/** Continues the held tasks of a machine that is thawed. */
 const hearNode = ({ server, memory }: Kubelets, { before, object }: Change): void => {
   if (!isSilent(before) || isSilent(object)) return;
   for (const task of memory.release()) later(server, 0, task);

@@ -43,7 +43,7 @@ export type Memory = {
   remember(driver: Driver): Driver;
   /** The attempt number of a new driver of an application. */
   count(namespace: string, app: string): number;
-  /** Keeps a task until its machine goes on. */
+  /** Keeps a task until its machine is thawed. */
   hold(task: Task): void;
   /** Returns all held tasks, and holds none of them any longer. */
   release(): readonly Task[];

@@ -66,7 +66,7 @@ export const uploadTarget = (options: UploadOptions): UploadTarget | undefined =
   return { place, path: [...segments(path), ...segments(options.uploadPrefix)] };
 };
 
-/** The path of a local file, and the name after `#` that Spark gives it; undefined for everything with another scheme. */
+/** The path of a local file, and the name after `#` that Spark gives it; undefined for a value with another scheme. */
 const localOf = (value: string): { readonly file: string; readonly alias: string } | undefined => {
   if (value === "" || noFiles.includes(value)) return undefined;
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(value) ?? [];

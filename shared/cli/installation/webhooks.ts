@@ -7,7 +7,7 @@ import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { ours } from "./marks.ts";
 import { expressionsFor, type Places } from "./places.ts";
 
-/** How the API server reaches admission. */
+/** The address of admission for the API server. */
 export type Reach =
   | { readonly url: string }
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } };

@@ -9,7 +9,7 @@ type Asked = {
   readonly about: Stored;
   readonly resource: Resource;
   readonly action: string;
-  /** Where the command for an object without a namespace is made. */
+  /** Namespace of the Command for an object without a namespace. */
   readonly commandNamespace?: string;
 };
 

@@ -1,4 +1,4 @@
-/** SparkApplication on the command line: its states in words, and what a person can do in each. */
+/** SparkApplication on the command line: its states in words, each with the advice for the user. */
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";

@@ -74,7 +74,7 @@ const restore = async (work: Work, kept: Kept, lock: Lock): Promise<void> => {
   for (const one of workloads.filter(({ part }) => part === "controller")) await scale(work, one, one.replicas);
 };
 
-/** Begins, or goes on with, the way back. */
+/** Begins the way back, or continues it after a death. */
 export const goBack = async (work: Work, force: boolean): Promise<void> => {
   const { session, tools, family } = work;
   const before = await loadSaved(session, family);

@@ -131,7 +131,7 @@ const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {
   return await keepSaved(work, { ...saved, phase: "left" }, complete);
 };
 
-/** Begins, or goes on with, leaving upstream. Does nothing where it is left already. */
+/** Begins leaving upstream, or continues it after a death. Does nothing where upstream is already left. */
 export const leave = async (work: Work): Promise<void> => {
   const { session, tools, family } = work;
   const before = await loadSaved(session, family);

@@ -1,7 +1,7 @@
 /**
  * The invariants of a SparkConnect, judged from objects alone.
  *
- * C1. At most one server lives; none without its SparkConnect, its account and its command.
+ * C1. At most one server runs; none without its SparkConnect, its account and its command.
  * C2. Steps write only the objects that the SparkConnect owns.
  * C3. Steps delete only ended objects, unless everything is ordered to end: then nothing is left, and no server comes.
  */
@@ -70,7 +70,7 @@ export const openConnectOracle = (subject: Subject, facts: Facts = fresh()): Ora
     return tables.has(table) && isOurs(before ?? object) && (type !== "DELETED" || mayEnd(before ?? object));
   };
 
-  /** At the end one server lives; nothing is left where the SparkConnect is gone or everything was ordered to end. */
+  /** At the end one server runs; nothing is left where the SparkConnect is gone or everything was ordered to end. */
   const checkRest = (objects: readonly { readonly table: string; readonly object: Change["object"] }[]): void => {
     const isOver = facts.gone || facts.orderedAt !== undefined;
     const left = objects.filter(({ table, object }) => isOver && isOurs(object) && (facts.gone || tables.has(table)));

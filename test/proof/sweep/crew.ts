@@ -1,11 +1,11 @@
 /**
  * The invariants of a run's executors, judged from objects alone.
  *
- * E1. An executor's id belongs to one pod of its driver: no two live under one id, and none is used again.
- * E2. At rest, where the application runs, as many executors live as its spec asks for.
+ * E1. An executor's id belongs to one pod of its driver: no two run under one id, and none is used again.
+ * E2. At rest, where the application runs, as many executors run as its spec asks for.
  * E3. A record lists each loss once, with a reason, and with no other node than that of its pod.
  * E4. A busy executor is not ended because fewer are wanted, unless its user allows it.
- * E5. At rest, no executor lives on a machine for which a notice has come.
+ * E5. At rest, no executor runs on a machine for which a notice has come.
  * E6. An executor avoids only machines for which a notice has come, or on which three or more have ended.
  * E7. With Spark 4.2 and later, an executor of Rekindle's runs a single task after another of the run lacked memory.
  */

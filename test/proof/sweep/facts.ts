@@ -7,7 +7,7 @@ export type Pod = {
   readonly attempt: number;
   readonly driver: string;
   live: boolean;
-  /** Instant since which a pod that no record knows lives without being ended. */
+  /** Instant since which a pod that no record knows runs without being ended. */
   stray: number | undefined;
   /** Its node; undefined before it is scheduled. */
   node: string | undefined;

@@ -5,7 +5,7 @@
  * I1. At most one live driver per application; none without a saved plan, of a past attempt, or later than 16 s after
  *     the save that planned it; one body per attempt, unless a user stopped the first
  *     (deleted, suspended or changed the application, or deleted the pod).
- * I2. No executor of an earlier driver lives when the next driver comes, with the same exception.
+ * I2. No executor of an earlier driver runs when the next driver comes, with the same exception.
  * I3. Reported attempts are the attempts that were made.
  * I4. An end is final; attempts and generations only grow; those of another cluster do not count.
  * I5. Steps write only objects that this application owns.

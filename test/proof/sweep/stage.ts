@@ -30,7 +30,7 @@ const sweepMs = 300_000;
 const restartMs = 1_000;
 export type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
 
-/** Waits until nothing goes on that waits for promises only. */
+/** Waits until all pending promises that need no other event are settled. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Stage {

@@ -12,10 +12,10 @@ import type { Ending, World } from "../../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import type { Scripts } from "../../../shared/simulator/script.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
+import { account, crds, manifest } from "../sweep/fixture.ts";
 import { sweptOf } from "../sweep/kinds.ts";
 import { home } from "../sweep/objects.ts";
-import { base, namespace } from "../sweep/plot.ts";
-import { account, crds, manifest } from "../sweep/theatre.ts";
+import { base, namespace } from "../sweep/scenario.ts";
 import { visit } from "../sweep/visit.ts";
 
 export const cluster = "mesos";

@@ -6,7 +6,7 @@
 import type { Change } from "../../../shared/simulator/store.ts";
 import { ownersOf, roleOf, textAt } from "../sweep/fields.ts";
 import { type Oracle, openOracle } from "../sweep/oracle.ts";
-import { canaries, namespace } from "../sweep/plot.ts";
+import { canaries, namespace } from "../sweep/scenario.ts";
 
 const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";

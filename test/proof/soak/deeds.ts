@@ -2,10 +2,11 @@
  * Carries out the deeds of a life against the simulator. A request about an object that is gone gets its 404, which
  * this file ignores.
  */
+
+import { cluster, type Stage } from "../sweep/execution.ts";
+import { manifest, pods } from "../sweep/fixture.ts";
 import { sweptOf } from "../sweep/kinds.ts";
-import { namespace } from "../sweep/plot.ts";
-import { cluster, type Stage } from "../sweep/stage.ts";
-import { manifest, pods } from "../sweep/theatre.ts";
+import { namespace } from "../sweep/scenario.ts";
 import type { Applied, Deed, Role } from "./life.ts";
 
 const kind = sweptOf({});

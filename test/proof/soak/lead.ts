@@ -1,16 +1,16 @@
 /** Leads one life from its seed to its verdict: faults for half an hour, then all heals and must come to rest. */
 import { openChance } from "../sweep/chance.ts";
-import { type Bounds, calm, direct } from "../sweep/director.ts";
 import { everything } from "../sweep/ending.ts";
+import { type Bounds, calm, direct } from "../sweep/event-loop.ts";
+import { Stage } from "../sweep/execution.ts";
 import { at, textAt } from "../sweep/fields.ts";
-import { namespace } from "../sweep/plot.ts";
-import { Stage } from "../sweep/stage.ts";
-import type { House } from "../sweep/theatre.ts";
+import type { House } from "../sweep/fixture.ts";
+import { namespace } from "../sweep/scenario.ts";
 import { type Counts, openJudging } from "./census.ts";
 import { happen } from "./deeds.ts";
+import { theatreFor } from "./fixture.ts";
 import { lifeOf, troubledMs } from "./life.ts";
 import type { Rule } from "./rules.ts";
-import { theatreFor } from "./theatre.ts";
 import { openWeather, type Weather } from "./weather.ts";
 
 export type Led = {

@@ -4,7 +4,7 @@
  */
 import type { DriverScript, PodScript } from "../../../shared/simulator/script.ts";
 import type { Chance } from "../sweep/chance.ts";
-import { base } from "../sweep/plot.ts";
+import { base } from "../sweep/scenario.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
  * the Spark operator does.
  */
 import type { Chance } from "../sweep/chance.ts";
-import type { Takes } from "../sweep/theatre.ts";
+import type { Takes } from "../sweep/fixture.ts";
 import { submitThenWrite } from "./upstream.ts";
 
 export type Rule = {

@@ -6,9 +6,9 @@ import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { conclude } from "../../../infra/tally.ts";
 import { type Counts, noCounts } from "./census.ts";
+import { openHouse } from "./fixture.ts";
 import { type Led, lead } from "./lead.ts";
 import { others, ours, type Rule, ruleNamed } from "./rules.ts";
-import { openHouse } from "./theatre.ts";
 
 const help = `npm run soak [-- [--steps N] [--from SEED] [--seed N [--rule NAME]] [--threads N] [--json FILE]]
 

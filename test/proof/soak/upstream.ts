@@ -7,7 +7,7 @@ import type { Message } from "../../../shared/core/key.ts";
 import type { Ref, Stored } from "../../../shared/core/object.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { numberAt, textAt } from "../sweep/fields.ts";
-import type { Takes } from "../sweep/theatre.ts";
+import type { Takes } from "../sweep/fixture.ts";
 
 const resource = {
   group: "sparkoperator.k8s.io",

@@ -1,8 +1,8 @@
 /** A thread of a soak: leads the life of each seed that it receives, and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
+import { openHouse } from "./fixture.ts";
 import { lead } from "./lead.ts";
 import { ruleNamed } from "./rules.ts";
-import { openHouse } from "./theatre.ts";
 
 // No code reads the stack traces of refusals here; a replay of the life shows them.
 Error.stackTraceLimit = 0;

@@ -1,7 +1,7 @@
 /** Allowed differences at the end: each names the field, and the reason why no invocation could avoid it. */
 import { twofold } from "./case.ts";
 import type { Difference } from "./ending.ts";
-import type { Scenario } from "./plot.ts";
+import type { Scenario } from "./scenario.ts";
 
 export type Allowance = {
   readonly name: string;

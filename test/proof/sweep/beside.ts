@@ -1,6 +1,14 @@
 /** Another controller without a lease runs for a while: functions write nothing beside it, and go on after it. */
 import type { Change } from "../../../shared/simulator/store.ts";
-import { type Act, appName, base, type ControllerAct, type ControllerSign, driverRuns, type Scenario } from "./plot.ts";
+import {
+  type Act,
+  appName,
+  base,
+  type ControllerAct,
+  type ControllerSign,
+  driverRuns,
+  type Scenario,
+} from "./scenario.ts";
 import { fails, job, living, policy, runningIs, slowly } from "./volcano/jobs.ts";
 
 const minuteMs = 60_000;

@@ -14,11 +14,11 @@ import { recovery, timing } from "../../../shared/engine/settings.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { noticing } from "../../../shared/forward/node-notice.ts";
 import { silence, wordsFor } from "./door.ts";
+import type { Stage } from "./execution.ts";
 import type { Call, Verdict } from "./fault.ts";
 import { standingOf } from "./foreign-controllers.ts";
 import type { Post } from "./journal.ts";
 import { attend, longestPatienceMs, unanswered } from "./listeners.ts";
-import type { Stage } from "./stage.ts";
 import { staleAnswer } from "./stale.ts";
 
 /** An invocation under way. */

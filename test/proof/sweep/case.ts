@@ -1,8 +1,8 @@
 /** Cases of a sweep: one run with one fault or with two, and the counting of such runs. */
 import type { Call, Fault } from "./fault.ts";
-import type { Rehearsal } from "./player.ts";
-import type { Scenario } from "./plot.ts";
-import type { Scene } from "./scene.ts";
+import type { Rehearsal } from "./runner.ts";
+import type { Scenario } from "./scenario.ts";
+import type { Scene } from "./snapshot.ts";
 
 export type Case = {
   /** The id, by which the case is replayed alone: `scenario/fault/point`. */

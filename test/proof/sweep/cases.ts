@@ -17,8 +17,8 @@ import {
   troubles,
 } from "./faults.ts";
 import { seriesOf } from "./interleavings.ts";
-import type { Rehearsal } from "./player.ts";
-import type { Scenario } from "./plot.ts";
+import type { Rehearsal } from "./runner.ts";
+import type { Scenario } from "./scenario.ts";
 
 const relistMs = 500;
 /** The most events of a gap; the longest gaps begin or end with the run. */

@@ -6,13 +6,13 @@
  *     of it are recorded all the same.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
+import type { Stage } from "./execution.ts";
 import { at, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { home } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
-import { appName, type ControllerAct, namespace } from "./plot.ts";
-import type { Stage } from "./stage.ts";
+import { appName, type ControllerAct, namespace } from "./scenario.ts";
 
 type Write = readonly [method: string, path: string, body?: object, agent?: string];
 

@@ -6,7 +6,7 @@
 import { type Case, isSeries, type Sized } from "./case.ts";
 import { isWhole } from "./cases.ts";
 import { openChance } from "./chance.ts";
-import type { Scenario } from "./plot.ts";
+import type { Scenario } from "./scenario.ts";
 import { siteOf } from "./units.ts";
 
 /** Returns the played cases of a batch, by their indexes in it. Called for the scenarios in their order. */

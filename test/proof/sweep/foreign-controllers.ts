@@ -10,8 +10,8 @@ import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
 import { openWriters, type Writers } from "../../../shared/forward/writers.ts";
+import type { Stage } from "./execution.ts";
 import { sweptOf } from "./kinds.ts";
-import type { Stage } from "./stage.ts";
 
 /** Interval of a forwarder's looks. */
 export const lookMs = 30_000;

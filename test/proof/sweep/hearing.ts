@@ -17,7 +17,7 @@ import { forked } from "./forked.ts";
 import type { Swept } from "./kinds.ts";
 import { home, isDelivery } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
-import { appName, namespace } from "./plot.ts";
+import { appName, namespace } from "./scenario.ts";
 
 type Item = Change["object"];
 

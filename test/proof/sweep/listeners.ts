@@ -5,9 +5,9 @@
 import type { Key } from "../../../shared/core/key.ts";
 import type { Sent } from "../../../shared/core/sink.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
+import type { Stage } from "./execution.ts";
 import type { Told } from "./facts.ts";
-import type { Mood } from "./plot.ts";
-import type { Stage } from "./stage.ts";
+import type { Mood } from "./scenario.ts";
 
 /** The longest wait of a sender for an answer. */
 export const longestPatienceMs = 2_000;

@@ -1,7 +1,7 @@
 /** Further courses of an application beside those that are swept whole: starts, interruptions, upgrades and ends. */
 import type { Change } from "../../../shared/simulator/store.ts";
-import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { connect, connectSpec } from "./recoveries.ts";
+import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./scenario.ts";
 
 const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
 const otherDigest = "0".repeat(64);

@@ -3,7 +3,7 @@ import type { Operator } from "../../../shared/core/operator.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
-import type { Scenario } from "./plot.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** Queues have no operator where Volcano's scheduler is meant to run, unless the scenario is about one. */
 export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind">): readonly Operator<unknown>[] =>

@@ -12,7 +12,7 @@
  * I7. Nothing is left of a deleted application.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E7. Of its executors: see `crew.ts`.
+ * E1–E7. Of its executors: see `executor-invariants.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
 import { textOf } from "../../../shared/simulator/read.ts";
@@ -27,7 +27,7 @@ import {
   checkPlace,
   isClosing,
   memoryLack,
-} from "./crew.ts";
+} from "./executor-invariants.ts";
 import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";

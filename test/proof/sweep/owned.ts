@@ -1,5 +1,5 @@
 /** Runs whose executors Rekindle creates: `rekindle.dev/executors: own`. */
-import { appName, base, bothRun, type Scenario } from "./plot.ts";
+import { appName, base, bothRun, type Scenario } from "./scenario.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
 

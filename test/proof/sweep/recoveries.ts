@@ -1,7 +1,7 @@
 /** Unusable records in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at } from "./fields.ts";
-import { type Act, appName, base, executorRuns, namespace, type Scenario } from "./plot.ts";
+import { type Act, appName, base, executorRuns, namespace, type Scenario } from "./scenario.ts";
 
 /** An act on the record, and a moment later a change that a host hears of. */
 const inTheMiddle = (says: string, what: Act["do"], when = executorRuns, afterMs = 1_000): readonly Act[] => [

@@ -6,10 +6,10 @@ import type { Kind } from "./case.ts";
 import { isPutTo } from "./cases.ts";
 import { openDrawing } from "./drawing.ts";
 import { forgotten } from "./ending.ts";
-import { play } from "./player.ts";
 import { openPool } from "./pool.ts";
+import { openScore, type Score, spread } from "./results.ts";
+import { play } from "./runner.ts";
 import { families, scenarios } from "./scenarios.ts";
-import { openScore, type Score, spread } from "./score.ts";
 import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
 import { versions, violationsOf } from "./upgrade.ts";
 

@@ -1,5 +1,5 @@
 /** The number of executors changes during a run: by its user where Rekindle creates them, or by its driver. */
-import { type Act, appName, base, bothRun, executorRuns, type Scenario, threeRun } from "./plot.ts";
+import { type Act, appName, base, bothRun, executorRuns, type Scenario, threeRun } from "./scenario.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
 const force = { ...own, "rekindle.dev/executor-scale-down": "force" } as const;

@@ -1,13 +1,13 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
-import { crews } from "./crews.ts";
+import { crews } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
-import { appName, base, bothRun, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { recoveries } from "./recoveries.ts";
 import { scaling } from "./scaling.ts";
+import { appName, base, bothRun, driverRuns, executorRuns, type Scenario, stateIs } from "./scenario.ts";
 import { strands } from "./strands.ts";
 import { tellings } from "./tellings.ts";
 import { upstreamBugs } from "./upstream.ts";

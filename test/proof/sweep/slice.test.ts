@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Case, isSeries } from "./case.ts";
-import { play } from "./player.ts";
+import { play } from "./runner.ts";
 import { scenarios } from "./scenarios.ts";
 import { type Played, prepare } from "./units.ts";
 

@@ -1,5 +1,5 @@
 /** Machines that never answer again: with the driver, or with pods of a run that is to begin anew. */
-import { type Act, appName, base, bothRun, type Scenario } from "./plot.ts";
+import { type Act, appName, base, bothRun, type Scenario } from "./scenario.ts";
 
 const executor = { pod: /-exec-\d+$/, nth: 1 } as const;
 

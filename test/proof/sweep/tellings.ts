@@ -1,6 +1,7 @@
 /** Listeners to an application's status updates that work, fail, are slow or absent, or change after a while. */
-import { type Act, appName, base, executorRuns, type Mood, type Scenario, stateIs } from "./plot.ts";
+
 import { connect, isReady, schedule, suspended } from "./recoveries.ts";
+import { type Act, appName, base, executorRuns, type Mood, type Scenario, stateIs } from "./scenario.ts";
 
 const hook = "https://listener.example/hook";
 const another = "https://another.example/hook";

@@ -3,10 +3,10 @@ import { type Case, isSeries, type Kind, type Series, type Sized, twofold } from
 import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
 import type { Drawing } from "./drawing.ts";
-import { play, type Rehearsal, rehearse, type Verdict } from "./player.ts";
-import type { Scenario } from "./plot.ts";
+import { openTheatre, type Theatre } from "./fixture.ts";
+import { play, type Rehearsal, rehearse, type Verdict } from "./runner.ts";
+import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
-import { openTheatre, type Theatre } from "./theatre.ts";
 
 /** Cases of one piece: some of a list, by their indexes, or a series. */
 export type Unit = { readonly scenario: string; readonly batch: number; readonly at: readonly number[] };

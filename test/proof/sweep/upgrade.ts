@@ -6,9 +6,9 @@ import { take } from "../../../shared/engine/batch.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { numberAt, textAt } from "./fields.ts";
+import { account, crds, manifest } from "./fixture.ts";
 import { sweptOf } from "./kinds.ts";
-import { base, namespace } from "./plot.ts";
-import { account, crds, manifest } from "./theatre.ts";
+import { base, namespace } from "./scenario.ts";
 import { type Visit, visit } from "./visit.ts";
 
 const crowd = 100;

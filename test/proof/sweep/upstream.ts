@@ -1,7 +1,7 @@
 /** Bugs of the Spark operator, by their numbers in the catalogue: each is a scenario that must go well. */
 
 import type { Change } from "../../../shared/simulator/store.ts";
-import { appName, base, driverRuns, executorRuns, isDriver, type Scenario, stateIs } from "./plot.ts";
+import { appName, base, driverRuns, executorRuns, isDriver, type Scenario, stateIs } from "./scenario.ts";
 
 const appears =
   (table: string) =>

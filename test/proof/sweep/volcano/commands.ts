@@ -1,5 +1,5 @@
 /** Commands, as vcctl gives them: in each phase of a job, and several after another. */
-import type { Act, Scenario } from "../plot.ts";
+import type { Act, Scenario } from "../scenario.ts";
 import { fails, job, living, long, phaseIs, podRuns, policy, runningIn, runningIs, slowly } from "./jobs.ts";
 
 export const command = (action: string, when: Act["when"], afterMs = 1_000): Act => ({

@@ -1,5 +1,5 @@
 /** A job in a queue that forwards its pods to other clusters, restarted once. */
-import type { Scenario } from "../plot.ts";
+import type { Scenario } from "../scenario.ts";
 import { done, fails, job, living, long, policy } from "./jobs.ts";
 
 export const forwarding: Scenario = job({

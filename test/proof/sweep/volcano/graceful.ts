@@ -3,7 +3,7 @@
  * before the removal where a finalizer holds them: drained, resized and suspended pods never count as finished. The
  * same holds where their node is about to go.
  */
-import { type Act, appName, namespace, type Scenario } from "../plot.ts";
+import { type Act, appName, namespace, type Scenario } from "../scenario.ts";
 import { command } from "./commands.ts";
 import { job, living, long, master, phaseIs, podIs, policy, remove, runningIs, slowly, workers } from "./jobs.ts";
 

@@ -1,5 +1,5 @@
 /** Jobs whose steps are a host's: they use its watch and its memory of its own steps. */
-import type { Scenario } from "../plot.ts";
+import type { Scenario } from "../scenario.ts";
 
 /** Scenarios that depend most on the last observation. */
 const told = [

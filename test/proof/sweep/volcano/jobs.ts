@@ -1,7 +1,7 @@
 /** The parts of Volcano scenarios: a master and two workers, the courses of their pods, and acts. */
 import { numberAt, textAt } from "../fields.ts";
-import { type Act, appName, canaries, type Scenario } from "../plot.ts";
-import type { Life, Lives } from "./players.ts";
+import { type Act, appName, canaries, type Scenario } from "../scenario.ts";
+import type { Life, Lives } from "./simulator-parts.ts";
 
 type When = Act["when"];
 type Fields = Readonly<Record<string, unknown>>;

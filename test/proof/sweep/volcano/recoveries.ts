@@ -1,7 +1,7 @@
 /** Unusable records of Volcano's kinds in the middle of a run: as `../recoveries.ts` for applications. */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { textAt } from "../fields.ts";
-import { type Act, appName, type Scenario } from "../plot.ts";
+import { type Act, appName, type Scenario } from "../scenario.ts";
 import { cron, minuteMs } from "./cron/scenarios.ts";
 import { flow, jobIs } from "./flow/scenarios.ts";
 import { job, living, long, runningIs, slowly } from "./jobs.ts";

@@ -1,5 +1,5 @@
 /** The scenarios of the Volcano family: every level of policies, and the courses and ends of jobs. */
-import type { Scenario } from "../plot.ts";
+import type { Scenario } from "../scenario.ts";
 import { commands } from "./commands.ts";
 import { forwarding } from "./forwarding.ts";
 import { gracefully } from "./graceful.ts";

@@ -1,5 +1,5 @@
 /** Listeners to status updates of Volcano's kinds that work, fail or are slow: as `../tellings.ts` for applications. */
-import { appName, type Mood, type Scenario } from "../plot.ts";
+import { appName, type Mood, type Scenario } from "../scenario.ts";
 import { cron } from "./cron/scenarios.ts";
 import { flow } from "./flow/scenarios.ts";
 import { fails, job, living, long, policy, runningIs, slowly } from "./jobs.ts";

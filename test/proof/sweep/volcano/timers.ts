@@ -1,5 +1,5 @@
 /** Jobs with timers. */
-import type { Scenario } from "../plot.ts";
+import type { Scenario } from "../scenario.ts";
 import { job, living, policy, remove, runningIs } from "./jobs.ts";
 
 export const timers: readonly Scenario[] = [

@@ -1,6 +1,6 @@
 /** Bugs of Volcano's controller, by their numbers in the catalogue: each is a scenario that must go well. */
 import { textAt } from "../fields.ts";
-import { type Act, appName, type Scenario } from "../plot.ts";
+import { type Act, appName, type Scenario } from "../scenario.ts";
 import {
   applied,
   done,

@@ -1,5 +1,5 @@
 /** Jobs with annotations for behaviour that upstream does not have. */
-import type { Scenario } from "../plot.ts";
+import type { Scenario } from "../scenario.ts";
 import { done, fails, job, living, long, phaseIs, podRuns, policy, remove, runningIs, slowly } from "./jobs.ts";
 
 const suspend = (text: string) => ({ act: "annotate", annotations: { "rekindle.dev/suspend": text } }) as const;

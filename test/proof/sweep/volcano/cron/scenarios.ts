@@ -1,8 +1,8 @@
 /** CronJobs: each time has one job, whichever call dies. The simulator's clock begins at eight. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
-import { type Act, appName, type Scenario } from "../../plot.ts";
+import { type Act, appName, type Scenario } from "../../scenario.ts";
 import { fails, long, task } from "../jobs.ts";
-import type { Lives } from "../players.ts";
+import type { Lives } from "../simulator-parts.ts";
 import { everyMinutes } from "./judge.ts";
 
 export const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 /** Flows of jobs: each job comes once, after its dependencies, whichever call dies. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { textAt } from "../../fields.ts";
-import { type Act, appName, namespace, type Scenario } from "../../plot.ts";
+import { type Act, appName, namespace, type Scenario } from "../../scenario.ts";
 import { fails, living, long, slowly, task } from "../jobs.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

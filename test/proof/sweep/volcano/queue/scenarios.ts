@@ -1,7 +1,7 @@
 /** Queues that are closed and opened by commands, alone and with those below them. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { textAt } from "../../fields.ts";
-import { type Act, appName, namespace, type Scenario } from "../../plot.ts";
+import { type Act, appName, namespace, type Scenario } from "../../scenario.ts";
 
 const group = "scheduling.volcano.sh/v1beta1";
 const queues = `/apis/${group}/queues`;

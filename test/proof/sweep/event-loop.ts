@@ -1,6 +1,7 @@
 /** The loop of a run: the next delivery, or the first due event, until nothing is left. */
-import { userApplies, userDoes } from "./acts.ts";
-import { type Stage, settle } from "./stage.ts";
+
+import { type Stage, settle } from "./execution.ts";
+import { userApplies, userDoes } from "./user-actions.ts";
 
 /** A run that exceeds these bounds has not converged. */
 export type Bounds = { readonly invocations: number; readonly ms: number };

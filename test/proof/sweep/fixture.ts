@@ -12,9 +12,9 @@ import { identityOf } from "./ending.ts";
 import { lookMs } from "./foreign-controllers.ts";
 import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
-import { appName, canaries, namespace, type Scenario } from "./plot.ts";
-import type { Scene } from "./scene.ts";
-import { guestsFor } from "./volcano/players.ts";
+import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
+import type { Scene } from "./snapshot.ts";
+import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
 /** Runs the step of a key's messages; undefined when they must be delivered again. */

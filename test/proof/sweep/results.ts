@@ -3,7 +3,7 @@ import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
 import type { Call } from "./fault.ts";
 import { deafness, deaths, outages, pauses, troubles } from "./faults.ts";
-import type { Allowed } from "./player.ts";
+import type { Allowed } from "./runner.ts";
 import { type Outcome, type Played, siteOf } from "./units.ts";
 
 const reaching = [

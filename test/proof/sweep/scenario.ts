@@ -4,7 +4,7 @@ import type { Scripts } from "../../../shared/simulator/script.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
 import type { SweptName } from "./kinds.ts";
-import type { Life } from "./volcano/players.ts";
+import type { Life } from "./volcano/simulator-parts.ts";
 
 export type Writing = {
   readonly method: "POST" | "PATCH" | "DELETE";

@@ -15,13 +15,13 @@ import type { Change } from "../../../shared/simulator/store.ts";
 import { carry, type Flight, passing, worldFor } from "./calls.ts";
 import { identityOf } from "./ending.ts";
 import type { Call, Fault, Levers, Posted } from "./fault.ts";
+import type { Theatre } from "./fixture.ts";
 import { forwarderLooks, isSighting, lookMs, resyncBeside, writersIn } from "./foreign-controllers.ts";
 import { openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
-import { type Count, copyOf, type Scene } from "./scene.ts";
-import type { Theatre } from "./theatre.ts";
+import { type Count, copyOf, type Scene } from "./snapshot.ts";
 import { openWatching, storedOf, type Watching } from "./watching.ts";
 
 export const cluster = "sweep";

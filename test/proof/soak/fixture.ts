@@ -1,7 +1,7 @@
 /** The small cluster of a soak, reset to its beginning for each life. */
 import { openSimulator } from "../../../shared/simulator/open.ts";
-import { base, type Scenario } from "../sweep/plot.ts";
-import { account, crds, type House, houseOf, post, type Takes, type Theatre, theatreIn } from "../sweep/theatre.ts";
+import { account, crds, type House, houseOf, post, type Takes, type Theatre, theatreIn } from "../sweep/fixture.ts";
+import { base, type Scenario } from "../sweep/scenario.ts";
 import type { Judging } from "./census.ts";
 import { nodes } from "./life.ts";
 

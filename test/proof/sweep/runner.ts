@@ -1,15 +1,16 @@
 /** Plays a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
-import { keyOf } from "./acts.ts";
+
 import { allowances } from "./allowances.ts";
 import { type Case, twofold } from "./case.ts";
-import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything, gistOf } from "./ending.ts";
+import { calm, direct } from "./event-loop.ts";
+import { Stage } from "./execution.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
+import type { Theatre } from "./fixture.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
-import { appName, namespace, type Scenario } from "./plot.ts";
-import type { Scene } from "./scene.ts";
-import { Stage } from "./stage.ts";
-import type { Theatre } from "./theatre.ts";
+import { appName, namespace, type Scenario } from "./scenario.ts";
+import type { Scene } from "./snapshot.ts";
+import { keyOf } from "./user-actions.ts";
 
 /** The fault-free run, and the scenes from which cases fork. */
 export type Rehearsal = {

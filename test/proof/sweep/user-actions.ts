@@ -3,12 +3,12 @@ import { assertNever } from "../../../shared/core/errors.ts";
 import { noticeKey } from "../../../shared/core/key.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { controllerWrites } from "./controllers.ts";
+import { cluster, type Stage } from "./execution.ts";
 import { textAt } from "./fields.ts";
+import { driverLeft, manifest, pods } from "./fixture.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
 import { home } from "./objects.ts";
-import { type Act, appName, namespace } from "./plot.ts";
-import { cluster, type Stage } from "./stage.ts";
-import { driverLeft, manifest, pods } from "./theatre.ts";
+import { type Act, appName, namespace } from "./scenario.ts";
 import { commandFor, groupOf, queueAt } from "./volcano/things.ts";
 
 const merge = "application/merge-patch+json";

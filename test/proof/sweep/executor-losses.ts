@@ -1,5 +1,5 @@
 /** Executors are lost in all ways, where the driver's allocator creates them (assist) and where Rekindle does (own). */
-import { type Act, appName, base, bothRun, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import { type Act, appName, base, bothRun, executorRuns, type Scenario, stateIs } from "./scenario.ts";
 
 const modes = [
   { mode: "assist", annotations: {} },

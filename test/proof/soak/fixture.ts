@@ -1,6 +1,15 @@
 /** The small cluster of a soak, reset to its beginning for each life. */
 import { openSimulator } from "../../../shared/simulator/open.ts";
-import { account, crds, type House, houseOf, post, type Takes, type Theatre, theatreIn } from "../sweep/fixture.ts";
+import {
+  account,
+  crds,
+  type Fixture,
+  fixtureIn,
+  type InitialCluster,
+  initialClusterOf,
+  post,
+  type Takes,
+} from "../sweep/fixture.ts";
 import { base, type Scenario } from "../sweep/scenario.ts";
 import type { Judging } from "./census.ts";
 import { nodes } from "./life.ts";
@@ -11,17 +20,17 @@ const scenario: Scenario = {
   what: "what a seed brings",
   spec: base,
   scripts: {},
-  acts: [],
+  userActions: [],
   ends: "",
   breadth: "thin",
 };
 
-export const openHouse = (): House => {
+export const openInitialCluster = (): InitialCluster => {
   const simulator = openSimulator({ crds, nodes: nodes.map((name) => ({ name })) });
   post(simulator, ...account);
-  return houseOf(simulator);
+  return initialClusterOf(simulator);
 };
 
 /** Opens the cluster for one life; the oracle of `judging` watches it. */
-export const theatreFor = (house: House, { oracle }: Judging, takes: Takes | undefined): Theatre =>
-  theatreIn(house, { scenario, oracle, armed: [], ...(takes === undefined ? {} : { takes }) });
+export const fixtureFor = (initialCluster: InitialCluster, { oracle }: Judging, takes: Takes | undefined): Fixture =>
+  fixtureIn(initialCluster, { scenario, oracle, armed: [], ...(takes === undefined ? {} : { takes }) });

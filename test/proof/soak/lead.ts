@@ -1,14 +1,14 @@
 /** Leads one life from its seed to its verdict: faults for half an hour, then all heals and must come to rest. */
 import { openChance } from "../sweep/chance.ts";
 import { everything } from "../sweep/ending.ts";
-import { type Bounds, calm, direct } from "../sweep/event-loop.ts";
-import { Stage } from "../sweep/execution.ts";
+import { type Bounds, calm, runToRest } from "../sweep/event-loop.ts";
+import { Execution } from "../sweep/execution.ts";
 import { at, textAt } from "../sweep/fields.ts";
-import type { House } from "../sweep/fixture.ts";
+import type { InitialCluster } from "../sweep/fixture.ts";
 import { namespace } from "../sweep/scenario.ts";
 import { type Counts, openJudging } from "./census.ts";
 import { happen } from "./deeds.ts";
-import { theatreFor } from "./fixture.ts";
+import { fixtureFor } from "./fixture.ts";
 import { lifeOf, troubledMs } from "./life.ts";
 import type { Rule } from "./rules.ts";
 import { openWeather, type Weather } from "./weather.ts";
@@ -37,26 +37,30 @@ const isEndless = (app: unknown): boolean =>
   textAt(app, "metadata", "annotations", "rekindle.dev/restart-on") !== undefined;
 
 /** Ends the faults, thaws the nodes, and deletes applications that run again without end and so would never rest. */
-const heal = (stage: Stage, weather: Weather): void => {
+const heal = (execution: Execution, weather: Weather): void => {
   weather.clear();
-  for (const { metadata } of stage.theatre.simulator.store.list("nodes"))
-    happen(stage, { do: "thaw", node: metadata.name });
-  for (const app of stage.theatre.simulator.store.list(apps).filter(isEndless))
-    happen(stage, { do: "delete", name: app.metadata.name });
+  for (const { metadata } of execution.fixture.simulator.store.list("nodes"))
+    happen(execution, { do: "thaw", node: metadata.name });
+  for (const app of execution.fixture.simulator.store.list(apps).filter(isEndless))
+    happen(execution, { do: "delete", name: app.metadata.name });
 };
 
-const quietly = async (stage: Stage): Promise<readonly string[]> => {
-  const { writes } = stage;
-  for (const { metadata } of stage.theatre.simulator.store.list(apps))
-    happen(stage, { do: "trigger", name: metadata.name, times: 1 });
-  await calm(stage, bounds);
-  return stage.writes === writes ? [] : [`quiet: a delivery wrote ${stage.writes - writes} time(s) after the end`];
+const quietly = async (execution: Execution): Promise<readonly string[]> => {
+  const { writes } = execution;
+  for (const { metadata } of execution.fixture.simulator.store.list(apps))
+    happen(execution, { do: "trigger", name: metadata.name, times: 1 });
+  await calm(execution, bounds);
+  return execution.writes === writes
+    ? []
+    : [`quiet: a delivery wrote ${execution.writes - writes} time(s) after the end`];
 };
 
 /** Reports driver pods that are not being deleted and whose owning application is gone. */
-const leftOver = (stage: Stage): readonly string[] => {
-  const pods = stage.theatre.simulator.store.list("pods").filter(({ metadata }) => metadata.namespace === namespace);
-  const uids = new Set(stage.theatre.simulator.store.list(apps).map(({ metadata }) => metadata.uid));
+const leftOver = (execution: Execution): readonly string[] => {
+  const pods = execution.fixture.simulator.store
+    .list("pods")
+    .filter(({ metadata }) => metadata.namespace === namespace);
+  const uids = new Set(execution.fixture.simulator.store.list(apps).map(({ metadata }) => metadata.uid));
   return pods
     .filter(
       ({ metadata }) => metadata.labels?.["spark-role"] === "driver" && at(metadata, "deletionTimestamp") === undefined,
@@ -65,29 +69,29 @@ const leftOver = (stage: Stage): readonly string[] => {
     .map(({ metadata }) => `end: ${metadata.name} is left and is nobody's`);
 };
 
-export type Leading = { readonly house: House; readonly rule: Rule; readonly trace?: boolean };
+export type Leading = { readonly initialCluster: InitialCluster; readonly rule: Rule; readonly trace?: boolean };
 
-export const lead = async ({ house, rule, trace = false }: Leading, seed: number): Promise<Led> => {
+export const lead = async ({ initialCluster, rule, trace = false }: Leading, seed: number): Promise<Led> => {
   const chance = openChance(`life ${seed}`);
   const life = lifeOf(chance);
   const judging = openJudging(rule.strictly);
   const weather = openWeather(openChance(`weather ${seed}`), life.rates);
-  const theatre = theatreFor(house, judging, rule.takes?.(openChance(`names ${seed}`)));
-  const stage = new Stage(theatre, theatre.opening, weather, { trace });
-  for (const { at: when, deed } of life.deeds) stage.later(when, () => happen(stage, deed));
-  stage.later(troubledMs, () => heal(stage, weather));
-  const calmed = await direct(stage, bounds);
-  const { oracle } = stage;
-  oracle.end(everything(theatre.simulator.store), stage.now());
+  const fixture = fixtureFor(initialCluster, judging, rule.takes?.(openChance(`names ${seed}`)));
+  const execution = new Execution(fixture, fixture.initial, weather, { trace });
+  for (const { at: when, deed } of life.deeds) execution.later(when, () => happen(execution, deed));
+  execution.later(troubledMs, () => heal(execution, weather));
+  const calmed = await runToRest(execution, bounds);
+  const { oracle } = execution;
+  oracle.end(everything(fixture.simulator.store), execution.now());
   const restless = calmed ? [] : ["end: it never comes to rest"];
-  const noisy = calmed && rule.strictly ? await quietly(stage) : [];
+  const noisy = calmed && rule.strictly ? await quietly(execution) : [];
   return {
     seed,
-    violations: rule.strictly ? [...oracle.violations(), ...restless, ...noisy, ...leftOver(stage)] : [],
-    steps: stage.count.invocations,
-    calls: stage.count.calls,
-    simulatedMs: stage.now() - theatre.start,
+    violations: rule.strictly ? [...oracle.violations(), ...restless, ...noisy, ...leftOver(execution)] : [],
+    steps: execution.count.invocations,
+    calls: execution.count.calls,
+    simulatedMs: execution.now() - fixture.start,
     counts: judging.counts,
-    lines: stage.lines ?? [],
+    lines: execution.lines ?? [],
   };
 };

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { conclude } from "../../../infra/tally.ts";
 import { type Counts, noCounts } from "./census.ts";
-import { openHouse } from "./fixture.ts";
+import { openInitialCluster } from "./fixture.ts";
 import { type Led, lead } from "./lead.ts";
 import { others, ours, type Rule, ruleNamed } from "./rules.ts";
 
@@ -117,7 +117,7 @@ const tell = ({ name, says }: Rule, sum: Sum): void => {
 };
 
 const one = async (seed: number, rule: Rule): Promise<void> => {
-  const led = await lead({ house: openHouse(), rule, trace: true }, seed);
+  const led = await lead({ initialCluster: openInitialCluster(), rule, trace: true }, seed);
   console.log(led.lines.join("\n"));
   for (const violation of led.violations) console.log(`✗ seed ${seed}: ${violation}`);
   console.log(`${led.steps} steps, ${led.calls} calls, ${JSON.stringify(led.counts)}`);

@@ -1,6 +1,6 @@
 /** A thread of a soak: leads the life of each seed that it receives, and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openHouse } from "./fixture.ts";
+import { openInitialCluster } from "./fixture.ts";
 import { lead } from "./lead.ts";
 import { ruleNamed } from "./rules.ts";
 
@@ -8,10 +8,10 @@ import { ruleNamed } from "./rules.ts";
 Error.stackTraceLimit = 0;
 
 const rule = ruleNamed(String(workerData.rule));
-const house = openHouse();
+const initialCluster = openInitialCluster();
 
 parentPort?.on("message", async (seed: number) => {
-  parentPort?.postMessage(await lead({ house, rule }, seed));
+  parentPort?.postMessage(await lead({ initialCluster, rule }, seed));
 });
 
 parentPort?.postMessage(undefined);

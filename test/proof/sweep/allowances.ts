@@ -70,8 +70,8 @@ export const allowances: readonly Allowance[] = [
     name: "an executor of a machine that was given up is shown as failed, not as unknown",
     reason:
       "who comes between our last word on its pod, which Spark goes by, and its deletion sees it as failed; who comes after sees nothing",
-    allows: ({ path, want, got }, _, { acts }) =>
-      acts.some(({ do: what }) => what.act === "freeze") &&
+    allows: ({ path, want, got }, _, { userActions }) =>
+      userActions.some(({ do: what }) => what.type === "freeze") &&
       path.startsWith(".status.executorState.") &&
       want === '"UNKNOWN"' &&
       got === '"FAILED"',

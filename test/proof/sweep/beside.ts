@@ -1,13 +1,13 @@
 /** Another controller without a lease runs for a while: functions write nothing beside it, and go on after it. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import {
-  type Act,
   appName,
   base,
-  type ControllerAct,
+  type ControllerAction,
   type ControllerSign,
   driverRuns,
   type Scenario,
+  type UserAction,
 } from "./scenario.ts";
 import { fails, job, living, policy, runningIs, slowly } from "./volcano/jobs.ts";
 
@@ -17,31 +17,31 @@ const writesEveryMs = 30_000;
 const lastsMs = 3 * minuteMs;
 
 const applied =
-  (table: string): Act["when"] =>
+  (table: string): UserAction["when"] =>
   ({ type, table: of, object }: Change) =>
     type === "ADDED" && of === table && object.metadata.name === appName;
 
-const does = (what: ControllerAct, when: Act["when"], afterMs: number): Act => ({
+const does = (what: ControllerAction, when: UserAction["when"], afterMs: number): UserAction => ({
   ...{ says: `another controller ${what}`, when, afterMs },
-  do: { act: "controller", does: what },
+  do: { type: "controller", does: what },
 });
 
 /** The other controller runs for three minutes from this moment on. */
-const atWork = (by: ControllerSign, when: Act["when"], afterMs: number): readonly Act[] =>
+const atWork = (by: ControllerSign, when: UserAction["when"], afterMs: number): readonly UserAction[] =>
   by === "writes"
     ? Array.from({ length: lastsMs / writesEveryMs }, (_, nth) => does("writes", when, afterMs + nth * writesEveryMs))
     : [does("begins", when, afterMs), does("goes", when, afterMs + lastsMs)];
 
 /** The other controller runs already when the application is applied. */
-const fromTheFirst = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" | "acts"> => ({
+const fromTheFirst = (by: ControllerSign, when: UserAction["when"]): Pick<Scenario, "beside" | "userActions"> => ({
   beside: { by, first: true },
-  acts: by === "writes" ? atWork(by, when, writesEveryMs) : [does("goes", when, lastsMs)],
+  userActions: by === "writes" ? atWork(by, when, writesEveryMs) : [does("goes", when, lastsMs)],
 });
 
 /** The other controller begins while the application runs, which fails while only that controller may act on it. */
-const later = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" | "acts"> => ({
+const later = (by: ControllerSign, when: UserAction["when"]): Pick<Scenario, "beside" | "userActions"> => ({
   beside: { by },
-  acts: atWork(by, when, 5_000),
+  userActions: atWork(by, when, 5_000),
 });
 
 const failsLateMs = 150_000;
@@ -49,7 +49,10 @@ const failsLateMs = 150_000;
 /** A resync finds the work that the other controller left undone, so only the ends are compared. */
 const common = { also: ["crash-before", "host-crash-after"], breadth: "sparse" } as const;
 
-const spark = (told: Pick<Scenario, "name" | "what" | "beside" | "acts">, scripts: Scenario["scripts"]): Scenario => ({
+const spark = (
+  told: Pick<Scenario, "name" | "what" | "beside" | "userActions">,
+  scripts: Scenario["scripts"],
+): Scenario => ({
   ...common,
   spec: { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } },
   scripts,

@@ -1,8 +1,8 @@
 /** Cases of a sweep: one run with one fault or with two, and the counting of such runs. */
 import type { Call, Fault } from "./fault.ts";
-import type { Rehearsal } from "./runner.ts";
+import type { Baseline } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
-import type { Scene } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 export type Case = {
   /** The id, by which the case is replayed alone: `scenario/fault/point`. */
@@ -12,7 +12,7 @@ export type Case = {
   readonly second?: string;
   /** The call at which the fault happens. */
   readonly call: Call | undefined;
-  readonly scene: Scene;
+  readonly snapshot: Snapshot;
   readonly fault: () => Fault & { readonly met?: () => boolean };
 };
 
@@ -31,22 +31,22 @@ export type Kind = "singles" | "pairs";
 export type Sized = { readonly kind: Kind; readonly batch: Batch };
 
 export type Making = Pick<Scenario, "name" | "breadth"> & {
-  readonly rehearsal: Rehearsal;
+  readonly baseline: Baseline;
   readonly without: readonly string[];
 };
 
 export const isSeries = (batch: Batch): batch is Series => !Array.isArray(batch);
 
-/** The latest scene before a point, from which a case forks. */
-export const latest = (scenes: readonly Scene[], before: (scene: Scene) => boolean): Scene => {
-  const found = scenes.findLast(before) ?? scenes[0];
+/** The latest snapshot before a point, from which a case forks. */
+export const latest = (snapshots: readonly Snapshot[], before: (snapshot: Snapshot) => boolean): Snapshot => {
+  const found = snapshots.findLast(before) ?? snapshots[0];
   if (found === undefined) throw new Error("a run without a beginning");
   return found;
 };
 
-/** The scene from which a case about a call forks. */
-export const sceneFor = ({ rehearsal }: Making, { n }: Call): Scene =>
-  latest(rehearsal.scenes, ({ count }) => count.calls < n);
+/** The snapshot from which a case about a call forks. */
+export const snapshotFor = ({ baseline }: Making, { n }: Call): Snapshot =>
+  latest(baseline.snapshots, ({ count }) => count.calls < n);
 
 const placeOf = ({ by, what, phase }: Call): string => `${by} ${what} ${phase}`;
 

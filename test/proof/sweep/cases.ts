@@ -1,5 +1,5 @@
-/** From the fault-free run of a scenario to its cases: every point that it has × every fault that applies there. */
-import { type Case, firsts, isSeries, latest, type Making, type Sized, sceneFor } from "./case.ts";
+/** From the baseline of a scenario to its cases: every point that it has × every fault that applies there. */
+import { type Case, firsts, isSeries, latest, type Making, type Sized, snapshotFor } from "./case.ts";
 import { openChance } from "./chance.ts";
 import { doublesOf } from "./doubles.ts";
 import type { Call } from "./fault.ts";
@@ -17,7 +17,7 @@ import {
   troubles,
 } from "./faults.ts";
 import { seriesOf } from "./interleavings.ts";
-import type { Rehearsal } from "./runner.ts";
+import type { Baseline } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 
 const relistMs = 500;
@@ -56,8 +56,8 @@ export const isPutTo = ({ breadth, also = [] }: Pick<Scenario, "breadth" | "also
 const isStored = ({ what }: Call): boolean => what !== "GET pods/proxy";
 
 const atCalls = (making: Making): readonly Case[] => {
-  const { rehearsal, name, breadth, without } = making;
-  const { calls } = rehearsal;
+  const { baseline, name, breadth, without } = making;
+  const { calls } = baseline;
   const brief: ReadonlySet<string> = new Set(
     breadth === "whole" ? [] : [...troubles, ...pauses].map(({ name: family }) => family),
   );
@@ -68,7 +68,7 @@ const atCalls = (making: Making): readonly Case[] => {
         id: `${name}/${family}/${call.n}`,
         family,
         call,
-        scene: sceneFor(making, call),
+        snapshot: snapshotFor(making, call),
         fault: () => atCall(call.n, verdict),
       }),
     ),
@@ -80,7 +80,7 @@ const atCalls = (making: Making): readonly Case[] => {
         id: `${name}/stale/${call.n}/${back}`,
         family: "stale",
         call,
-        scene: sceneFor(making, call),
+        snapshot: snapshotFor(making, call),
         fault: () => atCall(call.n, stale(back)),
       }),
     ),
@@ -92,7 +92,7 @@ const atCalls = (making: Making): readonly Case[] => {
         id: `${name}/${one.name}/${call.n}`,
         family: one.name,
         call,
-        scene: sceneFor(making, call),
+        snapshot: snapshotFor(making, call),
         fault: () => outage(call.n, one),
       }),
     ),
@@ -100,21 +100,21 @@ const atCalls = (making: Making): readonly Case[] => {
   return [...named, ...behind, ...out];
 };
 
-const atMessages = ({ rehearsal, name }: Making): readonly Case[] =>
+const atMessages = ({ baseline, name }: Making): readonly Case[] =>
   fates.flatMap(({ name: family, fate }) =>
-    rehearsal.messages.map(
+    baseline.messages.map(
       ({ n }): Case => ({
         id: `${name}/${family}/${n}`,
         family,
         call: undefined,
-        scene: latest(rehearsal.scenes, ({ count }) => count.messages < n),
+        snapshot: latest(baseline.snapshots, ({ count }) => count.messages < n),
         fault: () => atMessage(n, fate),
       }),
     ),
   );
 
-const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
-  const { events, scenes } = rehearsal;
+const atEvents = ({ baseline, name, breadth }: Making): readonly Case[] => {
+  const { events, snapshots } = baseline;
   const all = Array.from({ length: events }, (_, index) => index + 1);
   const longest = gaps[breadth];
   const isOuter = (first: number, last: number): boolean => first === 1 || last === events;
@@ -124,8 +124,8 @@ const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
       .map((last) => [first, last] as const),
   );
   return windows.flatMap(([first, last]): readonly Case[] => {
-    const scene = latest(scenes, ({ count }) => count.events < first);
-    const about = { call: undefined, scene } as const;
+    const snapshot = latest(snapshots, ({ count }) => count.events < first);
+    const about = { call: undefined, snapshot } as const;
     const gap = {
       ...about,
       id: `${name}/gap/${first}-${last}`,
@@ -153,7 +153,7 @@ const thinned = (scenario: Scenario, { kind, batch }: Sized): readonly Sized[] =
   return isPutTo(scenario, first.family) && isSave(first) ? [{ kind, batch: fewer }] : [];
 };
 
-/** Share of single faults that are drawn where not all are played. */
+/** Share of single faults that are drawn where not all are run. */
 const share = 0.01;
 /** Share of faults about messages and events, which are fewer. */
 const eventShare = 0.1;
@@ -169,7 +169,7 @@ const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
   });
 };
 
-/** Share of the series that are drawn for a scenario that would be played whole. */
+/** Share of the series that are drawn for a scenario that would be run whole. */
 const seriesShare = 0.25;
 
 const drawnOf = (sized: Sized, scenario: Scenario, seed: number): readonly Sized[] => {
@@ -178,15 +178,15 @@ const drawnOf = (sized: Sized, scenario: Scenario, seed: number): readonly Sized
   return scenario.drawn !== true || openChance(`${seed} ${batch.at(1).id}`).is(seriesShare) ? [sized] : [];
 };
 
-/** True where nothing is drawn: all single faults are played, and all pairs of invocations. */
+/** True where nothing is drawn: all single faults are run, and all pairs of invocations. */
 export const isWhole = ({ breadth, drawn: some }: Scenario): boolean => breadth === "whole" && some !== true;
 
 /**
  * All cases of a scenario, in an order that never changes. With a seed, single faults outside of the scenarios that are
  * played whole are drawn, and pairs of faults everywhere; without, there is every single fault and no pair of faults.
  */
-export const batchesOf = (rehearsal: Rehearsal, scenario: Scenario, seed: number | undefined): readonly Sized[] => {
-  const making = makingOf(rehearsal, scenario);
+export const batchesOf = (baseline: Baseline, scenario: Scenario, seed: number | undefined): readonly Sized[] => {
+  const making = makingOf(baseline, scenario);
   const { breadth } = making;
   const singles = [atCalls(making), atMessages(making), atEvents(making)].map(
     (batch): Sized => ({ kind: "singles", batch }),
@@ -199,8 +199,8 @@ export const batchesOf = (rehearsal: Rehearsal, scenario: Scenario, seed: number
   return [...some, { kind: "pairs", batch: doublesOf(making, seed) }];
 };
 
-export const makingOf = (rehearsal: Rehearsal, { name, breadth, without = [] }: Scenario): Making => ({
-  rehearsal,
+export const makingOf = (baseline: Baseline, { name, breadth, without = [] }: Scenario): Making => ({
+  baseline,
   name,
   breadth,
   without,

@@ -6,13 +6,13 @@
  *     of it are recorded all the same.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
-import type { Stage } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { at, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { home } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
-import { appName, type ControllerAct, namespace } from "./scenario.ts";
+import { appName, type ControllerAction, namespace } from "./scenario.ts";
 
 type Write = readonly [method: string, path: string, body?: object, agent?: string];
 
@@ -97,12 +97,12 @@ const tracked = ({ group, version }: Swept, now: number): object => ({
   },
 });
 
-const written = (stage: Stage, swept: Swept, about: Installed): readonly Write[] => {
+const written = (execution: Execution, swept: Swept, about: Installed): readonly Write[] => {
   const path = `/apis/${swept.group}/${swept.version}/namespaces/${namespace}/${swept.plural}/${other}`;
   const taken = Object.fromEntries(Object.keys(about.status).map((field) => [field, null]));
   const needed = about === kubeflows ? { driverInfo: {} } : {};
   return [
-    ["PATCH", path, tracked(swept, stage.now())],
+    ["PATCH", path, tracked(swept, execution.now())],
     // The time of a share is that of its newest field, so the newest field must be another one.
     ["PATCH", `${path}/status`, { status: { ...needed, ...taken } }, about.agent],
     ["PATCH", `${path}/status`, { status: about.status }, about.agent],
@@ -110,14 +110,14 @@ const written = (stage: Stage, swept: Swept, about: Installed): readonly Write[]
 };
 
 /** The writes of the other controller. */
-export const controllerWrites = (does: ControllerAct, stage: Stage): readonly Write[] => {
-  const { scenario } = stage.theatre;
+export const controllerWrites = (does: ControllerAction, execution: Execution): readonly Write[] => {
+  const { scenario } = execution.fixture;
   const swept = sweptOf(scenario);
   const about = installed(swept);
   const shown = {
     deployment: () => deployment(about),
     pod: () => pod(about),
-    writes: () => written(stage, swept, about),
+    writes: () => written(execution, swept, about),
   };
   const gone = {
     deployment: [["DELETE", `${deployments}/${controller}`]],

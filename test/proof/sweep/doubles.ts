@@ -1,9 +1,9 @@
 /**
  * Two faults in one run: the second comes some calls after the first, during the recovery from it. There are far more
- * pairs than can be played; a seed draws some of them, the same ones every time.
+ * pairs than can be run; a seed draws some of them, the same ones every time.
  */
 import type { Case, Making } from "./case.ts";
-import { sceneFor, twofold } from "./case.ts";
+import { snapshotFor, twofold } from "./case.ts";
 import { openChance } from "./chance.ts";
 import type { Call, Fault } from "./fault.ts";
 import { deafness, deaths, type Named, pauses, troubles } from "./faults.ts";
@@ -14,13 +14,13 @@ const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
 /** The same, in scenarios with listeners. */
 const withListeners: readonly Named[] = [...kinds, ...deafness];
 
-const kindsIn = ({ rehearsal }: Making): readonly Named[] =>
-  rehearsal.calls.some(({ via }) => via === "listener") ? withListeners : kinds;
+const kindsIn = ({ baseline }: Making): readonly Named[] =>
+  baseline.calls.some(({ via }) => via === "listener") ? withListeners : kinds;
 
 /** The second comes at most this many calls after the first, and within the length of the run without a fault. */
 const furthest = 20;
 
-/** The number of drawn pairs: fewer where a run is long, for each plays the rest of it. */
+/** The number of drawn pairs: fewer where a run is long, for each runs the rest of it. */
 const manyFor: Readonly<Record<Making["breadth"], number>> = {
   whole: 7_000_000,
   part: 5_000_000,
@@ -29,8 +29,8 @@ const manyFor: Readonly<Record<Making["breadth"], number>> = {
 };
 const most = 2_600;
 
-const howMany = ({ rehearsal, breadth }: Making): number =>
-  Math.min(most, Math.round(manyFor[breadth] / rehearsal.length ** 2));
+const howMany = ({ baseline, breadth }: Making): number =>
+  Math.min(most, Math.round(manyFor[breadth] / baseline.length ** 2));
 
 /** A refused create is tried once more. A second refusal is final, and that is correct behaviour. */
 const isRefusal = ({ first, gap, second }: Omit<Double, "n">): boolean =>
@@ -62,13 +62,13 @@ const caseFor = (making: Making, call: Call, double: Double): Case => ({
   family: double.first.name,
   second: double.second.name,
   call,
-  scene: sceneFor(making, call),
+  snapshot: snapshotFor(making, call),
   fault: () => both(double),
 });
 
 /** The pairs of faults that a seed draws. */
 export const doublesOf = (making: Making, seed: number): readonly Case[] => {
-  const { calls } = making.rehearsal;
+  const { calls } = making.baseline;
   const chance = openChance(`${seed} ${making.name}`);
   const drawn = new Map<string, Case>();
   const many = howMany(making);
@@ -76,7 +76,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
   for (let tries = 0; drawn.size < many && tries < 4 * many; tries++) {
     const call = chance.pick(calls);
     const first = chance.pick(usual);
-    const gap = 1 + chance.below(Math.max(1, Math.min(furthest, making.rehearsal.length - call.n)));
+    const gap = 1 + chance.below(Math.max(1, Math.min(furthest, making.baseline.length - call.n)));
     const second = chance.pick(usual);
     if (!first.applies(call) || isRefusal({ first, gap, second })) continue;
     const one = caseFor(making, call, { n: call.n, first, gap, second });
@@ -88,7 +88,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
 /** The pair of an id, whichever seed drew it. */
 export const doubleNamed = (making: Making, id: string): Case | undefined => {
   const [, , n, first, gap, second] = id.split("/");
-  const call = making.rehearsal.calls.find((one) => one.n === Number(n));
+  const call = making.baseline.calls.find((one) => one.n === Number(n));
   const [a, b] = [first, second].map((name) => withListeners.find((kind) => kind.name === name));
   if (call === undefined || a === undefined || b === undefined) return undefined;
   return caseFor(making, call, { n: call.n, first: a, gap: Number(gap), second: b });

@@ -1,7 +1,7 @@
 /**
- * Draws the single faults of a sweep of all, outside of the scenarios that are played whole. A fault at a place
- * (caller, call, phase) is played in the first scenario that has it, and in some of the others as a seed draws them. A
- * death after a call is played at each place of every scenario.
+ * Draws the single faults of a sweep of all, outside of the scenarios that are run whole. A fault at a place
+ * (caller, call, phase) is run in the first scenario that has it, and in some of the others as a seed draws them. A
+ * death after a call is run at each place of every scenario.
  */
 import { type Case, isSeries, type Sized } from "./case.ts";
 import { isWhole } from "./cases.ts";
@@ -9,21 +9,21 @@ import { openChance } from "./chance.ts";
 import type { Scenario } from "./scenario.ts";
 import { siteOf } from "./units.ts";
 
-/** Returns the played cases of a batch, by their indexes in it. Called for the scenarios in their order. */
+/** Returns the chosen cases of a batch, by their indexes in it. Called for the scenarios in their order. */
 export type Drawing = (scenario: Scenario, sized: Sized) => readonly number[];
 
-/** The least number of scenarios in which each fault at each place is played. */
+/** The least number of scenarios in which each fault at each place is run. */
 const atLeast = 1;
-/** Share of the further ones that are played. */
+/** Share of the further ones that are run. */
 const share = 0.05;
 const everywhere = "crash-after";
 
 const every = (batch: readonly Case[]): readonly number[] => [...batch.keys()];
 
-/** Without a seed all cases are played. */
+/** Without a seed all cases are run. */
 export const openDrawing = (seed: number | undefined): Drawing => {
   const times = new Map<string, number>();
-  const isPlayed = (one: Case): boolean => {
+  const isChosen = (one: Case): boolean => {
     const site = siteOf(one);
     if (site === undefined || one.family === everywhere) return true;
     const what = `${site} × ${one.family}`;
@@ -35,7 +35,7 @@ export const openDrawing = (seed: number | undefined): Drawing => {
   return (scenario, { kind, batch }) => {
     if (isSeries(batch)) return [];
     if (kind === "pairs" || seed === undefined) return every(batch);
-    const played = batch.map(isPlayed);
-    return every(batch).filter((at) => played[at] === true || isWhole(scenario));
+    const chosen = batch.map(isChosen);
+    return every(batch).filter((at) => chosen[at] === true || isWhole(scenario));
   };
 };

@@ -1,82 +1,84 @@
-/** The loop of a run: the next delivery, or the first due event, until nothing is left. */
-
-import { type Stage, settle } from "./execution.ts";
+/** The event loop of an execution: the next delivery, or the first due event, until nothing is left. */
+import { type Execution, settle } from "./execution.ts";
 import { userApplies, userDoes } from "./user-actions.ts";
 
-/** A run that exceeds these bounds has not converged. */
+/** An execution that exceeds these bounds has not converged. */
 export type Bounds = { readonly invocations: number; readonly ms: number };
 
 const usual: Bounds = { invocations: 400, ms: 4 * 3_600_000 };
 
-const nextDue = (stage: Stage): number => {
-  const { theatre, post, agenda, armed, down, nextSweep, nextLook } = stage;
+const nextDue = (execution: Execution): number => {
+  const { fixture, post, agenda, armed, down, nextSweep, nextLook } = execution;
   const times = [
-    theatre.simulator.clock.nextDue(),
+    fixture.simulator.clock.nextDue(),
     ...(down ? [] : [post.nextDue(), post.nextWindow(), nextSweep, nextLook]),
     ...agenda.map(({ at }) => at),
     ...armed.map(({ at }) => at),
   ];
-  return Math.max(stage.now(), Math.min(...times.filter((time) => time !== undefined)));
+  return Math.max(execution.now(), Math.min(...times.filter((time) => time !== undefined)));
 };
 
 /** Nothing is under way or due except the next resync. */
-const isIdle = ({ theatre, post, agenda, armed, flights }: Stage): boolean => {
-  const timers = theatre.simulator.clock.nextDue() !== undefined || agenda.length > 0 || armed.length > 0;
+const isIdle = ({ fixture, post, agenda, armed, flights }: Execution): boolean => {
+  const timers = fixture.simulator.clock.nextDue() !== undefined || agenda.length > 0 || armed.length > 0;
   return !timers && flights.size === 0 && post.waiting() === 0 && post.nextWindow() === undefined;
 };
 
 /** Only invocations are left that wait for their release. */
-const isStuck = (stage: Stage): boolean =>
-  stage.held.size > 0 && stage.held.size === stage.flights.size && nextDue(stage) === stage.nextSweep;
+const isStuck = (execution: Execution): boolean =>
+  execution.held.size > 0 &&
+  execution.held.size === execution.flights.size &&
+  nextDue(execution) === execution.nextSweep;
 
-/** Runs due acts of users, and continues invocations whose wait is over. */
-const keepAppointments = async (stage: Stage): Promise<void> => {
-  const now = stage.now();
-  for (const { index } of stage.armed.filter(({ at }) => at <= now)) {
-    stage.armed = stage.armed.filter((one) => one.index !== index);
-    const act = stage.theatre.scenario.acts[index];
-    if (act === undefined) userApplies(stage);
-    else userDoes(stage, act);
+/** Runs due user actions, and continues invocations whose wait is over. */
+const keepAppointments = async (execution: Execution): Promise<void> => {
+  const now = execution.now();
+  for (const { index } of execution.armed.filter(({ at }) => at <= now)) {
+    execution.armed = execution.armed.filter((one) => one.index !== index);
+    const userAction = execution.fixture.scenario.userActions[index];
+    if (userAction === undefined) userApplies(execution);
+    else userDoes(execution, userAction);
   }
-  const due = stage.agenda.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at || a.order - b.order);
-  stage.agenda = stage.agenda.filter(({ at }) => at > now);
+  const due = execution.agenda.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at || a.order - b.order);
+  execution.agenda = execution.agenda.filter(({ at }) => at > now);
   for (const { keep } of due) keep();
   if (due.length > 0) await settle();
 };
 
 /** Nothing is under way that a fork would not have: calls, appointments, a broken watch. */
-const isQuiet = ({ down, flights, agenda, watchingIs }: Stage): boolean =>
+const isQuiet = ({ down, flights, agenda, watchingIs }: Execution): boolean =>
   !down && flights.size === 0 && agenda.length === 0 && watchingIs === "on";
 
-const actsDuring = (stage: Stage): void => {
-  for (const { at, index } of stage.armed) {
-    const act = stage.theatre.scenario.acts[index];
-    if (act?.during !== true || at > stage.now()) continue;
-    stage.armed = stage.armed.filter((one) => one.index !== index);
-    userDoes(stage, act);
+const userActionsDuring = (execution: Execution): void => {
+  for (const { at, index } of execution.armed) {
+    const userAction = execution.fixture.scenario.userActions[index];
+    if (userAction?.during !== true || at > execution.now()) continue;
+    execution.armed = execution.armed.filter((one) => one.index !== index);
+    userDoes(execution, userAction);
   }
 };
 
-const turn = async (stage: Stage): Promise<void> => {
-  const { theatre, post } = stage;
-  for (const sending of stage.down ? [] : post.due()) stage.send("forwarder", sending.message, sending.dedupeId);
-  if (isQuiet(stage)) stage.onScene?.(stage.scene());
-  const delivery = stage.down ? undefined : post.receive();
-  if (delivery !== undefined) return stage.deliver(delivery);
-  theatre.simulator.clock.advanceTo(nextDue(stage));
-  await keepAppointments(stage);
-  if (!stage.down && stage.now() >= stage.nextLook) await stage.look();
-  if (!stage.down && stage.now() >= stage.nextSweep) await stage.sweep();
+const turn = async (execution: Execution): Promise<void> => {
+  const { fixture, post } = execution;
+  for (const sending of execution.down ? [] : post.due())
+    execution.send("forwarder", sending.message, sending.dedupeId);
+  if (isQuiet(execution)) execution.onSnapshot?.(execution.snapshot());
+  const delivery = execution.down ? undefined : post.receive();
+  if (delivery !== undefined) return execution.deliver(delivery);
+  fixture.simulator.clock.advanceTo(nextDue(execution));
+  await keepAppointments(execution);
+  if (!execution.down && execution.now() >= execution.nextLook) await execution.look();
+  if (!execution.down && execution.now() >= execution.nextSweep) await execution.sweep();
 };
 
 /** Runs until nothing is left before the next resync. False when that never comes. */
-export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): Promise<boolean> => {
-  const until = stage.now() + ms;
-  stage.meanwhile = () => actsDuring(stage);
-  while (!isIdle(stage)) {
-    if (isStuck(stage)) for (const n of [...stage.held.keys()]) stage.levers.release(n);
-    if (stage.count.invocations - stage.began > invocations || stage.now() > until) return false;
-    await turn(stage);
+export const calm = async (execution: Execution, { invocations, ms }: Bounds = usual): Promise<boolean> => {
+  const until = execution.now() + ms;
+  execution.meanwhile = () => userActionsDuring(execution);
+  while (!isIdle(execution)) {
+    if (isStuck(execution)) for (const n of [...execution.held.keys()]) execution.levers.release(n);
+    if (execution.count.invocations - execution.began > invocations || execution.now() > until) return false;
+    await turn(execution);
   }
   return true;
 };
@@ -85,17 +87,18 @@ export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): P
  * Runs until a complete resync, with all that follows from it, writes nothing. False when that never comes. A resync
  * that was refused, or died, does not count: the next one comes in any case.
  */
-export const direct = async (stage: Stage, bounds: Bounds = usual): Promise<boolean> => {
+export const runToRest = async (execution: Execution, bounds: Bounds = usual): Promise<boolean> => {
   // Beside another controller a resync may find nothing because it died or judged by old sightings, so two are needed.
-  const wanted = stage.writers === undefined ? 1 : 2;
+  const wanted = execution.writers === undefined ? 1 : 2;
   for (let quiet = 0; quiet < wanted; ) {
-    if (!(await calm(stage, bounds)) || stage.count.invocations - stage.began > bounds.invocations) return false;
-    const { changes, writes } = stage;
-    stage.theatre.simulator.clock.advanceTo(stage.nextSweep);
-    await stage.sweep();
-    if (!(await calm(stage, bounds))) return false;
-    stage.lateChanges += stage.changes - changes;
-    quiet = stage.writes === writes && stage.swept ? quiet + 1 : 0;
+    if (!(await calm(execution, bounds)) || execution.count.invocations - execution.began > bounds.invocations)
+      return false;
+    const { changes, writes } = execution;
+    execution.fixture.simulator.clock.advanceTo(execution.nextSweep);
+    await execution.sweep();
+    if (!(await calm(execution, bounds))) return false;
+    execution.lateChanges += execution.changes - changes;
+    quiet = execution.writes === writes && execution.swept ? quiet + 1 : 0;
   }
   return true;
 };

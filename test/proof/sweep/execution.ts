@@ -1,6 +1,6 @@
 /**
- * The world of a run: the simulator under its clock, and around it the real queue, forwarder, resync and steps. One
- * thread and no chance: the same fault gives the same run. The calls of an invocation pass `calls.ts`.
+ * One execution of a scenario: the simulator under its clock, and around it the real queue, forwarder, resync and
+ * steps. One thread and no chance: the same fault gives the same execution. The calls of an invocation pass `calls.ts`.
  */
 import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
@@ -15,13 +15,13 @@ import type { Change } from "../../../shared/simulator/store.ts";
 import { carry, type Flight, passing, worldFor } from "./calls.ts";
 import { identityOf } from "./ending.ts";
 import type { Call, Fault, Levers, Posted } from "./fault.ts";
-import type { Theatre } from "./fixture.ts";
+import type { Fixture } from "./fixture.ts";
 import { forwarderLooks, isSighting, lookMs, resyncBeside, writersIn } from "./foreign-controllers.ts";
 import { openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
-import { type Count, copyOf, type Scene } from "./snapshot.ts";
+import { type Count, copyOf, type Snapshot } from "./snapshot.ts";
 import { openWatching, storedOf, type Watching } from "./watching.ts";
 
 export const cluster = "sweep";
@@ -33,20 +33,20 @@ export type Appointment = { readonly at: number; readonly order: number; readonl
 /** Waits until all pending promises that need no other event are settled. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export class Stage {
+export class Execution {
   readonly cluster = cluster;
-  readonly theatre: Theatre;
+  readonly fixture: Fixture;
   fault: Fault;
   readonly levers: Levers;
   readonly operators: readonly Operator<unknown>[];
-  oracle: Scene["oracle"];
+  oracle: Snapshot["oracle"];
   post: Post;
   watching: Watching;
   actor: Actor = "cluster";
   readonly flights = new Set<Flight>();
   readonly held = new Map<number, () => void>();
   agenda: Appointment[] = [];
-  armed: Scene["armed"];
+  armed: Snapshot["armed"];
   met: ReadonlySet<number>;
   identities: Map<string, string>;
   readonly count: Count;
@@ -59,7 +59,7 @@ export class Stage {
   down = false;
   watchingIs: "on" | "off" = "on";
   order = 0;
-  /** Reported errors; and pods of acts that did not exist. */
+  /** Reported errors; and pods of user actions that did not exist. */
   readonly errors: string[] = [];
   readonly missed: string[] = [];
   /** Writing requests of all steps; those that changed something; and of these, those that only a resync caused. */
@@ -68,41 +68,41 @@ export class Stage {
   lateChanges = 0;
   arrivedByClock = false;
   swept = false; // The latest resync came through.
-  /** The acts between two calls of a step. */
+  /** The user actions between two calls of a step. */
   meanwhile: () => void = () => {};
   readonly mail = openMail();
   readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
   readonly calls: Call[] = [];
   readonly messages: Posted[] = [];
   readonly lines: string[] | undefined;
-  readonly onScene: ((scene: Scene) => void) | undefined;
+  readonly onSnapshot: ((snapshot: Snapshot) => void) | undefined;
 
   constructor(
-    theatre: Theatre,
-    scene: Scene,
+    fixture: Fixture,
+    snapshot: Snapshot,
     fault: Fault,
-    options: { trace?: boolean; onScene?: (scene: Scene) => void } = {},
+    options: { trace?: boolean; onSnapshot?: (snapshot: Snapshot) => void } = {},
   ) {
-    const { simulator } = theatre;
-    this.theatre = theatre;
-    this.operators = operatorsOf(theatre.scenario);
+    const { simulator } = fixture;
+    this.fixture = fixture;
+    this.operators = operatorsOf(fixture.scenario);
     this.fault = fault;
-    theatre.audience = (change) => this.hear(change);
-    simulator.restore(scene.simulator);
-    this.oracle = scene.oracle.copy();
-    this.post = openPost(() => simulator.clock.now(), visibilityMs, scene.journal);
+    fixture.subscriber = (change) => this.hear(change);
+    simulator.restore(snapshot.simulator);
+    this.oracle = snapshot.oracle.copy();
+    this.post = openPost(() => simulator.clock.now(), visibilityMs, snapshot.journal);
     this.watching = this.listed();
-    this.armed = scene.armed;
-    this.met = scene.met;
-    this.identities = new Map(scene.identities);
-    this.count = { ...scene.count };
-    this.nextSweep = scene.nextSweep;
-    this.nextLook = scene.nextLook;
+    this.armed = snapshot.armed;
+    this.met = snapshot.met;
+    this.identities = new Map(snapshot.identities);
+    this.count = { ...snapshot.count };
+    this.nextSweep = snapshot.nextSweep;
+    this.nextLook = snapshot.nextLook;
     this.writers = this.sees();
-    this.mind = copyOf(scene.mind);
-    this.began = scene.count.invocations;
+    this.mind = copyOf(snapshot.mind);
+    this.began = snapshot.count.invocations;
     this.lines = options.trace === true ? [] : undefined;
-    this.onScene = options.onScene;
+    this.onSnapshot = options.onSnapshot;
     this.levers = {
       now: () => this.now(),
       release: (n) => {
@@ -114,18 +114,18 @@ export class Stage {
   }
 
   now(): number {
-    return this.theatre.simulator.clock.now();
+    return this.fixture.simulator.clock.now();
   }
 
   listed(): Watching {
-    const watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
+    const watching = openWatching(cluster, this.operators, this.fixture.simulator.store);
     watching.relist();
     return watching;
   }
 
   /** In a scenario about another controller: the writers that a starting watch shows. */
   sees(): Writers | undefined {
-    return this.theatre.scenario.beside === undefined ? undefined : writersIn(this);
+    return this.fixture.scenario.beside === undefined ? undefined : writersIn(this);
   }
 
   later(ms: number, keep: () => void): void {
@@ -135,7 +135,7 @@ export class Stage {
 
   log(text: string | (() => string)): void {
     const line = typeof text === "function" && this.lines !== undefined ? text() : text;
-    this.lines?.push(`${((this.now() - this.theatre.start) / 1000).toFixed(3).padStart(9)} s  ${line}`);
+    this.lines?.push(`${((this.now() - this.fixture.start) / 1000).toFixed(3).padStart(9)} s  ${line}`);
   }
 
   /** Hears every change of the store at once. */
@@ -145,10 +145,10 @@ export class Stage {
     this.oracle.hear(change, this.actor, this.now());
     if (this.lines !== undefined && table !== "events")
       this.log(`    ${this.actor}: ${type} ${table}/${object.metadata.name}`);
-    for (const [index, act] of this.theatre.scenario.acts.entries()) {
-      if (this.met.has(index) || !act.when(change)) continue;
+    for (const [index, userAction] of this.fixture.scenario.userActions.entries()) {
+      if (this.met.has(index) || !userAction.when(change)) continue;
       this.met = new Set([...this.met, index]);
-      this.armed = [...this.armed, { at: this.now() + act.afterMs, index }];
+      this.armed = [...this.armed, { at: this.now() + userAction.afterMs, index }];
     }
     this.watch(change);
   }
@@ -217,7 +217,7 @@ export class Stage {
     this.down = false;
     this.nextSweep = this.now();
     if (this.writers !== undefined) this.nextLook = this.now();
-    this.watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
+    this.watching = openWatching(cluster, this.operators, this.fixture.simulator.store);
     this.relist();
   }
 
@@ -233,7 +233,7 @@ export class Stage {
     if (messages.length === 0) return this.post.acknowledge(delivery);
     const flight = this.flight(messages.some(subjectOf) ? "delivery" : "step", delivery);
     this.log(() => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
-    const { takes = take } = this.theatre;
+    const { takes = take } = this.fixture;
     takes(worldFor(this, flight), messages).then(
       (ending) => this.finish(flight, ending !== undefined, ending),
       (cause) => this.finish(flight, false, String(cause)),
@@ -248,7 +248,7 @@ export class Stage {
     this.log(`invocation ${flight.id}: resync`);
     const scope = {
       ...{ ...passing(this, flight), cluster, namespaces: [], selector: undefined },
-      ...{ operators: this.operators, now: () => this.now(), updates: this.theatre.scenario.listeners !== undefined },
+      ...{ operators: this.operators, now: () => this.now(), updates: this.fixture.scenario.listeners !== undefined },
     };
     const hands = { transport: scope.transport, report: () => {} };
     const swept = this.writers === undefined ? resync(scope, String(this.now())) : resyncBeside(this, hands, scope);
@@ -290,7 +290,7 @@ export class Stage {
     }
     const verdict = this.register(flight, { via: "queue", what: done ? "acknowledge" : "give back", write: false });
     const lost = (): Error => new Error("never acknowledged");
-    void carry(verdict, { stage: this, flight, n: this.count.calls, effect: close, lost });
+    void carry(verdict, { execution: this, flight, n: this.count.calls, effect: close, lost });
   }
 
   /** Numbers a call, and asks the fault about it. */
@@ -312,15 +312,15 @@ export class Stage {
     const isWrite = request.method !== "GET" && !isSighting(request);
     if (isWrite) this.writes += 1;
     this.actor = "engine";
-    const answer = this.theatre.simulator.handle(request);
+    const answer = this.fixture.simulator.handle(request);
     if (isWrite && answer.status < 400) this.changes += 1;
     this.actor = "cluster";
     return answer;
   }
 
-  scene(): Scene {
+  snapshot(): Snapshot {
     return {
-      simulator: this.theatre.simulator.snapshot(),
+      simulator: this.fixture.simulator.snapshot(),
       journal: this.post.journal(),
       oracle: this.oracle.copy(),
       count: { ...this.count },

@@ -1,5 +1,5 @@
 /** Executors are lost in all ways, where the driver's allocator creates them (assist) and where Rekindle does (own). */
-import { type Act, appName, base, bothRun, executorRuns, type Scenario, stateIs } from "./scenario.ts";
+import { appName, base, bothRun, executorRuns, type Scenario, stateIs, type UserAction } from "./scenario.ts";
 
 const modes = [
   { mode: "assist", annotations: {} },
@@ -9,95 +9,104 @@ const modes = [
 /** Pods by the order of their ids, which begin with 1 in `assist` and with 1001 in `own`: a fault costs ids. */
 const named = { first: { pod: /-exec-\d+$/ }, second: { pod: /-exec-\d+$/, nth: 1 } } as const;
 
-const dies: Act = {
+const dies: UserAction = {
   says: "an executor dies",
   when: executorRuns,
   afterMs: 1_500,
-  do: { act: "kill", ...named.first, code: 137 },
+  do: { type: "kill", ...named.first, code: 137 },
 };
 
 /** The second can die only when there are two. */
-const allDie: readonly Act[] = [
+const allDie: readonly UserAction[] = [
   { ...dies, when: bothRun },
-  { ...dies, when: bothRun, do: { act: "kill", ...named.second, code: 137 } },
+  { ...dies, when: bothRun, do: { type: "kill", ...named.second, code: 137 } },
 ];
 
-type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines" | "also">>;
+type Way = Pick<Scenario, "name" | "what" | "userActions" | "ends"> &
+  Partial<Pick<Scenario, "scripts" | "machines" | "also">>;
 
 const ways: readonly Way[] = [
   {
     name: "mass-loss",
     what: "all executors die at once",
-    acts: allDie,
+    userActions: allDie,
     ends: "RUNNING",
   },
   {
     name: "loss-suspended",
     what: "an executor dies, and the application is suspended and resumed",
-    acts: [
+    userActions: [
       dies,
-      { says: "suspend", when: executorRuns, afterMs: 1_600, do: { act: "patch", spec: { suspend: true } } },
-      { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { act: "patch", spec: { suspend: false } } },
+      { says: "suspend", when: executorRuns, afterMs: 1_600, do: { type: "patch", spec: { suspend: true } } },
+      { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { type: "patch", spec: { suspend: false } } },
     ],
     ends: "RUNNING",
   },
   {
     name: "loss-deleted",
     what: "an executor dies, and the application is deleted",
-    acts: [dies, { says: "kubectl delete", when: executorRuns, afterMs: 1_600, do: { act: "delete" } }],
+    userActions: [dies, { says: "kubectl delete", when: executorRuns, afterMs: 1_600, do: { type: "delete" } }],
     ends: "gone",
   },
   {
     name: "loss-driver-again",
     what: "an executor dies, and then the driver, which is tried again",
-    acts: [
+    userActions: [
       dies,
-      { says: "the driver dies", when: executorRuns, afterMs: 6_000, do: { act: "kill", pod: /-driver$/, code: 137 } },
+      { says: "the driver dies", when: executorRuns, afterMs: 6_000, do: { type: "kill", pod: /-driver$/, code: 137 } },
     ],
     ends: "RUNNING",
   },
   {
     name: "loss-unheard",
     what: "executors die while the watch is broken",
-    acts: [{ says: "the watch breaks", when: executorRuns, afterMs: 500, do: { act: "unhear", ms: 20_000 } }, dies],
+    userActions: [
+      { says: "the watch breaks", when: executorRuns, afterMs: 500, do: { type: "unhear", ms: 20_000 } },
+      dies,
+    ],
     ends: "RUNNING",
   },
 ];
 
 const spec = { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } };
 
-const away: Act = {
+const away: UserAction = {
   says: "its machine stands still",
   when: bothRun,
   afterMs: 1_500,
-  do: { act: "freeze", ...named.second },
+  do: { type: "freeze", ...named.second },
 };
-const back = (afterMs: number): Act => ({ says: "machines go on", when: bothRun, afterMs, do: { act: "thaw" } });
+const back = (afterMs: number): UserAction => ({
+  says: "machines go on",
+  when: bothRun,
+  afterMs,
+  do: { type: "thaw" },
+});
 
 const machineWays: readonly Way[] = [
   {
     name: "machine-back-soon",
     what: "an executor's machine stands still and comes back before it is given up",
-    acts: [away, back(30_000)],
+    userActions: [away, back(30_000)],
     ends: "RUNNING",
     machines: ["node-1", "node-2", "node-3"],
   },
   {
     name: "machine-back-late",
     what: "an executor's machine stands still, and comes back when the executor was replaced",
-    acts: [away, back(420_000)],
+    userActions: [away, back(420_000)],
     ends: "RUNNING",
     machines: ["node-1", "node-2", "node-3"],
   },
   {
     name: "machine-leaves",
     what: "an executor's machine is said to go, and the executor goes before it",
-    acts: [
+    userActions: [
       {
         says: "its machine goes in two minutes",
         when: bothRun,
         afterMs: 1_500,
-        do: { act: "leaving", ...named.second },
+        do: { type: "leaving", ...named.second },
       },
     ],
     ends: "RUNNING",
@@ -109,7 +118,7 @@ const machineWays: readonly Way[] = [
 ];
 
 /** All ways in both modes. */
-export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
+export const executorLosses: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
   [...ways, ...machineWays].map(
     ({ also = ["stale", "deaf"], ...way }): Scenario => ({
       scripts: { [appName]: [{ hangs: true }] },

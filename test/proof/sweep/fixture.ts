@@ -1,4 +1,4 @@
-/** The fixture of a scenario's runs: one simulator, restored for each run, and its initial objects. */
+/** The fixture of a scenario's executions: one simulator, restored for each execution, and its initial objects. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -13,24 +13,24 @@ import { lookMs } from "./foreign-controllers.ts";
 import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
-import type { Scene } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
 /** Runs the step of a key's messages; undefined when they must be delivered again. */
 export type Takes = (world: World, messages: readonly Message[]) => Promise<object | undefined>;
 
-export type Theatre = {
+export type Fixture = {
   readonly scenario: Scenario;
   readonly simulator: Simulator;
   readonly clusterUid: string;
   /** Virtual time from which messages may come. */
   readonly start: number;
-  /** The scene with all initial objects, before the first act. */
-  readonly opening: Scene;
+  /** The snapshot with all initial objects, before the first user action. */
+  readonly initial: Snapshot;
   /** The function that runs steps; absent: the engine. */
   readonly takes?: Takes;
-  audience: ((change: Change) => void) | undefined;
+  subscriber: ((change: Change) => void) | undefined;
 };
 
 const folder = join(import.meta.dirname, "../../../infra/crds");
@@ -155,55 +155,55 @@ const write = (simulator: Simulator, method: string, path: string, body: object)
 /** Creates an object; throws the server's refusal. */
 export const post = (simulator: Simulator, path: string, body: object): void => write(simulator, "POST", path, body);
 
-/** A cluster before any act: a run begins there and hears of every change. */
-export type House = Pick<Theatre, "simulator" | "clusterUid" | "start" | "audience"> & {
+/** A cluster before any user action: an execution begins there and hears of every change. */
+export type InitialCluster = Pick<Fixture, "simulator" | "clusterUid" | "start" | "subscriber"> & {
   readonly state: ReturnType<Simulator["snapshot"]>;
   readonly identities: ReadonlyMap<string, string>;
 };
 
 /** Runs the clock until the initial objects are at rest. */
-export const houseOf = (simulator: Simulator): House => {
+export const initialClusterOf = (simulator: Simulator): InitialCluster => {
   const { store, clock } = simulator;
   clock.advanceTo(clock.now() + 10_000);
   const identities = new Map<string, string>();
   for (const table of store.tables())
     for (const object of store.list(table)) identities.set(object.metadata.uid, identityOf(table, object));
-  const house: House = {
+  const initialCluster: InitialCluster = {
     simulator,
     clusterUid: store.get("namespaces", "kube-system")?.metadata.uid ?? "",
     start: clock.now(),
     state: simulator.snapshot(),
     identities,
-    audience: undefined,
+    subscriber: undefined,
   };
-  simulator.subscribe((change) => house.audience?.(change));
-  return house;
+  simulator.subscribe((change) => initialCluster.subscriber?.(change));
+  return initialCluster;
 };
 
-type Cast = Pick<Theatre, "scenario" | "takes"> & Pick<Scene, "oracle" | "armed">;
+type FixtureOptions = Pick<Fixture, "scenario" | "takes"> & Pick<Snapshot, "oracle" | "armed">;
 
 /** Opens the cluster for a scenario. */
-export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theatre => {
-  const { simulator, clusterUid, start, state, identities } = house;
-  const theatre: Theatre = {
-    ...cast,
+export const fixtureIn = (initialCluster: InitialCluster, { oracle, armed, ...options }: FixtureOptions): Fixture => {
+  const { simulator, clusterUid, start, state, identities } = initialCluster;
+  const fixture: Fixture = {
+    ...options,
     ...{ simulator, clusterUid, start },
-    opening: {
+    initial: {
       simulator: state,
       journal: [],
       oracle,
       count: { calls: 0, messages: 0, events: 0, invocations: 0, told: 0 },
       nextSweep: start + 300_000,
-      nextLook: cast.scenario.beside === undefined ? Number.POSITIVE_INFINITY : start + lookMs,
+      nextLook: options.scenario.beside === undefined ? Number.POSITIVE_INFINITY : start + lookMs,
       mind: openCacheState(),
       identities,
       met: new Set(),
       armed,
     },
-    audience: undefined,
+    subscriber: undefined,
   };
-  house.audience = (change) => theatre.audience?.(change);
-  return theatre;
+  initialCluster.subscriber = (change) => fixture.subscriber?.(change);
+  return fixture;
 };
 
 /** Time, ms, for which each executor works from its start on; 0 where busy executors may be ended. */
@@ -213,7 +213,7 @@ const busyMsOf = ({ scripts, annotations }: Scenario): number =>
     : (scripts[appName]?.[0]?.executors?.["*"]?.busyMs ?? 0);
 
 /** Opens the simulator of a scenario with its initial objects, lets them come to rest, and applies the application. */
-export const openTheatre = (scenario: Scenario): Theatre => {
+export const openFixture = (scenario: Scenario): Fixture => {
   const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
   const simulator = openSimulator({
     ...{ crds, nodes, scripts: scenario.scripts },
@@ -224,9 +224,9 @@ export const openTheatre = (scenario: Scenario): Theatre => {
   for (const queue of scenario.kind === "Queue" ? [] : ["root", "default"])
     for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
-  const house = houseOf(simulator);
+  const initialCluster = initialClusterOf(simulator);
   const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const oracle = scenario.beside === undefined ? heard : apart(heard, sweptOf(scenario));
-  return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
+  return fixtureIn(initialCluster, { scenario, oracle, armed: [{ at: initialCluster.start + 100, index: -1 }] });
 };

@@ -10,7 +10,7 @@ import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
 import { openWriters, type Writers } from "../../../shared/forward/writers.ts";
-import type { Stage } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { sweptOf } from "./kinds.ts";
 
 /** Interval of a forwarder's looks. */
@@ -25,49 +25,49 @@ export const isSighting = ({ path, body }: Pick<HttpRequest, "path" | "body">): 
 /** The ports of an invocation: a transport that a fault may strike. */
 type Hands = { readonly transport: Transport; readonly report: Report };
 
-const partsOf = (stage: Stage, { transport, report }: Hands) => {
-  const { clusterUid, scenario } = stage.theatre;
+const partsOf = (execution: Execution, { transport, report }: Hands) => {
+  const { clusterUid, scenario } = execution.fixture;
   const { group } = sweptOf(scenario);
-  const opened = { timeoutMs: timing.requestTimeoutMs, now: () => stage.now() };
+  const opened = { timeoutMs: timing.requestTimeoutMs, now: () => execution.now() };
   const cluster = openCluster(transport, opened);
   const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, opened), clusterUid, report });
   const sighter = openSighter({
     ...{ cluster, transport, cursors, report, selector: undefined, namespaces: [] },
-    ...{ key: sightingKey(stage.cluster, []), groups: [group] },
+    ...{ key: sightingKey(execution.cluster, []), groups: [group] },
   });
   return {
     cluster,
     cursors,
     sighter,
     groups: [group],
-    operators: stage.operators.filter((one) => one.resource.group === group),
+    operators: execution.operators.filter((one) => one.resource.group === group),
   };
 };
 
 /** The standing in a function's fresh environment: only the shared record is known. */
-export const standingOf = (stage: Stage, hands: Hands, looks: boolean): FunctionStanding => {
-  const { cluster, sighter, operators } = partsOf(stage, hands);
+export const standingOf = (execution: Execution, hands: Hands, looks: boolean): FunctionStanding => {
+  const { cluster, sighter, operators } = partsOf(execution, hands);
   const leases = ["spark-operator-lock", "spark-operator-controller-lock"];
-  return openStanding({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => stage.now() });
+  return openStanding({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => execution.now() });
 };
 
 /** One look of a forwarder: at the writers that its watches showed, and at workloads. */
-export const forwarderLooks = async (stage: Stage, hands: Hands, writers: Writers): Promise<void> => {
-  const { cluster, sighter, groups } = partsOf(stage, hands);
+export const forwarderLooks = async (execution: Execution, hands: Hands, writers: Writers): Promise<void> => {
+  const { cluster, sighter, groups } = partsOf(execution, hands);
   await sightOnce({ cluster, groups, report: hands.report, sightings: sighter.sightings, writers });
 };
 
 /** A resync that leaves out the kinds of another controller. */
-export const resyncBeside = async (stage: Stage, hands: Hands, scope: SweepParts["scope"]): Promise<number> => {
-  const { cursors } = partsOf(stage, hands);
-  const parts = { scope, cursors, report: hands.report, standing: standingOf(stage, hands, true) };
-  return (await sweepOnce(parts, String(stage.now()), () => false)).sent;
+export const resyncBeside = async (execution: Execution, hands: Hands, scope: SweepParts["scope"]): Promise<number> => {
+  const { cursors } = partsOf(execution, hands);
+  const parts = { scope, cursors, report: hands.report, standing: standingOf(execution, hands, true) };
+  return (await sweepOnce(parts, String(execution.now()), () => false)).sent;
 };
 
 /** The writers that the watches of a starting forwarder show. */
-export const writersIn = (stage: Stage): Writers => {
+export const writersIn = (execution: Execution): Writers => {
   const writers = openWriters();
-  const { table } = sweptOf(stage.theatre.scenario);
-  for (const object of stage.theatre.simulator.store.list(table)) writers.see(object as unknown as Stored);
+  const { table } = sweptOf(execution.fixture.scenario);
+  for (const object of execution.fixture.simulator.store.list(table)) writers.see(object as unknown as Stored);
   return writers;
 };

@@ -1,5 +1,5 @@
 /** Two invocations of one key against each other, at every point of both: the series of a scenario. */
-import { firsts, type Making, type Series, sceneFor } from "./case.ts";
+import { firsts, type Making, type Series, snapshotFor } from "./case.ts";
 import type { Call, Fault } from "./fault.ts";
 import { late, lateWinner, pair } from "./faults.ts";
 
@@ -28,8 +28,8 @@ const acting: ReadonlySet<string> = new Set([
 
 /** `part`: the first invocation waits at the first call of each place only, the second at every fifth call. */
 export const seriesOf = (making: Making): readonly Series[] => {
-  const { rehearsal, name, breadth } = making;
-  const { calls } = rehearsal;
+  const { baseline, name, breadth } = making;
+  const { calls } = baseline;
   const all = calls.filter(({ by }) => by !== "resync");
   const steps = breadth === "part" ? firsts(all) : all;
   const [seconds, ways] = breadth === "part" ? [upTo(60, 1, 5), fewArrivals] : [upTo(60), arrivals];
@@ -39,7 +39,7 @@ export const seriesOf = (making: Making): readonly Series[] => {
       id: `${name}/${family}/${call.n}/${k}`,
       family,
       call,
-      scene: sceneFor(making, call),
+      snapshot: snapshotFor(making, call),
       fault: () => faultFor(k),
     }),
   });

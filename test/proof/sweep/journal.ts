@@ -83,18 +83,18 @@ export const openPost = (now: () => number, visibilityMs: number, past: Journal 
     entries.push(entry);
   }
   replaying = undefined;
-  const act = (entry: Entry): unknown => {
+  const journalled = (entry: Entry): unknown => {
     entries.push(entry);
     return perform(insides, entry);
   };
   return {
-    send: (message, id) => void act({ at: now(), do: "send", message, id }),
-    later: (message, id, ms) => void act({ at: now(), do: "later", message, id, ms }),
-    receive: () => act({ at: now(), do: "receive" }) as Delivery | undefined,
-    acknowledge: (delivery) => void act({ at: now(), do: "acknowledge", delivery }),
-    giveBack: (delivery, ms) => void act({ at: now(), do: "giveBack", delivery, ms }),
-    offer: (sending) => act({ at: now(), do: "offer", sending }) as Sending | undefined,
-    due: () => act({ at: now(), do: "due" }) as readonly Sending[],
+    send: (message, id) => void journalled({ at: now(), do: "send", message, id }),
+    later: (message, id, ms) => void journalled({ at: now(), do: "later", message, id, ms }),
+    receive: () => journalled({ at: now(), do: "receive" }) as Delivery | undefined,
+    acknowledge: (delivery) => void journalled({ at: now(), do: "acknowledge", delivery }),
+    giveBack: (delivery, ms) => void journalled({ at: now(), do: "giveBack", delivery, ms }),
+    offer: (sending) => journalled({ at: now(), do: "offer", sending }) as Sending | undefined,
+    due: () => journalled({ at: now(), do: "due" }) as readonly Sending[],
     nextDue: queue.nextDue,
     nextWindow: insides.coalescer.next,
     waiting: () => queue.depth().ready + queue.depth().delayed,

@@ -5,7 +5,7 @@
 import type { Key } from "../../../shared/core/key.ts";
 import type { Sent } from "../../../shared/core/sink.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
-import type { Stage } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import type { Told } from "./facts.ts";
 import type { Mood } from "./scenario.ts";
 
@@ -43,27 +43,28 @@ const lettersFor = (id: string, listener: string, acknowledgesAfterMs: number): 
 };
 
 /** Sends a message by HTTP to a host, unless the host is down. */
-const write = (stage: Stage, key: Key, id: string, by: string): void => {
+const write = (execution: Execution, key: Key, id: string, by: string): void => {
   const message = acknowledgementOf(key, id, by);
-  if (message !== undefined && !stage.down) stage.send("listener", message, `${message.reason} ${stage.now()}`);
+  if (message !== undefined && !execution.down)
+    execution.send("listener", message, `${message.reason} ${execution.now()}`);
 };
 
 /** Takes a request for the listener and returns its answer. */
-export const attend = (stage: Stage, { key, id, ...request }: Request): Sent | "silence" => {
-  const { listeners = {} } = stage.theatre.scenario;
+export const attend = (execution: Execution, { key, id, ...request }: Request): Sent | "silence" => {
+  const { listeners = {} } = execution.fixture.scenario;
   const all = listeners[request.to] ?? [];
-  const mood = all[Math.min(stage.count.told, all.length - 1)] ?? "fails";
+  const mood = all[Math.min(execution.count.told, all.length - 1)] ?? "fails";
   const { answer, acknowledgesAfterMs } = moods[mood];
-  stage.count.told += 1;
-  stage.writes += 1;
-  stage.changes += 1;
-  stage.log(`    ${request.to} ${mood}: ${id}`);
-  const now = stage.now();
+  execution.count.told += 1;
+  execution.writes += 1;
+  execution.changes += 1;
+  execution.log(`    ${request.to} ${mood}: ${id}`);
+  const now = execution.now();
   const acknowledgedAt = acknowledgesAfterMs === undefined ? undefined : now + acknowledgesAfterMs;
-  stage.oracle.told?.({ ...request, acknowledgedAt }, now);
-  stage.oracle.said(request.body, "an update");
+  execution.oracle.told?.({ ...request, acknowledgedAt }, now);
+  execution.oracle.said(request.body, "an update");
   if (mood === "later")
     for (const [afterMs, letter, by] of lettersFor(id, request.to, acknowledgesAfterMs ?? 0))
-      stage.later(afterMs, () => write(stage, key, letter, by));
+      execution.later(afterMs, () => write(execution, key, letter, by));
   return answer;
 };

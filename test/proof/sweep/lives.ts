@@ -17,12 +17,12 @@ export const lives: readonly Scenario[] = [
     what: "nobody runs the scheduler that its driver names, a warning says so, and its user names another one",
     spec: { ...base, driver: { ...base.driver, schedulerName: "gangs" } },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: the scheduler that runs",
         when: isMade("driver"),
         afterMs: 600_000,
-        do: { act: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
+        do: { type: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
       },
     ],
     ends: "COMPLETED",
@@ -33,18 +33,18 @@ export const lives: readonly Scenario[] = [
     name: "connect-unplaced",
     what: "nobody runs the scheduler that a Connect server names, a warning says so, and its user names another one",
     spec: { ...connectSpec, server: { template: { spec: { schedulerName: "gangs" } } } },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: the scheduler that runs",
         when: isMade("server"),
         afterMs: 600_000,
-        do: { act: "patch", spec: { server: { template: { spec: { schedulerName: "default-scheduler" } } } } },
+        do: { type: "patch", spec: { server: { template: { spec: { schedulerName: "default-scheduler" } } } } },
       },
       {
         says: "kubectl delete pod",
         when: isMade("server"),
         afterMs: 602_000,
-        do: { act: "remove", pod: `${appName}-server` },
+        do: { type: "remove", pod: `${appName}-server` },
       },
     ],
     ends: "Ready",
@@ -56,18 +56,18 @@ export const lives: readonly Scenario[] = [
     what: "a step's successor is of a newer version: the record's spec was normalised by the one before",
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
-    acts: [
+    userActions: [
       {
         says: "the record is one of version N-1",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "record", spec: { memory: { normaliser: 0, spec: otherDigest } } },
+        do: { type: "record", spec: { memory: { normaliser: 0, spec: otherDigest } } },
       },
       {
         says: "kubectl annotate",
         when: executorRuns,
         afterMs: 2_000,
-        do: { act: "annotate", annotations: { "example.com/upgraded": "yes" } },
+        do: { type: "annotate", annotations: { "example.com/upgraded": "yes" } },
       },
     ],
     ends: "COMPLETED",
@@ -78,18 +78,18 @@ export const lives: readonly Scenario[] = [
     what: "a step's successor is of an older version: the record has fields and digests that it does not know",
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
-    acts: [
+    userActions: [
       {
         says: "the record is one of version N+1",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "record", spec: { memory: { normaliser: 99, spec: otherDigest, invented: { later: true } } } },
+        do: { type: "record", spec: { memory: { normaliser: 99, spec: otherDigest, invented: { later: true } } } },
       },
       {
         says: "kubectl patch: a time to live, which is nothing that a run depends on",
         when: executorRuns,
         afterMs: 2_000,
-        do: { act: "patch", spec: { timeToLiveSeconds: 86_400 } },
+        do: { type: "patch", spec: { timeToLiveSeconds: 86_400 } },
       },
     ],
     ends: "COMPLETED",
@@ -100,7 +100,7 @@ export const lives: readonly Scenario[] = [
     what: "its executors stay when they end: nothing but the event of the driver tells of the last change",
     spec: { ...base, executor: { ...base.executor, deleteOnTermination: false } },
     scripts: { [appName]: [{ jobMs: 70_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "sparse",
     also: ["overtaken-7000ms"],
@@ -110,7 +110,7 @@ export const lives: readonly Scenario[] = [
     what: "its time to live is over",
     spec: { ...base, timeToLiveSeconds: 30 },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [],
+    userActions: [],
     ends: "gone",
     breadth: "thin",
   },
@@ -119,12 +119,12 @@ export const lives: readonly Scenario[] = [
     what: "born suspended, as Kueue's, and resumed",
     spec: { ...base, suspend: true },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "resumed, with a node selector in the same patch",
         when: stateIs("SUSPENDED"),
         afterMs: 20_000,
-        do: { act: "patch", spec: { suspend: false, nodeSelector: { "kubernetes.io/os": "linux" } } },
+        do: { type: "patch", spec: { suspend: false, nodeSelector: { "kubernetes.io/os": "linux" } } },
       },
     ],
     ends: "COMPLETED",
@@ -135,7 +135,7 @@ export const lives: readonly Scenario[] = [
     what: "runs again whenever it ends, until it is deleted",
     spec: { ...base, restartPolicy: { type: "Always" } },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [{ says: "kubectl delete", when: driverRuns, afterMs: 28_000, do: { act: "delete" } }],
+    userActions: [{ says: "kubectl delete", when: driverRuns, afterMs: 28_000, do: { type: "delete" } }],
     ends: "gone",
     breadth: "thin",
   },
@@ -144,12 +144,12 @@ export const lives: readonly Scenario[] = [
     what: "a user deletes its driver's pod, and it is tried again",
     spec: { ...base, restartPolicy: rerun },
     scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl delete pod",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "remove", pod: `${appName}-driver` },
+        do: { type: "remove", pod: `${appName}-driver` },
       },
     ],
     ends: "COMPLETED",
@@ -160,12 +160,12 @@ export const lives: readonly Scenario[] = [
     what: "its driver is evicted, and it is tried again",
     spec: { ...base, restartPolicy: rerun },
     scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "an eviction",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "evict", pod: new RegExp(`^${appName}-driver$`) },
+        do: { type: "evict", pod: new RegExp(`^${appName}-driver$`) },
       },
     ],
     ends: "COMPLETED",
@@ -176,12 +176,12 @@ export const lives: readonly Scenario[] = [
     what: "its spec is mended while it waits for the next try",
     spec: { ...base, restartPolicy: { ...rerun, onFailureRetryInterval: 7_200 } },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: other arguments",
         when: stateIs("FAILING"),
         afterMs: 20_000,
-        do: { act: "patch", spec: { arguments: ["2000"] } },
+        do: { type: "patch", spec: { arguments: ["2000"] } },
       },
     ],
     ends: "COMPLETED",

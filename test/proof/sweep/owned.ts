@@ -13,12 +13,12 @@ export const owned: readonly Scenario[] = [
     spec: base,
     annotations: own,
     scripts: { [appName]: [{ jobMs: 400_000 }] },
-    acts: [
+    userActions: [
       {
         says: "an executor dies",
         when: bothRun,
         afterMs: 1_500,
-        do: { act: "kill", pod: /-exec-\d+$/, code: 137 },
+        do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
       },
     ],
     ends: "COMPLETED",
@@ -31,18 +31,18 @@ export const owned: readonly Scenario[] = [
     spec: { ...base, sparkVersion: "4.2.1", executor: { ...base.executor, cores: 2 } },
     annotations: own,
     scripts: { [appName]: [{ jobMs: 400_000 }] },
-    acts: [
+    userActions: [
       {
         says: "an executor lacks memory",
         when: bothRun,
         afterMs: 1_500,
-        do: { act: "kill", pod: /-exec-\d+$/, code: 52 },
+        do: { type: "kill", pod: /-exec-\d+$/, code: 52 },
       },
       {
         says: "another executor is killed",
         when: bothRun,
         afterMs: 45_000,
-        do: { act: "kill", pod: /-exec-\d+$/, nth: 1, code: 137 },
+        do: { type: "kill", pod: /-exec-\d+$/, nth: 1, code: 137 },
       },
     ],
     ends: "COMPLETED",

@@ -1,4 +1,4 @@
-/** Threads that play the pieces of a sweep, as many at once as there are processors. */
+/** Threads that run the pieces of a sweep, as many at once as there are processors. */
 import { Worker } from "node:worker_threads";
 import type { Choice, Outcome, Unit } from "./units.ts";
 import type { Told } from "./worker.ts";
@@ -12,7 +12,7 @@ export type Pool = {
 
 export type Working = {
   readonly add: (units: readonly Unit[]) => void;
-  /** Ends the input. Resolves when every piece was played, or when `told` has ended the sweep. */
+  /** Ends the input. Resolves when every piece was run, or when `told` has ended the sweep. */
   readonly end: () => Promise<void>;
 };
 

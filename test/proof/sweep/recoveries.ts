@@ -1,16 +1,21 @@
 /** Unusable records in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at } from "./fields.ts";
-import { type Act, appName, base, executorRuns, namespace, type Scenario } from "./scenario.ts";
+import { appName, base, executorRuns, namespace, type Scenario, type UserAction } from "./scenario.ts";
 
-/** An act on the record, and a moment later a change that a host hears of. */
-const inTheMiddle = (says: string, what: Act["do"], when = executorRuns, afterMs = 1_000): readonly Act[] => [
+/** A user action on the record, and a moment later a change that a host hears of. */
+const inTheMiddle = (
+  says: string,
+  what: UserAction["do"],
+  when = executorRuns,
+  afterMs = 1_000,
+): readonly UserAction[] => [
   { says, when, afterMs, do: what },
   {
     says: "kubectl annotate",
     when,
     afterMs: afterMs + 1_000,
-    do: { act: "annotate", annotations: { "example.com/looked": "yes" } },
+    do: { type: "annotate", annotations: { "example.com/looked": "yes" } },
   },
 ];
 
@@ -32,7 +37,7 @@ const applications: readonly Scenario[] = [
     what: "the cluster is another one: the run under way becomes the next attempt",
     spec: base,
     scripts: twice,
-    acts: inTheMiddle("restored into another cluster", { act: "record", spec: { cluster: "another" } }),
+    userActions: inTheMiddle("restored into another cluster", { type: "record", spec: { cluster: "another" } }),
     ends: "COMPLETED",
     breadth: "thin",
   },
@@ -42,9 +47,9 @@ const applications: readonly Scenario[] = [
     spec: base,
     scripts: twice,
     // Without a record, and before a first status, the run leaves no trace.
-    acts: inTheMiddle(
+    userActions: inTheMiddle(
       "restored by a newer Rekindle",
-      { act: "record", spec: { cluster: "another", schema: 9 } },
+      { type: "record", spec: { cluster: "another", schema: 9 } },
       executorsTold,
     ),
     ends: "COMPLETED",
@@ -56,7 +61,7 @@ const applications: readonly Scenario[] = [
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
     lenient: true,
-    acts: inTheMiddle("kubectl edit checkpoint", { act: "edit", spec: damage }),
+    userActions: inTheMiddle("kubectl edit checkpoint", { type: "edit", spec: damage }),
     ends: "COMPLETED",
     breadth: "thin",
   },
@@ -66,8 +71,8 @@ const applications: readonly Scenario[] = [
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
     lenient: true,
-    acts: inTheMiddle("somebody empties the memory", {
-      act: "edit",
+    userActions: inTheMiddle("somebody empties the memory", {
+      type: "edit",
       spec: { memory: { driver: 7, state: 7, spec: 7 } },
     }),
     ends: "COMPLETED",
@@ -78,7 +83,7 @@ const applications: readonly Scenario[] = [
     what: "everything is to be ended, and whoever was told so dies between any two deletions",
     spec: base,
     scripts: { [appName]: [{ hangs: true }] },
-    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }, executorsTold),
+    userActions: inTheMiddle("rekindle recover --mode cleanup", { type: "cleanup", graceSeconds: 5 }, executorsTold),
     ends: "FAILED",
     breadth: "thin",
   },
@@ -87,8 +92,8 @@ const applications: readonly Scenario[] = [
     what: "its record was made under a shorter fence: it runs on, and the next write takes the longer one in",
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
-    acts: inTheMiddle("deployed with other settings", {
-      act: "record",
+    userActions: inTheMiddle("deployed with other settings", {
+      type: "record",
       spec: { made: { fenceMs: 5_000, requestTimeoutMs: 5_000 } },
     }),
     ends: "COMPLETED",
@@ -99,10 +104,10 @@ const applications: readonly Scenario[] = [
     what: "an older writer's status comes after ours: it is set right from the record",
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
-    acts: inTheMiddle(
+    userActions: inTheMiddle(
       "counts from before",
       {
-        act: "write",
+        type: "write",
         method: "PATCH",
         path: `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications/${appName}/status`,
         body: { status: { driverInfo: {}, submissionAttempts: 7, executionAttempts: 7 } },
@@ -115,7 +120,7 @@ const applications: readonly Scenario[] = [
 ];
 
 const restored = "restored into another cluster";
-const elsewhere: Act["do"] = { act: "record", spec: { cluster: "another" } };
+const elsewhere: UserAction["do"] = { type: "record", spec: { cluster: "another" } };
 const edited = "kubectl edit checkpoint";
 const ordered = "rekindle recover --mode cleanup";
 const minuteMs = 60_000;
@@ -126,8 +131,8 @@ const isApplied =
     change.type === "ADDED" && change.table === table && change.object.metadata.name === appName;
 const scheduled = isApplied("scheduledsparkapplications.sparkoperator.k8s.io");
 
-/** Its times are 08:12 and 08:24; the act on its record happens between them. */
-export const schedule = (told: Pick<Scenario, "name" | "what" | "acts"> & Partial<Scenario>): Scenario => ({
+/** Its times are 08:12 and 08:24; the user action on its record happens between them. */
+export const schedule = (told: Pick<Scenario, "name" | "what" | "userActions"> & Partial<Scenario>): Scenario => ({
   kind: "ScheduledSparkApplication",
   spec: { schedule: "*/12 * * * *", template: { ...base, executor: { instances: 1 } } },
   scripts: { "*": [{ jobMs: 2_000 }] },
@@ -138,32 +143,36 @@ export const schedule = (told: Pick<Scenario, "name" | "what" | "acts"> & Partia
   ...told,
 });
 
-export const suspended: Act = {
+export const suspended: UserAction = {
   says: "suspend, between the second time and the third",
   when: scheduled,
   afterMs: 30 * minuteMs,
-  do: { act: "patch", spec: { suspend: true } },
+  do: { type: "patch", spec: { suspend: true } },
 };
 
-const between = (says: string, what: Act["do"]): readonly Act[] => inTheMiddle(says, what, scheduled, 14 * minuteMs);
+const between = (says: string, what: UserAction["do"]): readonly UserAction[] =>
+  inTheMiddle(says, what, scheduled, 14 * minuteMs);
 
 const schedules: readonly Scenario[] = [
   schedule({
     name: "schedule-another-cluster",
     what: "a schedule in another cluster takes no time twice, and its next one as before",
-    acts: [...between(restored, elsewhere), suspended],
+    userActions: [...between(restored, elsewhere), suspended],
   }),
   schedule({
     name: "schedule-damaged",
     what: "a schedule's record is damaged between two times: neither is taken twice, and none is missed",
     lenient: true,
-    acts: [...between(edited, { act: "edit", spec: { memory: { lastRun: 7, nextRun: "x", timing: 7 } } }), suspended],
+    userActions: [
+      ...between(edited, { type: "edit", spec: { memory: { lastRun: 7, nextRun: "x", timing: 7 } } }),
+      suspended,
+    ],
   }),
   schedule({
     name: "schedule-cleanup",
     what: "everything of a schedule is to be ended: its run goes, and no other comes, whatever time has come",
     scripts: { "*": [{ hangs: true }] },
-    acts: between(ordered, { act: "cleanup", graceSeconds: 5 }),
+    userActions: between(ordered, { type: "cleanup", graceSeconds: 5 }),
   }),
 ];
 
@@ -177,7 +186,9 @@ export const connectSpec = {
   executor: { instances: 1 },
 };
 
-export const connect = (told: Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Scenario>): Scenario => ({
+export const connect = (
+  told: Pick<Scenario, "name" | "what" | "userActions" | "ends"> & Partial<Scenario>,
+): Scenario => ({
   kind: "SparkConnect",
   spec: connectSpec,
   scripts: {},
@@ -189,20 +200,20 @@ const connects: readonly Scenario[] = [
   connect({
     name: "connect-another-cluster",
     what: "the record of a Connect server comes from another cluster: the server that is ready goes on",
-    acts: inTheMiddle(restored, elsewhere, isReady),
+    userActions: inTheMiddle(restored, elsewhere, isReady),
     ends: "Ready",
   }),
   connect({
     name: "connect-damaged",
     what: "a Connect server's record is damaged: the server that is ready goes on",
     lenient: true,
-    acts: inTheMiddle(edited, { act: "edit", spec: { memory: { ends: "many" }, trouble: 1 } }, isReady),
+    userActions: inTheMiddle(edited, { type: "edit", spec: { memory: { ends: "many" }, trouble: 1 } }, isReady),
     ends: "Ready",
   }),
   connect({
     name: "connect-cleanup",
     what: "everything of a Connect server is to be ended: its server goes, and no other comes",
-    acts: inTheMiddle(ordered, { act: "cleanup", graceSeconds: 5 }, isReady),
+    userActions: inTheMiddle(ordered, { type: "cleanup", graceSeconds: 5 }, isReady),
     ends: "NotReady",
   }),
 ];

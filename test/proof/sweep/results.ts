@@ -4,7 +4,7 @@ import type { Kind } from "./case.ts";
 import type { Call } from "./fault.ts";
 import { deafness, deaths, outages, pauses, troubles } from "./faults.ts";
 import type { Allowed } from "./runner.ts";
-import { type Outcome, type Played, siteOf } from "./units.ts";
+import { type Outcome, type PreparedScenario, siteOf } from "./units.ts";
 
 const reaching = [
   ...deaths,
@@ -26,9 +26,9 @@ export type Permitted = {
   readonly difference: Allowed["difference"];
 };
 
-export type Score = {
+export type Results = {
   /** Expects each fault at every place where it applies. */
-  expect(scenario: string, played: Played, wanted: (family: string) => boolean): void;
+  expect(scenario: string, prepared: PreparedScenario, wanted: (family: string) => boolean): void;
   add(scenario: string, outcome: Outcome): void;
   of(scenario: string): Tally;
   violations(): readonly Violation[];
@@ -44,7 +44,7 @@ export type Score = {
 
 const siteFor = (call: Call): string => siteOf({ call }) ?? "";
 
-export const openScore = (): Score => {
+export const openResults = (): Results => {
   const tallies = new Map<string, Tally>();
   const wanted = new Set<string>();
   const hit = new Set<string>();
@@ -64,9 +64,9 @@ export const openScore = (): Score => {
     permitted.set(name, known);
   };
   return {
-    expect: (_scenario, { rehearsal, theatre }, isWanted) => {
-      const { without = [] } = theatre.scenario;
-      for (const call of rehearsal.calls) {
+    expect: (_scenario, { baseline, fixture }, isWanted) => {
+      const { without = [] } = fixture.scenario;
+      for (const call of baseline.calls) {
         sites.add(siteFor(call));
         for (const { name, applies } of reaching)
           if (isWanted(name) && !without.includes(name) && applies(call)) wanted.add(`${siteFor(call)} × ${name}`);

@@ -7,8 +7,8 @@ import { isPutTo } from "./cases.ts";
 import { openDrawing } from "./drawing.ts";
 import { forgotten } from "./ending.ts";
 import { openPool } from "./pool.ts";
-import { openScore, type Score, spread } from "./results.ts";
-import { play } from "./runner.ts";
+import { openResults, type Results, spread } from "./results.ts";
+import { runCase } from "./runner.ts";
 import { families, scenarios } from "./scenarios.ts";
 import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
 import { versions, violationsOf } from "./upgrade.ts";
@@ -18,7 +18,7 @@ const help = `npm run sweep [-- [--singles | --pairs] [--seed N | --all] [--fami
 
   --singles        only single faults
   --pairs          only two invocations against each other, and two faults in one run
-  --seed N         what is drawn where not everything is played (default 1); --all plays every single fault instead
+  --seed N         what is drawn where not everything is run (default 1); --all runs every single fault instead
   --family NAME    only the scenarios of this family: spark, volcano
   --scenario NAME  only this one, every single fault of it; may be given again
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
@@ -43,10 +43,10 @@ const seconds = (since: number): string => `${((performance.now() - since) / 100
 
 /** Prints a case from its beginning to its end. */
 const replay = async (id: string, json: string | undefined): Promise<void> => {
-  const played = await prepare(id.split("/")[0] ?? "");
-  const one = caseOf(played, id);
+  const prepared = await prepare(id.split("/")[0] ?? "");
+  const one = caseOf(prepared, id);
   if (one === undefined) throw new Error(`no case ${id}`);
-  const verdict = await play(played.theatre, played.rehearsal, one, true);
+  const verdict = await runCase(prepared.fixture, prepared.baseline, one, true);
   console.log(verdict.lines.join("\n"));
   for (const { name, difference } of verdict.allowed)
     console.log(`allowed: ${name}: ${difference.id}${difference.path}`);
@@ -65,10 +65,10 @@ const traceLines = 30;
 const explain = async (id: string, violations: readonly string[]): Promise<void> => {
   console.log(`\n✗ ${id}`);
   for (const violation of violations.slice(0, 4)) console.log(`    ${violation.slice(0, 400)}`);
-  const played = await prepare(id.split("/")[0] ?? "");
-  const one = caseOf(played, id);
+  const prepared = await prepare(id.split("/")[0] ?? "");
+  const one = caseOf(prepared, id);
   if (one === undefined) return;
-  const { lines } = await play(played.theatre, played.rehearsal, one, true);
+  const { lines } = await runCase(prepared.fixture, prepared.baseline, one, true);
   const telling = lines.filter((line) => !/call \d+: (GET|LIST)[^—]*$/.test(line));
   const strike = telling.findIndex((line) => line.includes("—"));
   const from = Math.max(0, strike - 3);
@@ -76,25 +76,25 @@ const explain = async (id: string, violations: readonly string[]): Promise<void>
   console.log(`    … npm run sweep -- --case ${id}`);
 };
 
-const ofScenario = (score: Score, name: string, began: number): string => {
-  const { of, violations, invocations } = score.of(name);
+const ofScenario = (results: Results, name: string, began: number): string => {
+  const { of, violations, invocations } = results.of(name);
   const { median, worst } = spread(invocations);
   const cases = `${String(of.singles).padStart(6)} singles ${String(of.pairs).padStart(6)} pairs`;
   const many = `${cases} ${String(violations).padStart(4)} violations`;
   return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(20)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
 };
 
-const summary = (score: Score): void => {
+const summary = (results: Results): void => {
   console.log("\nforgotten when two endings are compared:");
   for (const { what, reason } of forgotten) console.log(`  ${what}: ${reason}`);
-  const permitted = score.permitted();
+  const permitted = results.permitted();
   if (permitted.length > 0) console.log("\nintended differences, counted as passed:");
   for (const { name, reason, times, id, difference } of permitted) {
     console.log(`  ${name} (${times} times): ${reason}`);
     const { want, got } = difference;
     console.log(`    ${id}: ${difference.id}${difference.path}: ${got.slice(0, 60)} instead of ${want.slice(0, 60)}`);
   }
-  const { sites, wanted, hit, missed } = score.coverage();
+  const { sites, wanted, hit, missed } = results.coverage();
   console.log(`\ncoverage: ${sites} call sites (who, what, phase); ${hit} of ${wanted} pairs of site and fault hit`);
   for (const one of missed.slice(0, 10)) console.log(`  missed: ${one}`);
 };
@@ -118,19 +118,19 @@ const namesIn = ({ scenario, family }: Pick<Values, "scenario" | "family">): rea
 
 type Hearing = {
   readonly values: Values;
-  readonly score: Score;
+  readonly results: Results;
   /** Takes the pieces of a scenario. */
   readonly add: (units: readonly Unit[]) => void;
 };
 
-/** Plays every scenario once without a fault, and cuts the rest into pieces. */
-const plan = async ({ values, score, add }: Hearing): Promise<void> => {
+/** Runs every scenario once without a fault, and cuts the rest into pieces. */
+const plan = async ({ values, results, add }: Hearing): Promise<void> => {
   const { families: faults, kind, seed } = values.choice;
   const isWanted = new RegExp(`^(${faults ?? ".*"})$`);
   const drawing = openDrawing(seed);
   for (const name of namesIn(values)) {
-    const played = await prepare(name, values.choice);
-    const { violations, calls } = played.rehearsal;
+    const prepared = await prepare(name, values.choice);
+    const { violations, calls } = prepared.baseline;
     const none: Omit<Outcome, "invocations"> = {
       id: `${name}/none`,
       kind: "singles",
@@ -141,28 +141,28 @@ const plan = async ({ values, score, add }: Hearing): Promise<void> => {
       lines: [],
       last: false,
     };
-    score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
+    results.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
     const scenario = scenarioNamed(name);
-    score.expect(name, played, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
-    add(unitsOf(played, drawing));
+    results.expect(name, prepared, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
+    add(unitsOf(prepared, drawing));
   }
 };
 
 const sweep = async (values: Values): Promise<void> => {
   const began = performance.now();
-  const score = openScore();
+  const results = openResults();
   const left = new Map<string, number>();
   const progress = openProgress();
   let planned = 0;
-  let played = 0;
+  let finished = 0;
   const told = (unit: Unit, outcomes: readonly Outcome[]): boolean => {
-    for (const outcome of outcomes) score.add(unit.scenario, outcome);
+    for (const outcome of outcomes) results.add(unit.scenario, outcome);
     const open = (left.get(unit.scenario) ?? 1) - 1;
     left.set(unit.scenario, open);
-    if (open === 0) console.log(ofScenario(score, unit.scenario, began));
-    played += 1;
-    progress(played, planned, began);
-    return !(values.first && score.violations().length > 0);
+    if (open === 0) console.log(ofScenario(results, unit.scenario, began));
+    finished += 1;
+    progress(finished, planned, began);
+    return !(values.first && results.violations().length > 0);
   };
   const pool = openPool({ threads: values.threads, choice: values.choice, told });
   const add = (units: readonly Unit[]): void => {
@@ -170,11 +170,11 @@ const sweep = async (values: Values): Promise<void> => {
     planned += units.length;
     pool.add(units);
   };
-  await plan({ values, score, add });
+  await plan({ values, results, add });
   await pool.end();
-  for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
-  summary(score);
-  finish(score, values, { began, changes: await changes(values) });
+  for (const { id, violations } of results.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
+  summary(results);
+  finish(results, values, { began, changes: await changes(values) });
 };
 
 type Change = { readonly name: string; readonly violations: readonly string[] };
@@ -186,7 +186,9 @@ const changes = async ({ scenario, choice }: Values): Promise<readonly Change[]>
   for (const { name, memory } of versions) {
     const violations = await violationsOf(memory);
     found.push({ name, violations });
-    console.log(`${violations.length > 0 ? "✗" : "✓"} 100 running applications, ${name}: ${violations.length} acts`);
+    console.log(
+      `${violations.length > 0 ? "✗" : "✓"} 100 running applications, ${name}: ${violations.length} violations`,
+    );
     for (const violation of violations.slice(0, 4)) console.log(`    ${violation}`);
   }
   return found;
@@ -196,15 +198,15 @@ const kinds: readonly Kind[] = ["singles", "pairs"];
 
 type Rest = { readonly began: number; readonly changes: readonly Change[] };
 
-const finish = (score: Score, values: Values, { began, changes: versioned }: Rest): void => {
+const finish = (results: Results, values: Values, { began, changes: versioned }: Rest): void => {
   const { json } = values;
   const names = namesIn(values);
-  const totals = names.map((name) => score.of(name));
+  const totals = names.map((name) => results.of(name));
   const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
   const [singles, pairs] = kinds.map((kind) => totals.reduce((sum, { of }) => sum + of[kind], 0));
   const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
   const converging = spread(totals.flatMap(({ invocations }) => invocations));
-  const { sites, wanted, hit, missed } = score.coverage();
+  const { sites, wanted, hit, missed } = results.coverage();
   console.log(
     `${singles} single faults and ${pairs} pairs and interleavings over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
   );
@@ -224,11 +226,11 @@ const finish = (score: Score, values: Values, { began, changes: versioned }: Res
         },
       ]),
     ),
-    faults: Object.fromEntries(score.families()),
+    faults: Object.fromEntries(results.families()),
     coverage: { sites, wanted, hit, missed },
-    violations: score.violations(),
+    violations: results.violations(),
     versions: versioned,
-    allowed: score.permitted(),
+    allowed: results.permitted(),
     seconds: (performance.now() - began) / 1000,
   };
   conclude(
@@ -237,7 +239,7 @@ const finish = (score: Score, values: Values, { began, changes: versioned }: Res
   );
 };
 
-/** The seed: a sweep of all draws its cases; a sweep of a part plays all of them. */
+/** The seed: a sweep of all draws its cases; a sweep of a part runs all of them. */
 const seedOf = (values: { all?: boolean; seed?: string; scenario?: unknown; fault?: unknown }): number | undefined => {
   if (values.all) return undefined;
   if (values.seed !== undefined) return Number(values.seed);

@@ -1,23 +1,23 @@
 /** The number of executors changes during a run: by its user where Rekindle creates them, or by its driver. */
-import { type Act, appName, base, bothRun, executorRuns, type Scenario, threeRun } from "./scenario.ts";
+import { appName, base, bothRun, executorRuns, type Scenario, threeRun, type UserAction } from "./scenario.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
 const force = { ...own, "rekindle.dev/executor-scale-down": "force" } as const;
 const minute = 60_000;
 
-const scaledTo = (instances: number): Act => ({
+const scaledTo = (instances: number): UserAction => ({
   says: `kubectl patch: ${instances} executors`,
   when: bothRun,
   afterMs: 2_000,
-  do: { act: "patch", spec: { executor: { ...base.executor, instances } } },
+  do: { type: "patch", spec: { executor: { ...base.executor, instances } } },
 });
 
 /** An executor dies a moment after the edit. */
-const losing = (nth: number): Act => ({
+const losing = (nth: number): UserAction => ({
   says: "an executor dies",
   when: bothRun,
   afterMs: 2_015,
-  do: { act: "kill", pod: /-exec-\d+$/, nth, code: 137 },
+  do: { type: "kill", pod: /-exec-\d+$/, nth, code: 137 },
 });
 
 /** All executors work for this time, and are idle then; the job goes on. */
@@ -30,50 +30,51 @@ const firstLonger = (busyMs: number): Scenario["scripts"] => ({
   [appName]: [{ hangs: true, executors: { "1001": { busyMs: 60 * minute }, "*": { busyMs } } }],
 });
 
-type Way = Pick<Scenario, "name" | "what" | "acts" | "scripts"> & Partial<Pick<Scenario, "annotations" | "spec">>;
+type Way = Pick<Scenario, "name" | "what" | "userActions" | "scripts"> &
+  Partial<Pick<Scenario, "annotations" | "spec">>;
 
 const ways: readonly Way[] = [
   {
     name: "own-more",
     what: "more executors are wanted while it runs, which is no other run",
-    acts: [scaledTo(4)],
+    userActions: [scaledTo(4)],
     scripts: working(0),
   },
   {
     name: "own-fewer",
     what: "fewer executors are wanted: one that idles goes",
-    acts: [scaledTo(1)],
+    userActions: [scaledTo(1)],
     scripts: working(0),
   },
   {
     name: "own-fewer-busy",
     what: "fewer executors are wanted while all work: one goes when it has nothing to do any more",
-    acts: [scaledTo(1)],
+    userActions: [scaledTo(1)],
     scripts: firstLonger(minute),
   },
   {
     name: "own-fewer-force",
     what: "fewer executors are wanted while all work, and its user lets one of them be ended",
     annotations: force,
-    acts: [scaledTo(1)],
+    userActions: [scaledTo(1)],
     scripts: working(60 * minute),
   },
   {
     name: "own-to-and-fro",
     what: "more executors are wanted, and then as few as before",
-    acts: [scaledTo(3), { ...scaledTo(2), when: threeRun }],
+    userActions: [scaledTo(3), { ...scaledTo(2), when: threeRun }],
     scripts: working(0),
   },
   {
     name: "own-more-loss",
     what: "an executor dies while more are asked for: as many live as are wanted",
-    acts: [scaledTo(3), losing(0)],
+    userActions: [scaledTo(3), losing(0)],
     scripts: working(60 * minute),
   },
   {
     name: "own-fewer-loss",
     what: "an executor dies while fewer are asked for: it is not replaced, and nobody else goes",
-    acts: [scaledTo(1), losing(1)],
+    userActions: [scaledTo(1), losing(1)],
     scripts: working(60 * minute),
   },
 ];
@@ -88,7 +89,7 @@ const dynamic: Scenario = {
     dynamicAllocation: { enabled: true, initialExecutors: 2, minExecutors: 1, maxExecutors: 3 },
   },
   scripts: { [appName]: [{ hangs: true, backlogMs: 8_000, executors: { "*": { busyMs: 10_000 } } }] },
-  acts: [],
+  userActions: [],
   ends: "RUNNING",
   breadth: "thin",
   also: ["stale", "deaf"],
@@ -99,8 +100,8 @@ const dynamicLoss: Scenario = {
   ...dynamic,
   name: "assist-dynamic-loss",
   what: "an executor dies while the driver asks for more, which later idle: that one is lost, and none of the others",
-  acts: [
-    { says: "an executor dies", when: executorRuns, afterMs: 8_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
+  userActions: [
+    { says: "an executor dies", when: executorRuns, afterMs: 8_500, do: { type: "kill", pod: /-exec-1$/, code: 137 } },
   ],
 };
 

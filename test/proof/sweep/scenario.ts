@@ -1,4 +1,4 @@
-/** The data of scenarios: an application, the course of its pods, and the acts of its users. */
+/** The data of scenarios: an application, the course of its pods, and the actions of its users. */
 
 import type { Scripts } from "../../../shared/simulator/script.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
@@ -12,55 +12,55 @@ export type Writing = {
   readonly body?: object;
 };
 
-/** An act that happens once, some time after a change of the cluster. */
-export type Act = {
+/** A user action happens once, some time after a change of the cluster. */
+export type UserAction = {
   readonly says: string;
   readonly when: (change: Change) => boolean;
   readonly afterMs: number;
   /** True: it may also happen between two calls of a step. Others wait until no call is under way. */
   readonly during?: boolean;
   readonly do:
-    | { readonly act: "delete" }
-    | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
-    | { readonly act: "annotate"; readonly annotations: Readonly<Record<string, string>> }
+    | { readonly type: "delete" }
+    | { readonly type: "patch"; readonly spec: Readonly<Record<string, unknown>> }
+    | { readonly type: "annotate"; readonly annotations: Readonly<Record<string, string>> }
     /** Of several pods with such a name, the one with the nth lowest number; absent: the lowest. */
-    | { readonly act: "kill"; readonly pod: RegExp; readonly nth?: number; readonly code: number }
-    | { readonly act: "evict"; readonly pod: RegExp }
+    | { readonly type: "kill"; readonly pod: RegExp; readonly nth?: number; readonly code: number }
+    | { readonly type: "evict"; readonly pod: RegExp }
     /** Freezes the machine of a pod; `thaw` continues all frozen machines. */
-    | { readonly act: "freeze"; readonly pod: RegExp; readonly nth?: number }
-    | { readonly act: "thaw" }
+    | { readonly type: "freeze"; readonly pod: RegExp; readonly nth?: number }
+    | { readonly type: "thaw" }
     /** A notice says that the machine of a pod goes in two minutes. */
-    | { readonly act: "leaving"; readonly pod: RegExp; readonly nth?: number }
-    | { readonly act: "remove"; readonly pod: string }
+    | { readonly type: "leaving"; readonly pod: RegExp; readonly nth?: number }
+    | { readonly type: "remove"; readonly pod: string }
     /** Applies the application once more. */
-    | { readonly act: "apply" }
+    | { readonly type: "apply" }
     /** All processes that run steps die at once, and begin anew. */
-    | { readonly act: "restart" }
+    | { readonly type: "restart" }
     /** Breaks the watch, and lists anew after this time. */
-    | { readonly act: "unhear"; readonly ms: number }
+    | { readonly type: "unhear"; readonly ms: number }
     /** Triggers the step from outside this many times. */
-    | { readonly act: "trigger"; readonly times: number }
+    | { readonly type: "trigger"; readonly times: number }
     /** Changes the record, as another version or another cluster would have written it. */
-    | { readonly act: "record"; readonly spec: Readonly<Record<string, unknown>> }
+    | { readonly type: "record"; readonly spec: Readonly<Record<string, unknown>> }
     /** Changes the record, as a user edits it. */
-    | { readonly act: "edit"; readonly spec: Readonly<Record<string, unknown>> }
+    | { readonly type: "edit"; readonly spec: Readonly<Record<string, unknown>> }
     /** `rekindle recover --mode cleanup`, which dies after its first save. */
-    | { readonly act: "cleanup"; readonly graceSeconds: number }
+    | { readonly type: "cleanup"; readonly graceSeconds: number }
     /** Creates a Command for the scenario's object, or for another one of its kind. */
-    | { readonly act: "command"; readonly action: string; readonly of?: string }
+    | { readonly type: "command"; readonly action: string; readonly of?: string }
     /** The other controller of the scenario begins, writes a status, or goes. */
-    | { readonly act: "controller"; readonly does: ControllerAct }
+    | { readonly type: "controller"; readonly does: ControllerAction }
     /** Any other write. */
-    | ({ readonly act: "write" } & Writing)
+    | ({ readonly type: "write" } & Writing)
     /** The scheduler sets the phase of the job's PodGroup. */
-    | { readonly act: "group"; readonly phase: string }
+    | { readonly type: "group"; readonly phase: string }
     /** Creates a queue, or sets its state. */
-    | { readonly act: "queue"; readonly queue: string; readonly state: string };
+    | { readonly type: "queue"; readonly queue: string; readonly state: string };
 };
 
 /** The sign of a controller without a lease: its Deployment, its Ready pod, or only its writes. */
 export type ControllerSign = "deployment" | "pod" | "writes";
-export type ControllerAct = "begins" | "writes" | "goes";
+export type ControllerAction = "begins" | "writes" | "goes";
 
 /** The reaction of a listener to an update: see `listeners.ts`. */
 export type Mood = "acknowledges" | "fails" | "hangs" | "mute" | "later";
@@ -77,7 +77,7 @@ export type Scenario = {
   readonly scripts: Scripts;
   /** Courses of a job's pods, by pod and by their retry; the last holds for all later ones. */
   readonly lives?: Readonly<Record<string, readonly Life[]>>;
-  readonly acts: readonly Act[];
+  readonly userActions: readonly UserAction[];
   /** Bugs of upstream's that it would reveal: their numbers in the catalogue, and their reports. */
   readonly upstream?: string;
   /** Machines; absent: one. */
@@ -90,7 +90,7 @@ export type Scenario = {
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** The readable parts of a damaged record are kept. */
   readonly lenient?: true;
-  /** Functions run its steps beside another controller, which shows by this sign: from the `first`, or by acts. */
+  /** Functions run its steps beside another controller, which shows by this sign: from the `first`, or by user actions. */
   readonly beside?: { readonly by: ControllerSign; readonly first?: true };
   /** Rekindle alone admits PodGroups; absent: a stand-in for Volcano's scheduler does. */
   readonly gang?: "here";
@@ -106,9 +106,9 @@ export type Scenario = {
   readonly without?: readonly string[];
   /** Further families for a thin scenario. */
   readonly also?: readonly string[];
-  /** Played whole only when it is chosen by name: it would be a third of a sweep of all. */
+  /** Run whole only when it is chosen by name: it would be a third of a sweep of all. */
   readonly drawn?: true;
-  /** The share of cases that are played; see `cases.ts`. */
+  /** The share of cases that are run; see `cases.ts`. */
   readonly breadth: "whole" | "part" | "thin" | "sparse";
 };
 

@@ -1,7 +1,7 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
-import { crews } from "./executor-losses.ts";
+import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
@@ -36,7 +36,7 @@ const first: readonly Scenario[] = [
     what: "runs to completion",
     spec: base,
     scripts: { [appName]: [{ jobMs: 4_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "whole",
   },
@@ -46,7 +46,7 @@ const first: readonly Scenario[] = [
     what: "the first driver fails, OnFailure brings a second that completes",
     spec: { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "whole",
     drawn: true,
@@ -61,12 +61,12 @@ const first: readonly Scenario[] = [
         { jobMs: 2_000, exitCode: 1 },
       ],
     },
-    acts: [
+    userActions: [
       {
         says: "kubectl delete pod",
         when: bothRun,
         afterMs: 1_000,
-        do: { act: "remove", pod: `${appName}-driver` },
+        do: { type: "remove", pod: `${appName}-driver` },
       },
     ],
     ends: "FAILED",
@@ -77,7 +77,7 @@ const first: readonly Scenario[] = [
     what: "deleted while it runs",
     spec: base,
     scripts: { [appName]: [{ hangs: true }] },
-    acts: [{ says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { act: "delete" } }],
+    userActions: [{ says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { type: "delete" } }],
     ends: "gone",
     breadth: "whole",
   },
@@ -86,12 +86,12 @@ const first: readonly Scenario[] = [
     what: "its spec changes while it runs",
     spec: base,
     scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: other arguments",
         when: executorRuns,
         afterMs: 1_500,
-        do: { act: "patch", spec: { arguments: ["2000"] } },
+        do: { type: "patch", spec: { arguments: ["2000"] } },
       },
     ],
     ends: "COMPLETED",
@@ -102,9 +102,9 @@ const first: readonly Scenario[] = [
     what: "suspended while it runs, resumed later",
     spec: base,
     scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
-    acts: [
-      { says: "suspend", when: driverRuns, afterMs: 1_000, do: { act: "patch", spec: { suspend: true } } },
-      { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { act: "patch", spec: { suspend: false } } },
+    userActions: [
+      { says: "suspend", when: driverRuns, afterMs: 1_000, do: { type: "patch", spec: { suspend: true } } },
+      { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { type: "patch", spec: { suspend: false } } },
     ],
     ends: "COMPLETED",
     breadth: "part",
@@ -115,12 +115,12 @@ const first: readonly Scenario[] = [
     what: "the server refuses its driver, then the spec is mended",
     spec: { ...base, driver: { ...base.driver, labels: { team: "not a label value!" } } },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: a valid label",
         when: stateIs("FAILED"),
         afterMs: 5_000,
-        do: { act: "patch", spec: { driver: { labels: { team: "data" } } } },
+        do: { type: "patch", spec: { driver: { labels: { team: "data" } } } },
       },
     ],
     ends: "COMPLETED",
@@ -132,8 +132,13 @@ const first: readonly Scenario[] = [
     what: "an executor is killed while it runs, and Spark replaces it",
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
-    acts: [
-      { says: "an executor dies", when: executorRuns, afterMs: 1_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
+    userActions: [
+      {
+        says: "an executor dies",
+        when: executorRuns,
+        afterMs: 1_500,
+        do: { type: "kill", pod: /-exec-1$/, code: 137 },
+      },
     ],
     ends: "COMPLETED",
     breadth: "part",
@@ -148,7 +153,7 @@ const first: readonly Scenario[] = [
       restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 },
     },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "thin",
   },
@@ -158,7 +163,7 @@ const first: readonly Scenario[] = [
     spec: base,
     annotations: { "rekindle.dev/driver-start-timeout": "30s", "rekindle.dev/restart-on": "infrastructure" },
     scripts: { [appName]: [{ pull: "fails" }, { jobMs: 2_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "thin",
   },
@@ -168,18 +173,18 @@ const first: readonly Scenario[] = [
     spec: base,
     scripts: { [appName]: [{ jobMs: 2_000 }] },
     strangers: [`${appName}-driver`],
-    acts: [
+    userActions: [
       {
         says: "the pod in the way is deleted",
         when: stateIs("FAILED"),
         afterMs: 1_000,
-        do: { act: "remove", pod: `${appName}-driver` },
+        do: { type: "remove", pod: `${appName}-driver` },
       },
       {
         says: "kubectl patch: other arguments",
         when: stateIs("FAILED"),
         afterMs: 3_000,
-        do: { act: "patch", spec: { arguments: ["2000"] } },
+        do: { type: "patch", spec: { arguments: ["2000"] } },
       },
     ],
     ends: "COMPLETED",
@@ -191,12 +196,12 @@ const first: readonly Scenario[] = [
     kind: "ScheduledSparkApplication",
     spec: { schedule: "*/12 * * * *", template: base },
     scripts: {},
-    acts: [
+    userActions: [
       {
         says: "suspend, between the second time and the third",
         when: isApplied("scheduledsparkapplications"),
         afterMs: 30 * 60_000,
-        do: { act: "patch", spec: { suspend: true } },
+        do: { type: "patch", spec: { suspend: true } },
       },
     ],
     ends: "Scheduled",
@@ -210,12 +215,12 @@ const first: readonly Scenario[] = [
     kind: "ScheduledSparkApplication",
     spec: { schedule: "*/12 * * * *", concurrencyPolicy: "Replace", template: { ...base, executor: { instances: 1 } } },
     scripts: { [runAt(12)]: [{ hangs: true }], [runAt(24)]: [{ hangs: true }] },
-    acts: [
+    userActions: [
       {
         says: "suspend, between the second time and the third",
         when: isApplied("scheduledsparkapplications"),
         afterMs: 30 * 60_000,
-        do: { act: "patch", spec: { suspend: true } },
+        do: { type: "patch", spec: { suspend: true } },
       },
     ],
     ends: "Scheduled",
@@ -235,14 +240,14 @@ const first: readonly Scenario[] = [
       executor: { instances: 1 },
     },
     scripts: {},
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: another template",
         when: isReady,
         afterMs: 2_000,
-        do: { act: "patch", spec: { executor: { template: { spec: { nodeSelector: { disk: "ssd" } } } } } },
+        do: { type: "patch", spec: { executor: { template: { spec: { nodeSelector: { disk: "ssd" } } } } } },
       },
-      { says: "kubectl delete pod", when: isReady, afterMs: 40_000, do: { act: "remove", pod: `${appName}-server` } },
+      { says: "kubectl delete pod", when: isReady, afterMs: 40_000, do: { type: "remove", pod: `${appName}-server` } },
     ],
     ends: "Ready",
     breadth: "part",
@@ -250,7 +255,7 @@ const first: readonly Scenario[] = [
 ];
 
 const spark: readonly Scenario[] = [
-  ...[...first, ...lives, ...owned, ...crews, ...strands],
+  ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
   ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside],
 ];
 

@@ -1,4 +1,4 @@
-/** A moment of a run from which others fork: plain data that is shared, never written. */
+/** A moment of an execution from which others fork: plain data that is shared, never written. */
 
 import type { CacheState } from "../../../shared/deployments/host/cache.ts";
 import type { SimulatorState } from "../../../shared/simulator/open.ts";
@@ -15,7 +15,7 @@ export const copyOf = ({ kept, made, firm, latest }: CacheState): CacheState => 
   latest,
 });
 
-export type Scene = {
+export type Snapshot = {
   readonly simulator: SimulatorState;
   readonly journal: Journal;
   readonly oracle: Oracle;
@@ -25,7 +25,7 @@ export type Scene = {
   /** The cache of the host's own steps. */
   readonly mind: CacheState;
   readonly identities: ReadonlyMap<string, string>;
-  /** Acts that were set off, and those of them that are still to come. */
+  /** User actions that were set off, and those of them that are still to come. */
   readonly met: ReadonlySet<number>;
   readonly armed: readonly { readonly at: number; readonly index: number }[];
 };

@@ -1,13 +1,13 @@
 /** Machines that never answer again: with the driver, or with pods of a run that is to begin anew. */
-import { type Act, appName, base, bothRun, type Scenario } from "./scenario.ts";
+import { appName, base, bothRun, type Scenario, type UserAction } from "./scenario.ts";
 
 const executor = { pod: /-exec-\d+$/, nth: 1 } as const;
 
-const silent = (which: { readonly pod: RegExp; readonly nth?: number }): Act => ({
+const silent = (which: { readonly pod: RegExp; readonly nth?: number }): UserAction => ({
   says: "a machine stands still for ever",
   when: bothRun,
   afterMs: 1_500,
-  do: { act: "freeze", ...which },
+  do: { type: "freeze", ...which },
 });
 
 const common = {
@@ -24,15 +24,15 @@ export const strands: readonly Scenario[] = [
     name: "driver-machine-silent",
     what: "the driver's machine stands still for ever, and its user would not wait for that",
     annotations: { "rekindle.dev/driver-node-timeout": "60s" },
-    acts: [silent({ pod: /-driver$/ })],
+    userActions: [silent({ pod: /-driver$/ })],
   },
   {
     ...common,
     name: "retry-beside-silent-machine",
     what: "an executor's machine stands still for ever, and the driver dies: its executor keeps nobody from trying again",
-    acts: [
+    userActions: [
       silent(executor),
-      { says: "the driver dies", when: bothRun, afterMs: 3_000, do: { act: "kill", pod: /-driver$/, code: 137 } },
+      { says: "the driver dies", when: bothRun, afterMs: 3_000, do: { type: "kill", pod: /-driver$/, code: 137 } },
     ],
   },
 ];

@@ -1,7 +1,6 @@
 /** Listeners to an application's status updates that work, fail, are slow or absent, or change after a while. */
-
 import { connect, isReady, schedule, suspended } from "./recoveries.ts";
-import { type Act, appName, base, executorRuns, type Mood, type Scenario, stateIs } from "./scenario.ts";
+import { appName, base, executorRuns, type Mood, type Scenario, stateIs, type UserAction } from "./scenario.ts";
 
 const hook = "https://listener.example/hook";
 const another = "https://another.example/hook";
@@ -15,10 +14,10 @@ const hangs: Scenario["scripts"] = { [appName]: [{ hangs: true }, { jobMs: 2_000
 
 const times = (count: number, mood: Mood): readonly Mood[] => Array.from({ length: count }, () => mood);
 
-const deleted: Act = { says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { act: "delete" } };
+const deleted: UserAction = { says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { type: "delete" } };
 
 type Way = Pick<Scenario, "name" | "what"> &
-  Partial<Pick<Scenario, "spec" | "scripts" | "acts" | "ends" | "listeners" | "annotations" | "also">>;
+  Partial<Pick<Scenario, "spec" | "scripts" | "userActions" | "ends" | "listeners" | "annotations" | "also">>;
 
 const ways: readonly Way[] = [
   {
@@ -43,7 +42,7 @@ const ways: readonly Way[] = [
     what: "a listener that is deleted's hangs for minutes, and then hears of the end: until then the record stays",
     listeners: { [hook]: [...times(5, "hangs"), "acknowledges"] },
     scripts: hangs,
-    acts: [deleted],
+    userActions: [deleted],
     ends: "gone",
     also: ["host-crash-after"],
   },
@@ -62,19 +61,19 @@ const ways: readonly Way[] = [
     what: "a listener is dead: nothing waits for it, and an hour after the deletion what was left for it is given up",
     listeners: { [hook]: ["hangs"] },
     scripts: hangs,
-    acts: [deleted],
+    userActions: [deleted],
     ends: "gone",
   },
   {
     name: "told-another",
     what: "another listener is named while the first one is dead: it hears all that nobody acknowledged, in order",
     listeners: { [hook]: ["hangs"], [another]: ["acknowledges"] },
-    acts: [
+    userActions: [
       {
         says: "kubectl annotate: another listener",
         when: executorRuns,
         afterMs: 30_000,
-        do: { act: "annotate", annotations: { "rekindle.dev/updates-to": another } },
+        do: { type: "annotate", annotations: { "rekindle.dev/updates-to": another } },
       },
     ],
   },
@@ -83,12 +82,12 @@ const ways: readonly Way[] = [
     what: "a listener is named while it runs: a stream begins where there was a record without one",
     annotations: {},
     listeners: { [hook]: ["acknowledges"] },
-    acts: [
+    userActions: [
       {
         says: "kubectl annotate: a listener",
         when: executorRuns,
         afterMs: 500,
-        do: { act: "annotate", annotations: { "rekindle.dev/updates-to": hook } },
+        do: { type: "annotate", annotations: { "rekindle.dev/updates-to": hook } },
       },
     ],
   },
@@ -97,9 +96,9 @@ const ways: readonly Way[] = [
     what: "deleted and applied again while its listener is ill: the stream goes on with what was not acknowledged",
     listeners: { [hook]: [...times(4, "fails"), "acknowledges"] },
     scripts: hangs,
-    acts: [
+    userActions: [
       deleted,
-      { ...deleted, says: "kubectl apply", afterMs: 1_600, do: { act: "apply" } },
+      { ...deleted, says: "kubectl apply", afterMs: 1_600, do: { type: "apply" } },
       { ...deleted, when: stateIs("COMPLETED"), says: "kubectl delete, once more" },
     ],
     ends: "gone",
@@ -114,13 +113,13 @@ const others: readonly Scenario[] = [
   schedule({
     name: "schedule-told",
     what: "a listener hears that a schedule begins, and the states of its runs",
-    acts: [suspended],
+    userActions: [suspended],
   }),
   connect({
     name: "connect-told",
     what: "a listener hears that a Connect server is ready, is not when its pod is deleted, and is again",
-    acts: [
-      { says: "kubectl delete pod", when: isReady, afterMs: 2_000, do: { act: "remove", pod: `${appName}-server` } },
+    userActions: [
+      { says: "kubectl delete pod", when: isReady, afterMs: 2_000, do: { type: "remove", pod: `${appName}-server` } },
     ],
     ends: "Ready",
   }),
@@ -130,7 +129,7 @@ const applications: readonly Scenario[] = ways.map(
   ({ also = [], ...way }): Scenario => ({
     spec: base,
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "sparse",
     annotations,

@@ -3,8 +3,8 @@ import { type Case, isSeries, type Kind, type Series, type Sized, twofold } from
 import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
 import type { Drawing } from "./drawing.ts";
-import { openTheatre, type Theatre } from "./fixture.ts";
-import { play, type Rehearsal, rehearse, type Verdict } from "./runner.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
+import { type Baseline, runBaseline, runCase, type Verdict } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
@@ -20,10 +20,10 @@ export type Choice = {
   readonly seed?: number | undefined;
 };
 
-/** A scenario with its rehearsal, opened once per worker. */
-export type Played = {
-  readonly theatre: Theatre;
-  readonly rehearsal: Rehearsal;
+/** A scenario with its baseline, opened once per worker. */
+export type PreparedScenario = {
+  readonly fixture: Fixture;
+  readonly baseline: Baseline;
   readonly batches: readonly Sized[];
 };
 
@@ -48,17 +48,17 @@ export const scenarioNamed = (name: string): Scenario => {
   throw new Error(`no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(", ")}`);
 };
 
-export const prepare = async (name: string, choice: Choice = {}): Promise<Played> => {
+export const prepare = async (name: string, choice: Choice = {}): Promise<PreparedScenario> => {
   const scenario = scenarioNamed(name);
-  const theatre = openTheatre(scenario);
-  const rehearsal = await rehearse(theatre);
-  return { theatre, rehearsal, batches: chosen(batchesOf(rehearsal, scenario, choice.seed), choice) };
+  const fixture = openFixture(scenario);
+  const baseline = await runBaseline(fixture);
+  return { fixture, baseline, batches: chosen(batchesOf(baseline, scenario, choice.seed), choice) };
 };
 
 /** The pieces of a scenario, in an order that never changes. */
-export const unitsOf = ({ theatre, batches }: Played, drawing: Drawing): readonly Unit[] =>
+export const unitsOf = ({ fixture, batches }: PreparedScenario, drawing: Drawing): readonly Unit[] =>
   batches.flatMap((sized, index): readonly Unit[] => {
-    const { scenario } = theatre;
+    const { scenario } = fixture;
     const about = { scenario: scenario.name, batch: index };
     if (isSeries(sized.batch)) return [{ ...about, at: [] }];
     const all = drawing(scenario, sized);
@@ -77,42 +77,42 @@ export type Outcome = Verdict & {
 export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
   call === undefined ? undefined : `${call.by}: ${call.what} in ${call.phase === "" ? "no phase" : call.phase}`;
 
-type Playing = { readonly played: Played; readonly kind: Kind };
+type UnitContext = { readonly prepared: PreparedScenario; readonly kind: Kind };
 
-const outcome = async ({ played, kind }: Playing, one: Case): Promise<Outcome> => {
-  const verdict = await play(played.theatre, played.rehearsal, one);
+const outcome = async ({ prepared, kind }: UnitContext, one: Case): Promise<Outcome> => {
+  const verdict = await runCase(prepared.fixture, prepared.baseline, one);
   const { family, second } = one;
   if (second === undefined) return { ...verdict, kind, family, site: siteOf(one) };
   // Of two faults whose second never happened, one is left.
   return { ...verdict, kind: verdict.last ? "singles" : "pairs", family: twofold, site: undefined };
 };
 
-const inSeries = async (playing: Playing, series: Series): Promise<readonly Outcome[]> => {
+const inSeries = async (context: UnitContext, series: Series): Promise<readonly Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (const k of series.ks) {
-    const found = await outcome(playing, series.at(k));
+    const found = await outcome(context, series.at(k));
     outcomes.push(found);
     if (found.last) break;
   }
   return outcomes;
 };
 
-/** Plays the cases of a piece. */
-export const playUnit = async (played: Played, unit: Unit): Promise<readonly Outcome[]> => {
-  const sized = played.batches[unit.batch];
+/** Runs the cases of a piece. */
+export const runUnit = async (prepared: PreparedScenario, unit: Unit): Promise<readonly Outcome[]> => {
+  const sized = prepared.batches[unit.batch];
   if (sized === undefined) throw new Error(`no batch ${unit.batch} in ${unit.scenario}`);
   const { kind, batch } = sized;
-  const playing = { played, kind };
-  if (isSeries(batch)) return inSeries(playing, batch);
+  const context = { prepared, kind };
+  if (isSeries(batch)) return inSeries(context, batch);
   const outcomes: Outcome[] = [];
-  for (const one of unit.at.flatMap((at) => batch[at] ?? [])) outcomes.push(await outcome(playing, one));
+  for (const one of unit.at.flatMap((at) => batch[at] ?? [])) outcomes.push(await outcome(context, one));
   return outcomes;
 };
 
 /** The case of an id. */
-export const caseOf = ({ theatre, rehearsal, batches }: Played, id: string): Case | undefined => {
+export const caseOf = ({ fixture, baseline, batches }: PreparedScenario, id: string): Case | undefined => {
   const [, family, , last] = id.split("/");
-  if (family === twofold) return doubleNamed(makingOf(rehearsal, theatre.scenario), id);
+  if (family === twofold) return doubleNamed(makingOf(baseline, fixture.scenario), id);
   const k = Number(last ?? 0);
   for (const { batch } of batches) {
     const found = isSeries(batch) ? [batch.at(Math.max(1, k))] : batch;

@@ -24,11 +24,11 @@ export const versions = [
   },
 ] as const;
 
-type Scene = Visit & { readonly simulator: Simulator; readonly world: World };
+type UpgradeFixture = Visit & { readonly simulator: Simulator; readonly world: World };
 
 const nodes = Array.from({ length: 12 }, (_, index) => ({ name: `node-${index}` }));
 
-const open = async (): Promise<Scene> => {
+const open = async (): Promise<UpgradeFixture> => {
   const simulator = openSimulator({ crds, nodes, scripts: { "*": [{ hangs: true }] } });
   const visiting = visit(simulator, cluster);
   return { ...visiting, simulator, world: await visiting.anybody() };
@@ -36,48 +36,48 @@ const open = async (): Promise<Scene> => {
 
 const names = Array.from({ length: crowd }, (_, index) => `app-${index}`);
 
-const stepAll = async (scene: Scene): Promise<void> => {
+const stepAll = async (fixture: UpgradeFixture): Promise<void> => {
   for (const name of names)
-    await take(scene.world, [{ cluster, kind: "SparkApplication", namespace, name, reason: "test" }]);
+    await take(fixture.world, [{ cluster, kind: "SparkApplication", namespace, name, reason: "test" }]);
 };
 
 /** Runs steps for the findings of resyncs, until a resync finds nothing. */
-const resyncAll = async ({ found, world }: Scene): Promise<void> => {
+const resyncAll = async ({ found, world }: UpgradeFixture): Promise<void> => {
   const { messages } = await found("1");
   for (const message of messages) await take(world, [message]);
 };
 
-const running = async (scene: Scene): Promise<void> => {
-  scene.ask("POST", ...account);
+const running = async (fixture: UpgradeFixture): Promise<void> => {
+  fixture.ask("POST", ...account);
   const spec = { ...base, executor: { ...base.executor, instances: 1 } };
-  for (const name of names) scene.ask("POST", ...manifest(sweptOf({}), name, spec));
+  for (const name of names) fixture.ask("POST", ...manifest(sweptOf({}), name, spec));
   for (let round = 0; round < 2; round++) {
-    await stepAll(scene);
-    scene.simulator.clock.advanceTo(scene.simulator.clock.now() + 20_000);
+    await stepAll(fixture);
+    fixture.simulator.clock.advanceTo(fixture.simulator.clock.now() + 20_000);
   }
-  await stepAll(scene);
+  await stepAll(fixture);
 };
 
 const acting = /^(DELETE|POST (pods|services|configmaps))/;
 
 /** The violations; empty where there are none. */
 export const violationsOf = async (memory: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
-  const scene = await open();
-  await running(scene);
+  const fixture = await open();
+  await running(fixture);
   const records = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints`;
-  for (const name of names) scene.ask("PATCH", `${records}/sparkapplication.${name}`, { spec: { memory } });
-  scene.requests.length = 0;
-  await stepAll(scene);
-  await resyncAll(scene);
-  scene.simulator.clock.advanceTo(scene.simulator.clock.now() + 3_600_000);
-  await resyncAll(scene);
-  const acts = scene.requests.filter((request) => acting.test(request));
-  const apps = scene.simulator.store.list("sparkapplications.sparkoperator.k8s.io");
+  for (const name of names) fixture.ask("PATCH", `${records}/sparkapplication.${name}`, { spec: { memory } });
+  fixture.requests.length = 0;
+  await stepAll(fixture);
+  await resyncAll(fixture);
+  fixture.simulator.clock.advanceTo(fixture.simulator.clock.now() + 3_600_000);
+  await resyncAll(fixture);
+  const writes = fixture.requests.filter((request) => acting.test(request));
+  const apps = fixture.simulator.store.list("sparkapplications.sparkoperator.k8s.io");
   const others = apps.filter(
     (app) =>
       textAt(app, "status", "applicationState", "state") !== "RUNNING" ||
       numberAt(app, "status", "submissionAttempts") !== 1,
   );
   const found = apps.length === crowd ? [] : [`${apps.length} applications instead of ${crowd}`];
-  return [...found, ...acts, ...others.map(({ metadata }) => `${metadata.name} does not run in its first attempt`)];
+  return [...found, ...writes, ...others.map(({ metadata }) => `${metadata.name} does not run in its first attempt`)];
 };

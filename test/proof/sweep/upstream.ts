@@ -10,12 +10,12 @@ const appears =
 
 const driverAppears = (change: Change): boolean => appears("pods")(change) && isDriver(change);
 
-const relabel = (says: string, when: (change: Change) => boolean): Scenario["acts"][number] => ({
+const relabel = (says: string, when: (change: Change) => boolean): Scenario["userActions"][number] => ({
   says,
   when,
   afterMs: 1,
   during: true,
-  do: { act: "annotate", annotations: { [`example.com/${says.replaceAll(" ", "-")}`]: "yes" } },
+  do: { type: "annotate", annotations: { [`example.com/${says.replaceAll(" ", "-")}`]: "yes" } },
 });
 
 const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
@@ -27,7 +27,7 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "the operator died between its submission and the status: its driver runs, and nothing says so",
     spec: base,
     scripts: { [appName]: [{ jobMs: 3_000 }] },
-    acts: [],
+    userActions: [],
     left: { driver: `${appName}-driver` },
     ends: "COMPLETED",
     breadth: "thin",
@@ -38,14 +38,14 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "three calls for a step come at once when the application is new, and again when its driver is",
     spec: base,
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "POST /reconcile",
         when: appears("sparkapplications.sparkoperator.k8s.io"),
         afterMs: 0,
-        do: { act: "trigger", times: 3 },
+        do: { type: "trigger", times: 3 },
       },
-      { says: "POST /reconcile", when: driverAppears, afterMs: 0, do: { act: "trigger", times: 3 } },
+      { says: "POST /reconcile", when: driverAppears, afterMs: 0, do: { type: "trigger", times: 3 } },
     ],
     ends: "COMPLETED",
     breadth: "thin",
@@ -56,9 +56,9 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "everything restarts while it runs, and again when it has ended",
     spec: base,
     scripts: { [appName]: [{ jobMs: 4_000 }] },
-    acts: [
-      { says: "a restart", when: driverRuns, afterMs: 1_000, do: { act: "restart" } },
-      { says: "a restart", when: stateIs("COMPLETED"), afterMs: 30_000, do: { act: "restart" } },
+    userActions: [
+      { says: "a restart", when: driverRuns, afterMs: 1_000, do: { type: "restart" } },
+      { says: "a restart", when: stateIs("COMPLETED"), afterMs: 30_000, do: { type: "restart" } },
     ],
     ends: "COMPLETED",
     breadth: "thin",
@@ -69,7 +69,7 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "nobody hears of its pods from the driver's creation until long after the driver runs",
     spec: base,
     scripts: { [appName]: [{ jobMs: 30_000 }] },
-    acts: [{ says: "the watch breaks", when: driverAppears, afterMs: 0, do: { act: "unhear", ms: 20_000 } }],
+    userActions: [{ says: "the watch breaks", when: driverAppears, afterMs: 0, do: { type: "unhear", ms: 20_000 } }],
     ends: "COMPLETED",
     breadth: "thin",
   },
@@ -79,12 +79,12 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "its old driver takes 5 s to end after a change of the spec",
     spec: base,
     scripts: { [appName]: [{ hangs: true, stopMs: 5_000 }, { jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: other arguments",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "patch", spec: { arguments: ["2000"] } },
+        do: { type: "patch", spec: { arguments: ["2000"] } },
       },
     ],
     ends: "COMPLETED",
@@ -96,13 +96,13 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "its spec changes before anybody has seen its driver, whose executors take 25 s to end",
     spec: base,
     scripts: { [appName]: [{ hangs: true, executors: { "*": { stopMs: 25_000 } } }, { jobMs: 2_000 }] },
-    acts: [
-      { says: "the watch breaks", when: driverAppears, afterMs: 0, do: { act: "unhear", ms: 20_000 } },
+    userActions: [
+      { says: "the watch breaks", when: driverAppears, afterMs: 0, do: { type: "unhear", ms: 20_000 } },
       {
         says: "kubectl patch: other arguments",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "patch", spec: { arguments: ["2000"] } },
+        do: { type: "patch", spec: { arguments: ["2000"] } },
       },
     ],
     ends: "COMPLETED",
@@ -114,12 +114,12 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "its driver's image cannot be pulled, until the user names another",
     spec: base,
     scripts: { [appName]: [{ pull: "fails" }, { jobMs: 2_000 }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl patch: another image",
         when: driverAppears,
         afterMs: 40_000,
-        do: { act: "patch", spec: { image: "docker.io/apache/spark:4.1.1-java17" } },
+        do: { type: "patch", spec: { image: "docker.io/apache/spark:4.1.1-java17" } },
       },
     ],
     ends: "COMPLETED",
@@ -131,13 +131,13 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "deleted while its driver is being submitted",
     spec: base,
     scripts: { [appName]: [{ hangs: true }] },
-    acts: [
+    userActions: [
       {
         says: "kubectl delete",
         when: appears("checkpoints.rekindle.dev"),
         afterMs: 4,
         during: true,
-        do: { act: "delete" },
+        do: { type: "delete" },
       },
     ],
     ends: "gone",
@@ -149,7 +149,7 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "the first attempt fails with its executors, and nothing of it is told of the second",
     spec: { ...base, restartPolicy: rerun },
     scripts: { [appName]: [{ jobMs: 2_000, exitCode: 1 }, { jobMs: 6_000 }] },
-    acts: [],
+    userActions: [],
     ends: "COMPLETED",
     breadth: "thin",
   },
@@ -159,7 +159,7 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "somebody writes the object each time when its status is about to be written",
     spec: base,
     scripts: { [appName]: [{ jobMs: 3_000 }] },
-    acts: [
+    userActions: [
       relabel("at its record", appears("checkpoints.rekindle.dev")),
       relabel("at its driver", driverAppears),
       relabel("when its driver runs", driverRuns),
@@ -174,9 +174,14 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "an executor dies and is replaced while the watch is too old to go on",
     spec: base,
     scripts: { [appName]: [{ jobMs: 20_000 }] },
-    acts: [
-      { says: "the watch breaks", when: executorRuns, afterMs: 500, do: { act: "unhear", ms: 6_000 } },
-      { says: "an executor dies", when: executorRuns, afterMs: 1_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
+    userActions: [
+      { says: "the watch breaks", when: executorRuns, afterMs: 500, do: { type: "unhear", ms: 6_000 } },
+      {
+        says: "an executor dies",
+        when: executorRuns,
+        afterMs: 1_500,
+        do: { type: "kill", pod: /-exec-1$/, code: 137 },
+      },
     ],
     ends: "COMPLETED",
     breadth: "thin",

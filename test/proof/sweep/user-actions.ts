@@ -1,107 +1,108 @@
-/** The acts of users, and accidents, within a run. */
+/** The user actions of an execution: writes of users, and accidents such as evictions. */
 import { assertNever } from "../../../shared/core/errors.ts";
 import { noticeKey } from "../../../shared/core/key.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { controllerWrites } from "./controllers.ts";
-import { cluster, type Stage } from "./execution.ts";
+import { cluster, type Execution } from "./execution.ts";
 import { textAt } from "./fields.ts";
 import { driverLeft, manifest, pods } from "./fixture.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
 import { home } from "./objects.ts";
-import { type Act, appName, namespace } from "./scenario.ts";
+import { appName, namespace, type UserAction } from "./scenario.ts";
 import { commandFor, groupOf, queueAt } from "./volcano/things.ts";
 
 const merge = "application/merge-patch+json";
 
 /** Path of the scenario's object. */
-const oneOf = ({ theatre }: Stage): string => `${manifest(sweptOf(theatre.scenario), appName, {})[0]}/${appName}`;
+const oneOf = ({ fixture }: Execution): string => `${manifest(sweptOf(fixture.scenario), appName, {})[0]}/${appName}`;
 
-const asked = (stage: Stage, method: string, path: string, body?: object, agent?: string): void => {
-  const { simulator } = stage.theatre;
+const asked = (execution: Execution, method: string, path: string, body?: object, agent?: string): void => {
+  const { simulator } = execution.fixture;
   const type = method === "PATCH" ? merge : "application/json";
-  stage.actor = "user";
+  execution.actor = "user";
   const answer = simulator.handle({
     method,
     path,
     headers: { "content-type": type, ...(agent === undefined ? {} : { "user-agent": agent }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  stage.actor = "cluster";
+  execution.actor = "cluster";
   if (answer.status >= 300) throw new Error(`a user's ${method} ${path}: ${answer.body}`);
 };
 
 /** The user applies the application and the objects that it needs, and another controller writes its earlier part. */
-export const userApplies = (stage: Stage): void => {
-  const { scenario, simulator } = stage.theatre;
-  for (const one of scenario.stands ?? []) asked(stage, "POST", ...one);
-  if (scenario.beside?.first === true) for (const one of controllerWrites("begins", stage)) asked(stage, ...one);
+export const userApplies = (execution: Execution): void => {
+  const { scenario, simulator } = execution.fixture;
+  for (const one of scenario.stands ?? []) asked(execution, "POST", ...one);
+  if (scenario.beside?.first === true)
+    for (const one of controllerWrites("begins", execution)) asked(execution, ...one);
   const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
-  asked(stage, "POST", path, body);
+  asked(execution, "POST", path, body);
   const { left } = scenario;
   if (left === undefined) return;
   const uid = simulator.store.get("sparkapplications.sparkoperator.k8s.io", `${namespace}/${appName}`)?.metadata.uid;
-  asked(stage, "POST", pods, driverLeft(left.driver, uid ?? ""));
-  if (left.status !== undefined) asked(stage, "PATCH", `${oneOf(stage)}/status`, { status: left.status });
+  asked(execution, "POST", pods, driverLeft(left.driver, uid ?? ""));
+  if (left.status !== undefined) asked(execution, "PATCH", `${oneOf(execution)}/status`, { status: left.status });
 };
 
 type Which = { readonly pod: RegExp; readonly nth?: number };
 
-/** The pod of an act. A missing one is noted: a run without a fault must have it. */
-const podOf = (stage: Stage, { pod, nth = 0 }: Which): Change["object"] | undefined => {
+/** The pod of a user action. A missing one is noted: the baseline must have it. */
+const podOf = (execution: Execution, { pod, nth = 0 }: Which): Change["object"] | undefined => {
   const number = ({ metadata: { name } }: Change["object"]): number => Number(/\d+$/.exec(name)?.[0] ?? 0);
-  const all = stage.theatre.simulator.store.list("pods").filter(({ metadata }) => pod.test(metadata.name));
+  const all = execution.fixture.simulator.store.list("pods").filter(({ metadata }) => pod.test(metadata.name));
   const found = all.toSorted((a, b) => number(a) - number(b))[nth];
-  if (found === undefined) stage.missed.push(`${pod} ${nth}`);
+  if (found === undefined) execution.missed.push(`${pod} ${nth}`);
   return found;
 };
 
 /** Freezes the machine of a pod. */
-const freeze = (stage: Stage, which: Which): void =>
-  stage.theatre.simulator.nodes.freeze(textAt(podOf(stage, which), "spec", "nodeName") ?? "");
+const freeze = (execution: Execution, which: Which): void =>
+  execution.fixture.simulator.nodes.freeze(textAt(podOf(execution, which), "spec", "nodeName") ?? "");
 
-const leaving = (stage: Stage, which: Which): void => {
-  const node = textAt(podOf(stage, which), "spec", "nodeName");
+const leaving = (execution: Execution, which: Which): void => {
+  const node = textAt(podOf(execution, which), "spec", "nodeName");
   if (node === undefined) return;
-  const key = noticeKey(cluster, sweptOf(stage.theatre.scenario).kind, node);
-  stage.post.send({ ...key, reason: "notice", until: stage.now() + 120_000 }, `notice of ${node}`);
+  const key = noticeKey(cluster, sweptOf(execution.fixture.scenario).kind, node);
+  execution.post.send({ ...key, reason: "notice", until: execution.now() + 120_000 }, `notice of ${node}`);
 };
 
-const thaw = ({ theatre: { simulator } }: Stage): void => {
+const thaw = ({ fixture: { simulator } }: Execution): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
 };
 
 /** A reference to an object of the scenario's kind: the scenario's own, unless another name is given. */
-const oneIn = ({ theatre }: Stage, name = appName) => {
-  const swept = sweptOf(theatre.scenario);
+const oneIn = ({ fixture }: Execution, name = appName) => {
+  const swept = sweptOf(fixture.scenario);
   const { kind, group, version, table } = swept;
-  const found = theatre.simulator.store.get(table, placeOf(swept, namespace, name));
+  const found = fixture.simulator.store.get(table, placeOf(swept, namespace, name));
   return { apiVersion: `${group}/${version}`, kind, name, uid: found?.metadata.uid ?? "" };
 };
 
-const queued = (stage: Stage, { queue, state }: { readonly queue: string; readonly state: string }): void => {
-  for (const [method, path, body] of queueAt(queue, state, stage.theatre.simulator.store))
-    asked(stage, method, path, body);
+const queued = (execution: Execution, { queue, state }: { readonly queue: string; readonly state: string }): void => {
+  for (const [method, path, body] of queueAt(queue, state, execution.fixture.simulator.store))
+    asked(execution, method, path, body);
 };
 
-const unhear = (stage: Stage, ms: number): void => {
-  stage.watchingIs = "off";
-  stage.later(ms, () => stage.relist());
+const unhear = (execution: Execution, ms: number): void => {
+  execution.watchingIs = "off";
+  execution.later(ms, () => execution.relist());
 };
 
 /** The key of the scenario's object. */
-export const keyOf = ({ theatre }: Stage) => {
-  const { kind, everywhere } = sweptOf(theatre.scenario);
+export const keyOf = ({ fixture }: Execution) => {
+  const { kind, everywhere } = sweptOf(fixture.scenario);
   return { cluster, kind, namespace: everywhere ? "" : namespace, name: appName };
 };
 
-const trigger = (stage: Stage, times: number): void => {
-  const message = { ...keyOf(stage), reason: "trigger" };
-  for (let nth = 0; nth < times; nth++) stage.post.send(message, `call ${nth} ${stage.now()}`);
+const trigger = (execution: Execution, times: number): void => {
+  const message = { ...keyOf(execution), reason: "trigger" };
+  for (let nth = 0; nth < times; nth++) execution.post.send(message, `call ${nth} ${execution.now()}`);
 };
 
 /** Path of the record of the scenario's object. */
-const recordOf = ({ theatre }: Stage): string => {
-  const { kind, everywhere } = sweptOf(theatre.scenario);
+const recordOf = ({ fixture }: Execution): string => {
+  const { kind, everywhere } = sweptOf(fixture.scenario);
   const at = `/apis/rekindle.dev/v1alpha1/namespaces/${everywhere ? home : namespace}/checkpoints`;
   return `${at}/${kind.toLowerCase()}.${appName}`;
 };
@@ -115,75 +116,75 @@ const orderAt = (since: number, graceSeconds: number): object => ({
   forceAt: since + graceSeconds * 1_000,
 });
 
-export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
-  stage.log(`a user: ${says}`);
-  const { simulator } = stage.theatre;
-  switch (what.act) {
+export const userDoes = (execution: Execution, { says, do: what }: UserAction): void => {
+  execution.log(`a user: ${says}`);
+  const { simulator } = execution.fixture;
+  switch (what.type) {
     case "apply":
-      userApplies(stage);
+      userApplies(execution);
       break;
     case "delete":
-      asked(stage, "DELETE", oneOf(stage));
+      asked(execution, "DELETE", oneOf(execution));
       break;
     case "patch":
-      asked(stage, "PATCH", oneOf(stage), { spec: what.spec });
+      asked(execution, "PATCH", oneOf(execution), { spec: what.spec });
       break;
     case "annotate":
-      asked(stage, "PATCH", oneOf(stage), { metadata: { annotations: what.annotations } });
+      asked(execution, "PATCH", oneOf(execution), { metadata: { annotations: what.annotations } });
       break;
     case "remove":
-      asked(stage, "DELETE", `${pods}/${what.pod}`);
+      asked(execution, "DELETE", `${pods}/${what.pod}`);
       break;
     case "record":
-      asked(stage, "PATCH", recordOf(stage), { ...unsealed, spec: what.spec });
+      asked(execution, "PATCH", recordOf(execution), { ...unsealed, spec: what.spec });
       break;
     case "edit":
-      asked(stage, "PATCH", recordOf(stage), { spec: what.spec });
+      asked(execution, "PATCH", recordOf(execution), { spec: what.spec });
       break;
     case "cleanup":
-      asked(stage, "PATCH", recordOf(stage), {
+      asked(execution, "PATCH", recordOf(execution), {
         ...unsealed,
-        spec: { cleanup: orderAt(stage.now(), what.graceSeconds) },
+        spec: { cleanup: orderAt(execution.now(), what.graceSeconds) },
       });
       break;
     case "restart":
-      stage.crash();
+      execution.crash();
       break;
     case "unhear":
-      unhear(stage, what.ms);
+      unhear(execution, what.ms);
       break;
     case "trigger":
-      trigger(stage, what.times);
+      trigger(execution, what.times);
       break;
     case "kill":
-      simulator.killPod(namespace, podOf(stage, what)?.metadata.name ?? "", { code: what.code });
+      simulator.killPod(namespace, podOf(execution, what)?.metadata.name ?? "", { code: what.code });
       break;
     case "freeze":
-      freeze(stage, what);
+      freeze(execution, what);
       break;
     case "leaving":
-      leaving(stage, what);
+      leaving(execution, what);
       break;
     case "thaw":
-      thaw(stage);
+      thaw(execution);
       break;
     case "command":
-      asked(stage, "POST", ...commandFor(oneIn(stage, what.of), what.action));
+      asked(execution, "POST", ...commandFor(oneIn(execution, what.of), what.action));
       break;
     case "group":
-      asked(stage, "PATCH", groupOf(oneIn(stage)), { status: { phase: what.phase } });
+      asked(execution, "PATCH", groupOf(oneIn(execution)), { status: { phase: what.phase } });
       break;
     case "write":
-      asked(stage, what.method, what.path, what.body);
+      asked(execution, what.method, what.path, what.body);
       break;
     case "queue":
-      queued(stage, what);
+      queued(execution, what);
       break;
     case "controller":
-      for (const one of controllerWrites(what.does, stage)) asked(stage, ...one);
+      for (const one of controllerWrites(what.does, execution)) asked(execution, ...one);
       break;
     case "evict":
-      simulator.evictPod(namespace, podOf(stage, what)?.metadata.name ?? "");
+      simulator.evictPod(namespace, podOf(execution, what)?.metadata.name ?? "");
       break;
     default:
       assertNever(what);

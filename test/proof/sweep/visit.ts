@@ -1,4 +1,4 @@
-/** Steps and resyncs on a cluster without a `Stage`, and the requests that they make. */
+/** Steps and resyncs on a cluster without an `Execution`, and the requests that they make. */
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";

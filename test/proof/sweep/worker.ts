@@ -1,6 +1,6 @@
-/** A thread of a sweep: takes a piece, plays it, reports, and asks for the next. */
+/** A thread of a sweep: takes a piece, runs it, reports, and asks for the next. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Choice, type Outcome, type Played, playUnit, prepare, type Unit } from "./units.ts";
+import { type Choice, type Outcome, type PreparedScenario, prepare, runUnit, type Unit } from "./units.ts";
 
 export type Told = { readonly unit: Unit | undefined; readonly outcomes: readonly Outcome[] };
 
@@ -8,19 +8,19 @@ export type Told = { readonly unit: Unit | undefined; readonly outcomes: readonl
 Error.stackTraceLimit = 0;
 
 const choice = workerData as Choice;
-const open = new Map<string, Played>();
+const open = new Map<string, PreparedScenario>();
 
-const playedFor = async (name: string): Promise<Played> => {
+const preparedFor = async (name: string): Promise<PreparedScenario> => {
   const known = open.get(name);
   if (known !== undefined) return known;
-  const played = await prepare(name, choice);
+  const prepared = await prepare(name, choice);
   open.clear();
-  open.set(name, played);
-  return played;
+  open.set(name, prepared);
+  return prepared;
 };
 
 parentPort?.on("message", async (unit: Unit) => {
-  const told: Told = { unit, outcomes: await playUnit(await playedFor(unit.scenario), unit) };
+  const told: Told = { unit, outcomes: await runUnit(await preparedFor(unit.scenario), unit) };
   parentPort?.postMessage(told);
 });
 

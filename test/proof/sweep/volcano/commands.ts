@@ -1,12 +1,12 @@
 /** Commands, as vcctl gives them: in each phase of a job, and several after another. */
-import type { Act, Scenario } from "../scenario.ts";
+import type { Scenario, UserAction } from "../scenario.ts";
 import { fails, job, living, long, phaseIs, podRuns, policy, runningIn, runningIs, slowly } from "./jobs.ts";
 
-export const command = (action: string, when: Act["when"], afterMs = 1_000): Act => ({
+export const command = (action: string, when: UserAction["when"], afterMs = 1_000): UserAction => ({
   says: `vcctl: ${action}`,
   when,
   afterMs,
-  do: { act: "command", action },
+  do: { type: "command", action },
 });
 
 const slow = { "*": [{ stopMs: 4_000 }] };
@@ -18,7 +18,7 @@ export const commands: readonly Scenario[] = [
     what: "aborted by a command while it runs, and resumed: its pods come again with the next version",
     spec: { plugins: { svc: [] } },
     lives: living({ "*": [long, { runMs: 3_000 }] }),
-    acts: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborted"), 30_000)],
+    userActions: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborted"), 30_000)],
     ends: "Completed",
     breadth: "thin",
     without: ["read-only-5m"],
@@ -27,7 +27,7 @@ export const commands: readonly Scenario[] = [
     name: "job-abort-pending",
     what: "aborted while it waits for its queue",
     spec: { queue: "late" },
-    acts: [command("AbortJob", phaseIs("Pending"))],
+    userActions: [command("AbortJob", phaseIs("Pending"))],
     ends: "Aborted",
   }),
   job({
@@ -36,7 +36,7 @@ export const commands: readonly Scenario[] = [
     spec: { policies: [policy("PodFailed", "RestartJob")] },
     scripts: slow,
     lives: living({ "worker-1": [fails, long], "*": [long] }),
-    acts: [command("AbortJob", phaseIs("Restarting"), 500)],
+    userActions: [command("AbortJob", phaseIs("Restarting"), 500)],
     ends: "Aborted",
   }),
   job({
@@ -44,7 +44,7 @@ export const commands: readonly Scenario[] = [
     what: "resumed before it was aborted",
     scripts: slow,
     lives: living({ "*": [long, { runMs: 3_000 }] }),
-    acts: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborting"), 500)],
+    userActions: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborting"), 500)],
     ends: "Completed",
     without: ["read-only-5m"],
   }),
@@ -52,7 +52,7 @@ export const commands: readonly Scenario[] = [
     name: "job-terminate-aborted",
     what: "aborted, and then told to be terminated, which an aborted job does not do",
     lives: endless,
-    acts: [command("AbortJob", runningIs(3)), command("TerminateJob", phaseIs("Aborted"), 5_000)],
+    userActions: [command("AbortJob", runningIs(3)), command("TerminateJob", phaseIs("Aborted"), 5_000)],
     ends: "Aborted",
   }),
   job({
@@ -60,7 +60,7 @@ export const commands: readonly Scenario[] = [
     what: "terminated, and told to restart meanwhile, and to abort when it has ended",
     scripts: slow,
     lives: endless,
-    acts: [
+    userActions: [
       command("TerminateJob", runningIs(3)),
       command("RestartJob", phaseIs("Terminating"), 500),
       command("AbortJob", phaseIs("Terminated"), 5_000),
@@ -72,7 +72,10 @@ export const commands: readonly Scenario[] = [
     what: "completed by a command while one of its pods has failed, and told to resume afterwards",
     spec: { minAvailable: 1 },
     lives: living({ "worker-1": [fails], "*": [slowly] }),
-    acts: [command("CompleteJob", podRuns("worker-1"), 60_000), command("ResumeJob", phaseIs("Completed"), 5_000)],
+    userActions: [
+      command("CompleteJob", podRuns("worker-1"), 60_000),
+      command("ResumeJob", phaseIs("Completed"), 5_000),
+    ],
     ends: "Completed",
     without: ["read-only-5m"],
   }),
@@ -80,7 +83,7 @@ export const commands: readonly Scenario[] = [
     name: "job-restart-by-command",
     what: "restarted by a command, twice: each spends one retry, whoever dies when",
     lives: living({ "*": [long, long, { runMs: 3_000 }] }),
-    acts: [command("RestartJob", runningIs(3)), command("RestartJob", runningIn(1, 3))],
+    userActions: [command("RestartJob", runningIs(3)), command("RestartJob", runningIn(1, 3))],
     ends: "Completed",
     without: ["read-only-5m"],
   }),

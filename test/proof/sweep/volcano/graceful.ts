@@ -3,29 +3,34 @@
  * before the removal where a finalizer holds them: drained, resized and suspended pods never count as finished. The
  * same holds where their node is about to go.
  */
-import { type Act, appName, namespace, type Scenario } from "../scenario.ts";
+import { appName, namespace, type Scenario, type UserAction } from "../scenario.ts";
 import { command } from "./commands.ts";
 import { job, living, long, master, phaseIs, podIs, policy, remove, runningIs, slowly, workers } from "./jobs.ts";
 
 const graceful = { "*": [{ stopCode: 0, stopMs: 2_000 }] };
 
-const finalizers = (name: string, value: readonly string[] | null, says: string, when: Act["when"]): Act => ({
+const finalizers = (
+  name: string,
+  value: readonly string[] | null,
+  says: string,
+  when: UserAction["when"],
+): UserAction => ({
   says,
   when,
   afterMs: value === null ? 5_000 : 200,
   do: {
-    act: "write",
+    type: "write",
     method: "PATCH",
     path: `/api/v1/namespaces/${namespace}/pods/${appName}-${name}`,
     body: { metadata: { finalizers: value } },
   },
 });
 
-const resized = (replicas: number, says: string, afterMs: number): Act => ({
+const resized = (replicas: number, says: string, afterMs: number): UserAction => ({
   says,
   when: runningIs(3),
   afterMs,
-  do: { act: "patch", spec: { minAvailable: 1, tasks: [master, { ...workers, replicas }] } },
+  do: { type: "patch", spec: { minAvailable: 1, tasks: [master, { ...workers, replicas }] } },
 });
 
 export const gracefully: readonly Scenario[] = [
@@ -34,7 +39,7 @@ export const gracefully: readonly Scenario[] = [
     what: "servers that end with 0 are drained one after another: each comes again, and the job lacks nobody",
     scripts: graceful,
     lives: living({ "*": [slowly] }),
-    acts: [remove("worker-1", runningIs(3)), remove("master-0", runningIs(3), 1_500)],
+    userActions: [remove("worker-1", runningIs(3)), remove("master-0", runningIs(3), 1_500)],
     ends: "Completed",
     also: ["host-crash-after"],
   }),
@@ -44,7 +49,7 @@ export const gracefully: readonly Scenario[] = [
     spec: { policies: [policy("PodEvicted", "RestartJob")] },
     scripts: graceful,
     lives: living({ "*": [long, slowly] }),
-    acts: [remove("worker-1", runningIs(3))],
+    userActions: [remove("worker-1", runningIs(3))],
     ends: "Completed",
     also: ["stale"],
   }),
@@ -59,7 +64,7 @@ export const gracefully: readonly Scenario[] = [
     },
     scripts: graceful,
     lives: living({ "*": [slowly] }),
-    acts: [
+    userActions: [
       finalizers("worker-1", ["example.com/held"], "a controller holds the pod", runningIs(3)),
       remove("worker-1", runningIs(3)),
       finalizers("worker-1", null, "the controller lets it go", podIs("worker-1", "Succeeded")),
@@ -73,7 +78,7 @@ export const gracefully: readonly Scenario[] = [
     spec: { minAvailable: 1, policies: [policy("PodEvicted", "AbortJob")] },
     scripts: graceful,
     lives: living({ "*": [slowly] }),
-    acts: [resized(0, "kubectl scale, to none", 1_000), resized(2, "kubectl scale, back", 1_300)],
+    userActions: [resized(0, "kubectl scale, to none", 1_000), resized(2, "kubectl scale, back", 1_300)],
     ends: "Completed",
     also: ["stale"],
   }),
@@ -82,7 +87,7 @@ export const gracefully: readonly Scenario[] = [
     what: "servers that end with 0 are aborted and resumed: all of them come again",
     scripts: graceful,
     lives: living({ "*": [long, slowly] }),
-    acts: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborted"), 30_000)],
+    userActions: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborted"), 30_000)],
     ends: "Completed",
     without: ["read-only-5m"],
   }),
@@ -94,18 +99,18 @@ export const gracefully: readonly Scenario[] = [
     scripts: graceful,
     lives: living({ "worker-1": [long, slowly], "*": [slowly] }),
     machines: ["node-1", "node-2", "node-3"],
-    acts: [
+    userActions: [
       {
         says: "kubectl cordon, as termination handlers do before they say that a node goes",
         when: runningIs(3),
         afterMs: 900,
-        do: { act: "write", method: "PATCH", path: "/api/v1/nodes/node-1", body: { spec: { unschedulable: true } } },
+        do: { type: "write", method: "PATCH", path: "/api/v1/nodes/node-1", body: { spec: { unschedulable: true } } },
       },
       {
         says: "a machine is said to go",
         when: runningIs(3),
         afterMs: 1_000,
-        do: { act: "leaving", pod: /^pi-worker-1$/ },
+        do: { type: "leaving", pod: /^pi-worker-1$/ },
       },
     ],
     ends: "Completed",

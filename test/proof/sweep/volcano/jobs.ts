@@ -1,9 +1,9 @@
-/** The parts of Volcano scenarios: a master and two workers, the courses of their pods, and acts. */
+/** The parts of Volcano scenarios: a master and two workers, the courses of their pods, and user actions. */
 import { numberAt, textAt } from "../fields.ts";
-import { type Act, appName, canaries, type Scenario } from "../scenario.ts";
+import { appName, canaries, type Scenario, type UserAction } from "../scenario.ts";
 import type { Life, Lives } from "./simulator-parts.ts";
 
-type When = Act["when"];
+type When = UserAction["when"];
 type Fields = Readonly<Record<string, unknown>>;
 
 const container = (name: string): object => ({
@@ -89,28 +89,28 @@ export const succeededIs =
 export const applied: When = ({ type, table, object }) =>
   type === "ADDED" && table === "jobs.batch.volcano.sh" && object.metadata.name === appName;
 
-export const kill = (name: string, code: number, when: When, afterMs = 1_000): Act => ({
+export const kill = (name: string, code: number, when: When, afterMs = 1_000): UserAction => ({
   says: `${name} dies with ${code}`,
   when,
   afterMs,
-  do: { act: "kill", pod: new RegExp(`^${appName}-${name}$`), code },
+  do: { type: "kill", pod: new RegExp(`^${appName}-${name}$`), code },
 });
 
-export const remove = (name: string, when: When, afterMs = 1_000): Act => ({
+export const remove = (name: string, when: When, afterMs = 1_000): UserAction => ({
   says: `kubectl delete pod ${name}`,
   when,
   afterMs,
-  do: { act: "remove", pod: `${appName}-${name}` },
+  do: { type: "remove", pod: `${appName}-${name}` },
 });
 
 type Told = Pick<Scenario, "name" | "what" | "ends"> & Partial<Scenario>;
 
-/** A scenario about a job of these tasks and policies, which is played sparsely unless it says otherwise. */
+/** A scenario about a job of these tasks and policies, which is run sparsely unless it says otherwise. */
 export const job = (told: Told): Scenario => ({
   kind: "Job",
   scripts: {},
   lives: { "*": [done] },
-  acts: [],
+  userActions: [],
   breadth: "sparse",
   ...told,
   spec: { maxRetry: 3, tasks: [master, workers], ...told.spec },

@@ -1,28 +1,28 @@
 /** Unusable records of Volcano's kinds in the middle of a run: as `../recoveries.ts` for applications. */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { textAt } from "../fields.ts";
-import { type Act, appName, type Scenario } from "../scenario.ts";
+import { appName, type Scenario, type UserAction } from "../scenario.ts";
 import { cron, minuteMs } from "./cron/scenarios.ts";
 import { flow, jobIs } from "./flow/scenarios.ts";
 import { job, living, long, runningIs, slowly } from "./jobs.ts";
 import { queue, queueIs } from "./queue/scenarios.ts";
 
-type When = Act["when"];
+type When = UserAction["when"];
 
-/** An act on the record, and a moment later a change that a host hears of. */
-const inTheMiddle = (says: string, what: Act["do"], when: When, afterMs = 1_000): readonly Act[] => [
+/** A user action on the record, and a moment later a change that a host hears of. */
+const inTheMiddle = (says: string, what: UserAction["do"], when: When, afterMs = 1_000): readonly UserAction[] => [
   { says, when, afterMs, do: what },
   {
     says: "kubectl annotate",
     when,
     afterMs: afterMs + 1_000,
-    do: { act: "annotate", annotations: { "example.com/looked": "yes" } },
+    do: { type: "annotate", annotations: { "example.com/looked": "yes" } },
   },
 ];
 
-const elsewhere: Act["do"] = { act: "record", spec: { cluster: "another" } };
+const elsewhere: UserAction["do"] = { type: "record", spec: { cluster: "another" } };
 const restored = "restored into another cluster";
-const cleanup: Act["do"] = { act: "cleanup", graceSeconds: 5 };
+const cleanup: UserAction["do"] = { type: "cleanup", graceSeconds: 5 };
 const ordered = "rekindle recover --mode cleanup";
 const edited = "kubectl edit checkpoint";
 
@@ -31,7 +31,7 @@ const jobs: readonly Scenario[] = [
     name: "job-another-cluster",
     what: "the cluster is another one: a job that runs has its pods made anew, as another version, and spends no retry",
     lives: living({ "*": [slowly] }),
-    acts: inTheMiddle(restored, elsewhere, runningIs(3)),
+    userActions: inTheMiddle(restored, elsewhere, runningIs(3)),
     ends: "Completed",
     breadth: "thin",
   }),
@@ -40,9 +40,9 @@ const jobs: readonly Scenario[] = [
     what: "a job's record is damaged while it runs, and what can be read of it is kept",
     lives: living({ "*": [slowly] }),
     lenient: true,
-    acts: inTheMiddle(
+    userActions: inTheMiddle(
       edited,
-      { act: "edit", spec: { memory: { phase: "NONSENSE", seen: 7, version: -1 }, trouble: 1 } },
+      { type: "edit", spec: { memory: { phase: "NONSENSE", seen: 7, version: -1 }, trouble: 1 } },
       runningIs(3),
     ),
     ends: "Completed",
@@ -53,7 +53,7 @@ const jobs: readonly Scenario[] = [
     what: "everything of a job is to be ended, and a step dies between any two deletions",
     spec: { plugins: { svc: [], ssh: [] } },
     lives: living({ "*": [long] }),
-    acts: inTheMiddle(ordered, cleanup, runningIs(3)),
+    userActions: inTheMiddle(ordered, cleanup, runningIs(3)),
     ends: "Terminated",
     breadth: "thin",
   }),
@@ -71,7 +71,7 @@ const flows: readonly Scenario[] = [
     what: "a flow in another cluster makes no job again that is there, or that was complete",
     spec: ab,
     lives: living({ "*": [slowly] }),
-    acts: inTheMiddle(restored, elsewhere, jobIs("b", "Running")),
+    userActions: inTheMiddle(restored, elsewhere, jobIs("b", "Running")),
     ends: "Succeed",
   }),
   flow({
@@ -80,7 +80,11 @@ const flows: readonly Scenario[] = [
     spec: ab,
     lives: living({ "*": [slowly] }),
     lenient: true,
-    acts: inTheMiddle(edited, { act: "edit", spec: { memory: { phase: 7, completed: 7 } } }, jobIs("b", "Running")),
+    userActions: inTheMiddle(
+      edited,
+      { type: "edit", spec: { memory: { phase: 7, completed: 7 } } },
+      jobIs("b", "Running"),
+    ),
     ends: "Succeed",
   }),
   flow({
@@ -88,7 +92,7 @@ const flows: readonly Scenario[] = [
     what: "everything of a flow is to be ended: its job goes, no other comes, and it has failed",
     spec: ab,
     lives: living({ "*": [long] }),
-    acts: inTheMiddle(ordered, cleanup, runs),
+    userActions: inTheMiddle(ordered, cleanup, runs),
     ends: "Failed",
   }),
 ];
@@ -96,25 +100,25 @@ const flows: readonly Scenario[] = [
 const applied: When = ({ type, table, object }: Change) =>
   type === "ADDED" && table === "cronjobs.batch.volcano.sh" && object.metadata.name === appName;
 
-const suspended: Act = {
+const suspended: UserAction = {
   says: "suspend",
   when: applied,
   afterMs: 30 * minuteMs,
-  do: { act: "patch", spec: { suspend: true } },
+  do: { type: "patch", spec: { suspend: true } },
 };
 
 const crons: readonly Scenario[] = [
   cron({
     name: "cron-another-cluster",
     what: "a CronJob in another cluster takes no time twice, and its next one as before",
-    acts: [...inTheMiddle(restored, elsewhere, applied, 14 * minuteMs), suspended],
+    userActions: [...inTheMiddle(restored, elsewhere, applied, 14 * minuteMs), suspended],
   }),
   cron({
     name: "cron-damaged",
     what: "a CronJob's record is damaged between two times: neither is taken twice, and none is missed",
     lenient: true,
-    acts: [
-      ...inTheMiddle(edited, { act: "edit", spec: { memory: { since: "x", timing: 7 } } }, applied, 14 * minuteMs),
+    userActions: [
+      ...inTheMiddle(edited, { type: "edit", spec: { memory: { since: "x", timing: 7 } } }, applied, 14 * minuteMs),
       suspended,
     ],
   }),
@@ -122,7 +126,7 @@ const crons: readonly Scenario[] = [
     name: "cron-cleanup",
     what: "everything of a CronJob is to be ended: its job goes, and no other comes, whatever time has come",
     lives: { "*": [long] },
-    acts: inTheMiddle(ordered, cleanup, applied, 14 * minuteMs),
+    userActions: inTheMiddle(ordered, cleanup, applied, 14 * minuteMs),
   }),
 ];
 
@@ -130,19 +134,19 @@ const queues: readonly Scenario[] = [
   queue({
     name: "queue-another-cluster",
     what: "the record of a queue that was closed comes from another cluster: it stays closed, and opens when it is told to",
-    acts: [
+    userActions: [
       {
         says: "CloseQueue",
         when: queueIs(appName, "Open"),
         afterMs: 5_000,
-        do: { act: "command", action: "CloseQueue" },
+        do: { type: "command", action: "CloseQueue" },
       },
       ...inTheMiddle(restored, elsewhere, queueIs(appName, "Closed"), 5_000),
       {
         says: "OpenQueue",
         when: queueIs(appName, "Closed"),
         afterMs: 60_000,
-        do: { act: "command", action: "OpenQueue" },
+        do: { type: "command", action: "OpenQueue" },
       },
     ],
     ends: "Open",
@@ -150,19 +154,19 @@ const queues: readonly Scenario[] = [
   queue({
     name: "queue-cleanup",
     what: "everything of a queue that was closed is to be ended: the command to open it goes unheeded, and it stays closed",
-    acts: [
+    userActions: [
       {
         says: "CloseQueue",
         when: queueIs(appName, "Open"),
         afterMs: 5_000,
-        do: { act: "command", action: "CloseQueue" },
+        do: { type: "command", action: "CloseQueue" },
       },
       { says: ordered, when: queueIs(appName, "Closed"), afterMs: 5_000, do: cleanup },
       {
         says: "OpenQueue",
         when: queueIs(appName, "Closed"),
         afterMs: 6_000,
-        do: { act: "command", action: "OpenQueue" },
+        do: { type: "command", action: "OpenQueue" },
       },
     ],
     ends: "Closed",

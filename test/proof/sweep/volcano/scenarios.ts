@@ -114,13 +114,13 @@ const policies: readonly Scenario[] = [
     what: "the scheduler loses the group, which restarts the job, and loses that of the second version, too",
     spec: { policies: [policy("Unknown", "RestartJob")] },
     lives: living({ "*": [long, long, done] }),
-    acts: [
-      { says: "the group is lost", when: podRuns("worker-1"), afterMs: 2_000, do: { act: "group", phase: "Unknown" } },
+    userActions: [
+      { says: "the group is lost", when: podRuns("worker-1"), afterMs: 2_000, do: { type: "group", phase: "Unknown" } },
       {
         says: "it is lost again",
         when: podRunsIn("worker-1", "1"),
         afterMs: 2_000,
-        do: { act: "group", phase: "Unknown" },
+        do: { type: "group", phase: "Unknown" },
       },
     ],
     ends: "Completed",
@@ -130,7 +130,7 @@ const policies: readonly Scenario[] = [
     what: "a user deletes a pod, and the policy for evictions restarts its task",
     spec: { tasks: [master, withPolicies([policy("PodEvicted", "RestartTask")])] },
     lives: living({ "worker-0": [long, done], "worker-1": [long, done], "*": [slowly] }),
-    acts: [remove("worker-1", runningIs(3))],
+    userActions: [remove("worker-1", runningIs(3))],
     ends: "Completed",
   }),
   job({
@@ -138,8 +138,8 @@ const policies: readonly Scenario[] = [
     what: "a kubelet evicts a pod, which fails by it, and it is restarted",
     spec: { policies: [policy("PodFailed", "RestartPod")] },
     lives: living({ "worker-1": [long, done], "*": [{ runMs: 20_000 }] }),
-    acts: [
-      { says: "an eviction", when: podRuns("worker-1"), afterMs: 1_000, do: { act: "evict", pod: /^pi-worker-1$/ } },
+    userActions: [
+      { says: "an eviction", when: podRuns("worker-1"), afterMs: 1_000, do: { type: "evict", pod: /^pi-worker-1$/ } },
     ],
     ends: "Completed",
   }),
@@ -147,7 +147,7 @@ const policies: readonly Scenario[] = [
     name: "job-without-policy",
     what: "a user deletes a pod, and nothing but another pod comes of it",
     lives: living({ "*": [slowly] }),
-    acts: [remove("worker-1", runningIs(3))],
+    userActions: [remove("worker-1", runningIs(3))],
     ends: "Completed",
   }),
 ];
@@ -167,12 +167,12 @@ const shapes: readonly Scenario[] = [
     what: "its replicas grow while it runs, and its pods are told of the new hosts",
     spec: { ...resized(1), plugins: { svc: [] } },
     lives: living({ "*": [slowly] }),
-    acts: [
+    userActions: [
       {
         says: "kubectl scale",
         when: phaseIs("Running"),
         afterMs: 2_000,
-        do: { act: "patch", spec: { ...resized(3) } },
+        do: { type: "patch", spec: { ...resized(3) } },
       },
     ],
     ends: "Completed",
@@ -182,12 +182,12 @@ const shapes: readonly Scenario[] = [
     what: "its replicas shrink while it runs, which is nobody's eviction",
     spec: { ...resized(3), plugins: { svc: [] }, policies: [policy("PodEvicted", "AbortJob")] },
     lives: living({ "*": [{ runMs: 200_000 }] }),
-    acts: [
+    userActions: [
       {
         says: "kubectl scale",
         when: podRuns("worker-2"),
         afterMs: 2_000,
-        do: { act: "patch", spec: { ...resized(1) } },
+        do: { type: "patch", spec: { ...resized(1) } },
       },
     ],
     ends: "Completed",
@@ -232,7 +232,7 @@ const shapes: readonly Scenario[] = [
     what: "deleted while it runs",
     spec: { plugins },
     lives: living({ "*": [long] }),
-    acts: [{ says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { act: "delete" } }],
+    userActions: [{ says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { type: "delete" } }],
     ends: "gone",
   }),
   job({
@@ -241,9 +241,9 @@ const shapes: readonly Scenario[] = [
     spec: { plugins: { svc: [] } },
     scripts: { "*": [{ stopMs: 2_000 }] },
     lives: living({ "*": [{ runMs: 8_000 }] }),
-    acts: [
-      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { act: "delete" } },
-      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 2_500, do: { act: "apply" } },
+    userActions: [
+      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { type: "delete" } },
+      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 2_500, do: { type: "apply" } },
     ],
     ends: "Completed",
   }),
@@ -266,8 +266,13 @@ const shapes: readonly Scenario[] = [
     name: "job-queue-missing",
     what: "its queue is made only after a while",
     spec: { queue: "late" },
-    acts: [
-      { says: "the queue is made", when: applied, afterMs: 20_000, do: { act: "queue", queue: "late", state: "Open" } },
+    userActions: [
+      {
+        says: "the queue is made",
+        when: applied,
+        afterMs: 20_000,
+        do: { type: "queue", queue: "late", state: "Open" },
+      },
     ],
     ends: "Completed",
   }),
@@ -284,12 +289,12 @@ const shapes: readonly Scenario[] = [
     what: "its queue is closed while it runs, which is no harm to it",
     spec: { policies: [policy("PodFailed", "RestartPod")] },
     lives: living({ "worker-1": [fails, done], "*": [{ runMs: 20_000 }] }),
-    acts: [
+    userActions: [
       {
         says: "the queue closes",
         when: podIs("worker-0", "Running"),
         afterMs: 500,
-        do: { act: "queue", queue: "default", state: "Closing" },
+        do: { type: "queue", queue: "default", state: "Closing" },
       },
     ],
     ends: "Completed",

@@ -102,8 +102,8 @@ const processes =
     tasks: { "processes.end": (task) => apart(server, task) },
   });
 
-type Playing = { readonly lives?: Lives; readonly gang?: "here" };
+type Workload = { readonly lives?: Lives; readonly gang?: "here" };
 
 /** The parts for a scenario. */
-export const guestsFor = ({ lives, gang }: Playing): readonly ((server: Server) => Part)[] =>
+export const guestsFor = ({ lives, gang }: Workload): readonly ((server: Server) => Part)[] =>
   lives === undefined ? [] : [...(gang === "here" ? [] : [scheduler]), processes(lives)];

@@ -27,7 +27,7 @@ const all: readonly Scenario[] = [
     what: "a listener to a job that is deleted hangs for minutes, and then hears of the end: until then the record stays",
     lives: living({ "*": [long] }),
     listeners: { [hook]: [...times(5, "hangs"), "acknowledges"] },
-    acts: [{ says: "kubectl delete", when: runningIs(3), afterMs: 1_500, do: { act: "delete" } }],
+    userActions: [{ says: "kubectl delete", when: runningIs(3), afterMs: 1_500, do: { type: "delete" } }],
     ends: "gone",
   }),
   flow({
@@ -41,18 +41,18 @@ const all: readonly Scenario[] = [
   queue({
     name: "queue-told",
     what: "a listener hears that a queue is closed and opened",
-    acts: [
+    userActions: [
       {
         says: "vcctl queue operate: CloseQueue",
         when: queueIs(appName, "Open"),
         afterMs: 5_000,
-        do: { act: "command", action: "CloseQueue" },
+        do: { type: "command", action: "CloseQueue" },
       },
       {
         says: "vcctl queue operate: OpenQueue",
         when: queueIs(appName, "Closed"),
         afterMs: 20_000,
-        do: { act: "command", action: "OpenQueue" },
+        do: { type: "command", action: "OpenQueue" },
       },
     ],
     ends: "Open",

@@ -8,7 +8,7 @@ export const timers: readonly Scenario[] = [
     what: "an evicted pod comes back before the time after which the job would be restarted",
     spec: { policies: [policy("PodEvicted", "RestartJob", { timeout: "10m" })] },
     lives: living({ "*": [{ runMs: 900_000 }] }),
-    acts: [remove("worker-0", runningIs(3))],
+    userActions: [remove("worker-0", runningIs(3))],
     ends: "Completed",
     without: ["read-only-5m"],
   }),

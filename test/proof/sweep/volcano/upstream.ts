@@ -1,6 +1,6 @@
 /** Bugs of Volcano's controller, by their numbers in the catalogue: each is a scenario that must go well. */
 import { textAt } from "../fields.ts";
-import { type Act, appName, type Scenario } from "../scenario.ts";
+import { appName, type Scenario, type UserAction } from "../scenario.ts";
 import {
   applied,
   done,
@@ -19,9 +19,9 @@ import {
 
 const restarts = [policy("PodFailed", "RestartJob")];
 /** The status says that a pod cannot be created. */
-const isRefused: Act["when"] = ({ table, object }) =>
+const isRefused: UserAction["when"] = ({ table, object }) =>
   table === "jobs.batch.volcano.sh" && textAt(object, "status", "state", "reason") === "FailedCreate";
-const deafFor = (ms: number) => ({ act: "unhear", ms }) as const;
+const deafFor = (ms: number) => ({ type: "unhear", ms }) as const;
 
 export const volcanoBugs: readonly Scenario[] = [
   job({
@@ -49,10 +49,10 @@ export const volcanoBugs: readonly Scenario[] = [
     what: "a pod fails while nobody listens, and the policy for it is kept when somebody does",
     spec: { policies: restarts },
     lives: living({ "*": [long, done] }),
-    acts: [
+    userActions: [
       { says: "the watch breaks", when: podRuns("worker-1"), afterMs: 500, do: deafFor(8_000) },
       kill("worker-1", 3, podRuns("worker-1"), 1_500),
-      { says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 2_000, do: { act: "restart" } },
+      { says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 2_000, do: { type: "restart" } },
     ],
     ends: "Completed",
     also: ["gap", "host-crash-after"],
@@ -63,14 +63,14 @@ export const volcanoBugs: readonly Scenario[] = [
     what: "deleted while its pods are being made",
     spec: { plugins: { svc: [] } },
     lives: living({ "*": [long] }),
-    acts: [
+    userActions: [
       {
         says: "kubectl delete",
         when: ({ type, table, object }) =>
           type === "ADDED" && table === "pods" && object.metadata.name === "pi-master-0",
         afterMs: 4,
         during: true,
-        do: { act: "delete" },
+        do: { type: "delete" },
       },
     ],
     ends: "gone",
@@ -82,9 +82,9 @@ export const volcanoBugs: readonly Scenario[] = [
     spec: { policies: [policy("PodFailed", "AbortJob"), policy("PodEvicted", "AbortJob")] },
     scripts: { "*": [{ stopMs: 2_000 }] },
     lives: living({ "*": [{ runMs: 8_000 }] }),
-    acts: [
-      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { act: "delete" } },
-      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 1_600, do: { act: "apply" } },
+    userActions: [
+      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { type: "delete" } },
+      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 1_600, do: { type: "apply" } },
     ],
     ends: "Completed",
     breadth: "thin",
@@ -93,9 +93,9 @@ export const volcanoBugs: readonly Scenario[] = [
     name: "U23-called-thrice",
     upstream: "U23 volcano#385",
     what: "three calls for a step come at once when the job is new, and again when its first pod is",
-    acts: [
-      { says: "POST /reconcile", when: applied, afterMs: 0, do: { act: "trigger", times: 3 } },
-      { says: "POST /reconcile", when: podIs("master-0", "Pending"), afterMs: 0, do: { act: "trigger", times: 3 } },
+    userActions: [
+      { says: "POST /reconcile", when: applied, afterMs: 0, do: { type: "trigger", times: 3 } },
+      { says: "POST /reconcile", when: podIs("master-0", "Pending"), afterMs: 0, do: { type: "trigger", times: 3 } },
     ],
     lives: living({ "*": [long] }),
     // Also who comes when all run makes nothing.
@@ -109,9 +109,9 @@ export const volcanoBugs: readonly Scenario[] = [
     spec: { maxRetry: 1, policies: [policy("PodEvicted", "RestartJob")] },
     scripts: { "*": [{ stopMs: 2_000 }] },
     lives: living({ "*": [{ runMs: 8_000 }] }),
-    acts: [
-      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_000, do: { act: "delete" } },
-      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 1_100, do: { act: "apply" } },
+    userActions: [
+      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_000, do: { type: "delete" } },
+      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 1_100, do: { type: "apply" } },
     ],
     ends: "Completed",
   }),
@@ -130,7 +130,7 @@ export const volcanoBugs: readonly Scenario[] = [
     what: "everything restarts while an action waits for its time, and it is taken in time",
     spec: { policies: [policy("PodFailed", "RestartJob", { timeout: "60s" })] },
     lives: living({ "worker-1": [fails, done], "*": [long, done] }),
-    acts: [{ says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 20_000, do: { act: "restart" } }],
+    userActions: [{ says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 20_000, do: { type: "restart" } }],
     ends: "Completed",
     also: ["host-crash-after"],
   }),
@@ -140,7 +140,7 @@ export const volcanoBugs: readonly Scenario[] = [
     what: "a pod is refused, for its name is taken, and the API is in trouble for longer than upstream would bear it: the job goes on",
     lives: living({ "*": [{ runMs: 8_000 }] }),
     strangers: [`${appName}-worker-1`],
-    acts: [remove("worker-1", isRefused)],
+    userActions: [remove("worker-1", isRefused)],
     ends: "Completed",
     also: ["outage-20m", "quota-5m", "500", "403", "422"],
   }),
@@ -149,7 +149,7 @@ export const volcanoBugs: readonly Scenario[] = [
     upstream: "U28 volcano#791, #1651",
     what: "a user deletes a pod that has succeeded: it is not run again, and counts as what it was",
     lives: living({ "worker-1": [done], "*": [slowly] }),
-    acts: [remove("worker-1", succeededIs(1))],
+    userActions: [remove("worker-1", succeededIs(1))],
     ends: "Completed",
   }),
   job({

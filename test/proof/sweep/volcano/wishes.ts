@@ -2,7 +2,7 @@
 import type { Scenario } from "../scenario.ts";
 import { done, fails, job, living, long, phaseIs, podRuns, policy, remove, runningIs, slowly } from "./jobs.ts";
 
-const suspend = (text: string) => ({ act: "annotate", annotations: { "rekindle.dev/suspend": text } }) as const;
+const suspend = (text: string) => ({ type: "annotate", annotations: { "rekindle.dev/suspend": text } }) as const;
 
 export const wishes: readonly Scenario[] = [
   job({
@@ -26,7 +26,7 @@ export const wishes: readonly Scenario[] = [
     annotations: { "rekindle.dev/evictions": "free" },
     spec: { maxRetry: 1, policies: [policy("PodEvicted", "RestartJob")] },
     lives: living({ "*": [slowly] }),
-    acts: [remove("worker-1", runningIs(3))],
+    userActions: [remove("worker-1", runningIs(3))],
     ends: "Completed",
   }),
   job({
@@ -34,7 +34,7 @@ export const wishes: readonly Scenario[] = [
     what: "a job without a retry to spend is suspended and resumed by its annotation",
     spec: { maxRetry: 1 },
     lives: living({ "*": [slowly] }),
-    acts: [
+    userActions: [
       { says: "kubectl annotate, suspend", when: podRuns("worker-1"), afterMs: 1_000, do: suspend("true") },
       { says: "kubectl annotate, resume", when: phaseIs("Aborted"), afterMs: 5_000, do: suspend("false") },
     ],

@@ -1,31 +1,31 @@
 /** CronJobs: each time has one job, whichever call dies. The simulator's clock begins at eight. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
-import { type Act, appName, type Scenario } from "../../scenario.ts";
+import { appName, type Scenario, type UserAction } from "../../scenario.ts";
 import { fails, long, task } from "../jobs.ts";
 import type { Lives } from "../simulator-parts.ts";
 import { everyMinutes } from "./judge.ts";
 
 export const minuteMs = 60_000;
 
-const applied: Act["when"] = ({ type, table, object }: Change) =>
+const applied: UserAction["when"] = ({ type, table, object }: Change) =>
   type === "ADDED" && table === "cronjobs.batch.volcano.sh" && object.metadata.name === appName;
 
-const changed = (says: string, minute: number, suspend: boolean): Act => ({
+const changed = (says: string, minute: number, suspend: boolean): UserAction => ({
   says,
   when: applied,
   afterMs: minute * minuteMs,
-  do: { act: "patch", spec: { suspend } },
+  do: { type: "patch", spec: { suspend } },
 });
 
 /** Suspends from this minute after eight on. */
-const until = (minute: number): Act => changed("suspend", minute, true);
+const until = (minute: number): UserAction => changed("suspend", minute, true);
 
 /** The pod of the job of this many minutes after eight. */
 const podAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / minuteMs}-main-0`;
 
 type Told = Pick<Scenario, "name" | "what"> & { readonly spec?: object } & Partial<Omit<Scenario, "spec">>;
 
-/** A scenario about a CronJob, which is played sparsely unless it says otherwise. */
+/** A scenario about a CronJob, which is run sparsely unless it says otherwise. */
 export const cron = ({ spec, ...told }: Told): Scenario => ({
   kind: "CronJob",
   spec: {
@@ -35,7 +35,7 @@ export const cron = ({ spec, ...told }: Told): Scenario => ({
   },
   scripts: {},
   lives: { "*": [{ runMs: 2_000 }] },
-  acts: [until(30)],
+  userActions: [until(30)],
   ends: "idle",
   // Of several missed times, only one job is made up for.
   without: ["outage-20m"],
@@ -67,24 +67,24 @@ export const crons: readonly Scenario[] = [
     what: "a CronJob that keeps one completed job and no failed one",
     spec: { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 },
     lives: { ...ends, "*": [{ runMs: 2_000 }] },
-    acts: [until(52)],
+    userActions: [until(52)],
   }),
   cron({
     name: "cron-catch-up",
     what: "a CronJob that is suspended while three times pass: one job makes up for them",
-    acts: [until(2), changed("resume", 40, false), until(47)],
+    userActions: [until(2), changed("resume", 40, false), until(47)],
   }),
   cron({
     name: "cron-deadline",
     what: "a CronJob that is resumed later than its jobs may begin: the next time is the first",
     spec: { startingDeadlineSeconds: 120 },
-    acts: [until(2), changed("resume", 16, false), until(30)],
+    userActions: [until(2), changed("resume", 16, false), until(30)],
   }),
   cron({
     name: "cron-deletion",
     what: "a CronJob is deleted while its job runs",
     lives: { "*": [long] },
-    acts: [{ says: "kubectl delete", when: applied, afterMs: 14 * minuteMs, do: { act: "delete" } }],
+    userActions: [{ says: "kubectl delete", when: applied, afterMs: 14 * minuteMs, do: { type: "delete" } }],
     ends: "gone",
   }),
 ];

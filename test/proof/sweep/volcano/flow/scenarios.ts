@@ -1,7 +1,7 @@
 /** Flows of jobs: each job comes once, after its dependencies, whichever call dies. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { textAt } from "../../fields.ts";
-import { type Act, appName, namespace, type Scenario } from "../../scenario.ts";
+import { appName, namespace, type Scenario, type UserAction } from "../../scenario.ts";
 import { fails, living, long, slowly, task } from "../jobs.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ const template = (name: string, more: Fields = {}): readonly [string, object] =>
 const after = (name: string, ...targets: readonly string[]): Fields => ({ name, dependsOn: { targets } });
 
 export const jobIs =
-  (name: string, phase: string): Act["when"] =>
+  (name: string, phase: string): UserAction["when"] =>
   ({ table, object }: Change) =>
     table === "jobs.batch.volcano.sh" &&
     object.metadata.name === `${appName}-${name}` &&
@@ -38,13 +38,13 @@ const jobPath = (name: string): string =>
 
 type Told = Pick<Scenario, "name" | "what" | "ends" | "spec"> & Partial<Scenario>;
 
-/** A scenario about a JobFlow of templates a, b and c, which is played sparsely unless it says otherwise. */
+/** A scenario about a JobFlow of templates a, b and c, which is run sparsely unless it says otherwise. */
 export const flow = (told: Told): Scenario => ({
   kind: "JobFlow",
   scripts: {},
   lives: living({ "*": [{ runMs: 2_000 }] }),
   stands: ["a", "b", "c"].map((name) => template(name)),
-  acts: [],
+  userActions: [],
   breadth: "sparse",
   ...told,
 });
@@ -93,12 +93,12 @@ export const flows: readonly Scenario[] = [
     what: "a job of a flow is complete and removed: it is not made again",
     spec: { flows: [{ name: "a" }, after("b", "a"), after("c", "b")] },
     lives: living({ [podOf("b")]: [slowly], "*": [{ runMs: 2_000 }] }),
-    acts: [
+    userActions: [
       {
         says: "kubectl delete the job that is complete",
         when: jobIs("b", "Running"),
         afterMs: 1_000,
-        do: { act: "write", method: "DELETE", path: jobPath("a") },
+        do: { type: "write", method: "DELETE", path: jobPath("a") },
       },
     ],
     ends: "Succeed",
@@ -107,12 +107,12 @@ export const flows: readonly Scenario[] = [
     name: "flow-template-late",
     what: "a flow whose second template comes later",
     spec: { flows: [{ name: "a" }, after("late", "a")] },
-    acts: [
+    userActions: [
       {
         says: "the template that is missing is created",
         when: jobIs("a", "Completed"),
         afterMs: 40_000,
-        do: { act: "write", method: "POST", path: templates, body: template("late")[1] },
+        do: { type: "write", method: "POST", path: templates, body: template("late")[1] },
       },
     ],
     ends: "Succeed",
@@ -122,7 +122,7 @@ export const flows: readonly Scenario[] = [
     what: "a flow is deleted while a job of it runs",
     spec: { flows: [{ name: "a" }, after("b", "a")] },
     lives: living({ "*": [long] }),
-    acts: [{ says: "kubectl delete", when: jobIs("a", "Running"), afterMs: 1_000, do: { act: "delete" } }],
+    userActions: [{ says: "kubectl delete", when: jobIs("a", "Running"), afterMs: 1_000, do: { type: "delete" } }],
     ends: "gone",
   }),
 ];

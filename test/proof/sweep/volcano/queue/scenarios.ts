@@ -1,7 +1,7 @@
 /** Queues that are closed and opened by commands, alone and with those below them. */
 import type { Change } from "../../../../../shared/simulator/store.ts";
 import { textAt } from "../../fields.ts";
-import { type Act, appName, namespace, type Scenario } from "../../scenario.ts";
+import { appName, namespace, type Scenario, type UserAction } from "../../scenario.ts";
 
 const group = "scheduling.volcano.sh/v1beta1";
 const queues = `/apis/${group}/queues`;
@@ -32,7 +32,7 @@ const member: Stood = [
 ];
 
 export const queueIs =
-  (name: string, state: string): Act["when"] =>
+  (name: string, state: string): UserAction["when"] =>
   ({ table, object }: Change) =>
     table === "queues.scheduling.volcano.sh" &&
     object.metadata.name === name &&
@@ -40,26 +40,26 @@ export const queueIs =
 
 const order = (
   action: string,
-  when: Act["when"],
+  when: UserAction["when"],
   more: { readonly afterMs?: number; readonly of?: string } = {},
-): Act => ({
+): UserAction => ({
   says: `vcctl queue operate: ${action} ${more.of ?? appName}`,
   when,
   afterMs: more.afterMs ?? 5_000,
-  do: { act: "command", action, ...(more.of === undefined ? {} : { of: more.of }) },
+  do: { type: "command", action, ...(more.of === undefined ? {} : { of: more.of }) },
 });
 
 const isOpen = queueIs(appName, "Open");
 
 type Told = Pick<Scenario, "name" | "what" | "ends"> & Partial<Scenario>;
 
-/** A scenario about a Queue, which is played sparsely unless it says otherwise. */
+/** A scenario about a Queue, which is run sparsely unless it says otherwise. */
 export const queue = (told: Told): Scenario => ({
   kind: "Queue",
   spec: { weight: 1, reclaimable: true },
   scripts: {},
   lives: {},
-  acts: [],
+  userActions: [],
   breadth: "sparse",
   ...told,
 });
@@ -71,13 +71,13 @@ export const queueing: readonly Scenario[] = [
     name: "queue-close-open",
     what: "a queue is closed while a group is in it, drains, and is opened again",
     stands: [member],
-    acts: [
+    userActions: [
       order("CloseQueue", isOpen),
       {
         says: "the last group goes",
         when: queueIs(appName, "Closing"),
         afterMs: 20_000,
-        do: { act: "write", method: "DELETE", path: `${groups}/batch` },
+        do: { type: "write", method: "DELETE", path: `${groups}/batch` },
       },
       order("OpenQueue", queueIs(appName, "Closed"), { afterMs: 20_000 }),
     ],
@@ -88,28 +88,31 @@ export const queueing: readonly Scenario[] = [
     name: "queue-reopened",
     what: "a queue is closed, and opened before its group has gone",
     stands: [member],
-    acts: [order("CloseQueue", isOpen), order("OpenQueue", queueIs(appName, "Closing"))],
+    userActions: [order("CloseQueue", isOpen), order("OpenQueue", queueIs(appName, "Closing"))],
     ends: "Open",
   }),
   queue({
     name: "queue-family",
     what: "a queue is closed and opened, and the queue below it with it",
     stands: [below(child, appName)],
-    acts: [order("CloseQueue", isOpen), order("OpenQueue", queueIs(child, "Closed"), { afterMs: 120_000 })],
+    userActions: [order("CloseQueue", isOpen), order("OpenQueue", queueIs(child, "Closed"), { afterMs: 120_000 })],
     ends: "Open",
   }),
   queue({
     name: "queue-below-closed",
     what: "a queue below one that is closed cannot be opened, and says so",
     stands: [below(child, appName)],
-    acts: [order("CloseQueue", isOpen), order("OpenQueue", queueIs(child, "Closed"), { of: child, afterMs: 120_000 })],
+    userActions: [
+      order("CloseQueue", isOpen),
+      order("OpenQueue", queueIs(child, "Closed"), { of: child, afterMs: 120_000 }),
+    ],
     ends: "Closed",
   }),
   queue({
     name: "queue-own-close",
     what: "a queue that was closed by an order of its own stays so when the one above it is closed and opened",
     stands: [below(child, appName)],
-    acts: [
+    userActions: [
       order("CloseQueue", isOpen, { of: child }),
       order("CloseQueue", queueIs(child, "Closed"), { afterMs: 120_000 }),
       order("OpenQueue", queueIs(appName, "Closed"), { afterMs: 120_000 }),
@@ -119,7 +122,7 @@ export const queueing: readonly Scenario[] = [
   queue({
     name: "queue-two-orders",
     what: "a queue is told to close and to open at one time",
-    acts: [order("CloseQueue", isOpen), order("OpenQueue", isOpen, { afterMs: 5_001 })],
+    userActions: [order("CloseQueue", isOpen), order("OpenQueue", isOpen, { afterMs: 5_001 })],
     ends: "Open",
   }),
 ];

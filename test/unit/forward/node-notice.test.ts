@@ -51,7 +51,7 @@ type World = {
 const conflict = new ApiError({ status: 409, reason: "Conflict", message: "changed" });
 const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "no" });
 
-const stage = ({ pods = [], nodes = [], hidden = false, fails = () => undefined, desk = {} }: World) => {
+const fixture = ({ pods = [], nodes = [], hidden = false, fails = () => undefined, desk = {} }: World) => {
   const written = new Map(pods.map((pod) => [pod.metadata.name, pod]));
   const did: string[] = [];
   const cluster: NoticeContext["cluster"] = {
@@ -97,7 +97,7 @@ describe("a notice that a node is about to go", () => {
       podOf({ name: "c", app: "two" }),
       podOf({ name: "d", node: "node-2" }),
     ];
-    const { did, told } = stage({ pods });
+    const { did, told } = fixture({ pods });
     assert.deepEqual(await told("node-1"), { did: "step", writes: 3 });
     assert.deepEqual(did, [
       ...[listPods, listPods],
@@ -112,7 +112,7 @@ describe("a notice that a node is about to go", () => {
     const labels = { "volcano.sh/job-name": "gang" };
     const pods = [podOf({ name: "gang-w-0", more: { labels } }), podOf({ name: "a" })];
     const operatorOf = () => jobWatcher;
-    const { did, told } = stage({ pods, desk: { operatorOf } });
+    const { did, told } = fixture({ pods, desk: { operatorOf } });
     assert.deepEqual(await told("node-1", noticeKey("default", "Job", "node-1")), { did: "step", writes: 1 });
     assert.deepEqual(did.slice(2), [marked("gang-w-0"), "send default/gang notice", said]);
   });
@@ -123,7 +123,7 @@ describe("a notice that a node is about to go", () => {
   });
 
   test("that comes again, or later names a later end, writes nothing", async () => {
-    const { did, told } = stage({ pods: [podOf({ name: "a" })] });
+    const { did, told } = fixture({ pods: [podOf({ name: "a" })] });
     await told("node-1");
     const before = did.length;
     assert.deepEqual(await told("node-1"), { did: "step", writes: 0 });
@@ -136,7 +136,7 @@ describe("a notice that a node is about to go", () => {
 
   test("that names an earlier end is written in the place of the later one", async () => {
     const more = { annotations: { "rekindle.dev/leaving": "2026-11-02T09:00:00Z" } };
-    const { did, told } = stage({ pods: [podOf({ name: "a", more })] });
+    const { did, told } = fixture({ pods: [podOf({ name: "a", more })] });
     await told("node-1");
     assert.ok(did.includes(marked("a")));
   });
@@ -147,12 +147,12 @@ describe("a notice that a node is about to go", () => {
       podOf({ name: "b", more: { deletionTimestamp: goes } }),
       podOf({ name: "c", more: { labels: {} } }),
     ];
-    assert.deepEqual(await stage({ pods }).told("node-1"), { did: "step", writes: 0 });
+    assert.deepEqual(await fixture({ pods }).told("node-1"), { did: "step", writes: 0 });
   });
 
   test("leaves alone what this deployment is not in charge of", async () => {
     const pods = [podOf({ name: "a" }), podOf({ name: "b", app: "two" })];
-    const { did, told } = stage({ pods, desk: { inCharge: ({ name }) => name === "two" } });
+    const { did, told } = fixture({ pods, desk: { inCharge: ({ name }) => name === "two" } });
     await told("node-1");
     assert.deepEqual(
       did.filter((line) => /^(patch|send)/.test(line)),
@@ -161,7 +161,7 @@ describe("a notice that a node is about to go", () => {
   });
 
   test("looks in the namespaces that are looked after, and nowhere else", async () => {
-    const { did, told } = stage({ desk: { namespaces: ["one", "two"] } });
+    const { did, told } = fixture({ desk: { namespaces: ["one", "two"] } });
     await told("node-1");
     assert.deepEqual(
       did.filter((line) => line.startsWith("list")).map((line) => line.split(" ")[2]),
@@ -172,7 +172,7 @@ describe("a notice that a node is about to go", () => {
   test("that dies on the way is written by whoever takes it next", async () => {
     let deaths = 1;
     const fails = (name: string) => (name === "b" && deaths-- > 0 ? conflict : undefined);
-    const { did, told } = stage({ pods: [podOf({ name: "a" }), podOf({ name: "b" })], fails });
+    const { did, told } = fixture({ pods: [podOf({ name: "a" }), podOf({ name: "b" })], fails });
     await assert.rejects(told("node-1"), conflict);
     assert.deepEqual(await told("node-1"), { did: "step", writes: 1 });
     assert.deepEqual(
@@ -191,13 +191,13 @@ describe("a notice that a node is about to go", () => {
   for (const { name, nodes } of machines)
     test(`finds the node of a machine ${name}`, async () => {
       const at = nodes.at(-1)?.metadata.name ?? "";
-      const { did, told } = stage({ nodes, pods: [podOf({ name: "a", node: at })] });
+      const { did, told } = fixture({ nodes, pods: [podOf({ name: "a", node: at })] });
       assert.deepEqual(await told("i-0123456789abcdef0"), { did: "step", writes: 1 });
       assert.ok(did.includes(marked("a")));
     });
 
   test("of a machine that is none of this cluster's is nothing to it", async () => {
-    const { told } = stage({ nodes: [nodeOf("node-1", "aws:///a/i-0abc")], pods: [podOf({ name: "a" })] });
+    const { told } = fixture({ nodes: [nodeOf("node-1", "aws:///a/i-0abc")], pods: [podOf({ name: "a" })] });
     assert.deepEqual(await told("i-0123456789abcdef0"), {
       did: "nothing",
       why: "no node of this cluster is i-0123456789abcdef0",
@@ -205,7 +205,7 @@ describe("a notice that a node is about to go", () => {
   });
 
   test("says what right is missing where nobody may look for the machine, and comes back until that is sure", async () => {
-    const { did, told } = stage({ hidden: true, pods: [podOf({ name: "a" })] });
+    const { did, told } = fixture({ hidden: true, pods: [podOf({ name: "a" })] });
     await assert.rejects(told("i-0123456789abcdef0"), forbidden);
     assert.match(did.at(-1) ?? "", /^error: .*grant it list of nodes$/);
     await assert.rejects(told("i-0123456789abcdef0", { tries: 1 }), forbidden);
@@ -213,7 +213,7 @@ describe("a notice that a node is about to go", () => {
   });
 
   test("writes nothing in a dry run", async () => {
-    const { did, told } = stage({ pods: [podOf({ name: "a" })], desk: { shadow: () => {} } });
+    const { did, told } = fixture({ pods: [podOf({ name: "a" })], desk: { shadow: () => {} } });
     await told("node-1");
     assert.deepEqual(did, []);
   });

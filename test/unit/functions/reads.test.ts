@@ -28,7 +28,7 @@ const application = (name: string, team: string) => ({
   spec: { type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///x.jar", driver: {}, executor: {} },
 });
 
-const stage = async () => {
+const fixture = async () => {
   const { transport } = openSimulator({ crds, start: Date.parse("2026-11-02T08:00:00Z") });
   for (const namespace of ["a", "b", "c"]) {
     await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: namespace } });
@@ -70,13 +70,13 @@ describe("a list", () => {
   ];
   for (const { query, token, shows } of rows)
     test(`${query || "of everything"} shows ${shows.join(", ") || "nothing"}`, async () => {
-      const get = await stage();
+      const get = await fixture();
       assert.deepEqual(await namesIn(await get(`/applications${query}`, token)), shows);
     });
 
   for (const token of ["a-token-of-everything", "a-token-of-the-team."])
     test(`comes page by page, each once, and no more than ${token} may see`, async () => {
-      const get = await stage();
+      const get = await fixture();
       const seen: string[] = [];
       let next: string | undefined = "";
       while (next !== undefined) {
@@ -103,17 +103,17 @@ describe("a list", () => {
   ];
   for (const { at, token, status } of wrong)
     test(`${at} of ${token ?? "everybody"}: ${status}`, async () => {
-      assert.equal((await (await stage())(at, token)).status, status);
+      assert.equal((await (await fixture())(at, token)).status, status);
     });
 
   test("of jobs is one of their kind", async () => {
-    assert.deepEqual(await namesIn(await (await stage())("/jobs")), []);
+    assert.deepEqual(await namesIn(await (await fixture())("/jobs")), []);
   });
 });
 
 describe("one object", () => {
   test("shows its state and what it waits for", async () => {
-    const get = await stage();
+    const get = await fixture();
     const { state, attempts, waitsFor } = detail.parse(
       await (await get("/applications/SparkApplication/a/one")).json(),
     );
@@ -121,13 +121,13 @@ describe("one object", () => {
   });
 
   test("shows its executors, and of which the node goes", async () => {
-    const answer = await (await stage())("/applications/SparkApplication/a/one/executors");
+    const answer = await (await fixture())("/applications/SparkApplication/a/one/executors");
     const [one, ...others] = executors.parse(await answer.json()).items;
     assert.deepEqual([one?.id, one?.leavingAt, others], ["1", "2026-11-02T08:02:00Z", []]);
   });
 
   test("shows its losses and updates, of which there are none", async () => {
-    const get = await stage();
+    const get = await fixture();
     const answer = await get("/applications/SparkApplication/a/one/losses");
     assert.deepEqual(losses.parse(await answer.json()), { lost: {}, items: [] });
     const told = await get("/applications/SparkApplication/a/one/updates");
@@ -143,7 +143,7 @@ describe("one object", () => {
   ];
   for (const at of absent)
     test(`${at} is not found by the team, in the same words`, async () => {
-      const answer = await (await stage())(at, "a-token-of-the-team.");
+      const answer = await (await fixture())(at, "a-token-of-the-team.");
       assert.deepEqual([answer.status, await answer.json()], [404, { error: "not found" }]);
     });
 });
@@ -152,7 +152,7 @@ describe("the OpenAPI document", () => {
   const document = async () =>
     z
       .looseObject({ paths: z.record(z.string(), z.unknown()) })
-      .parse(await (await (await stage())("/openapi.json", "nobody")).json());
+      .parse(await (await (await fixture())("/openapi.json", "nobody")).json());
 
   test("is one of version 3.1, by another's validator", async () => {
     const validator = new Validator();

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Phase } from "../../../../shared/spark/application/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { application, decided, eight, pod, type Short, spec } from "./scenes.ts";
+import { application, decided, eight, pod, type Short, spec } from "./fixtures.ts";
 
 const web = { webUIServiceName: "spark-pi-ui-svc", webUIPort: 4040, webUIAddress: "10.1.2.3:4040" };
 

@@ -10,7 +10,7 @@ import { begun } from "../../../../shared/spark/executors/allotment.ts";
 import { type Answering, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 import { registered } from "./attended.ts";
-import { application, asked, decided, driver, eight, key, pod, remembered, said, settings, spec } from "./scenes.ts";
+import { application, asked, decided, driver, eight, key, pod, remembered, said, settings, spec } from "./fixtures.ts";
 
 const app = (instances: number): Stored =>
   application({

@@ -8,7 +8,7 @@ import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun, handedOut } from "../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "./scenes.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "./fixtures.ts";
 
 type Confs = Readonly<Record<string, string>>;
 

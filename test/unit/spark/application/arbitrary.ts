@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Memory, State } from "../../../../shared/spark/application/memory.ts";
-import { digested, eight, pod, spec } from "./scenes.ts";
+import { digested, eight, pod, spec } from "./fixtures.ts";
 
 const counts = fc.integer({ min: 0, max: 5 });
 const instants = fc.integer({ min: -300, max: 300 }).map((seconds) => eight + seconds * 1_000);

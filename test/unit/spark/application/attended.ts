@@ -8,7 +8,7 @@ import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import type { Ledger } from "../../../../shared/spark/executors/ledger.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { executor, type Short, uidOf } from "../executors/pods.ts";
-import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "./scenes.ts";
+import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "./fixtures.ts";
 
 export const status = {
   applicationState: { state: "RUNNING" },

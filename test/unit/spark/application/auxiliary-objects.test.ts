@@ -20,7 +20,7 @@ import {
   said,
   settings,
   spec,
-} from "./scenes.ts";
+} from "./fixtures.ts";
 
 const whole = { ...spec, driverPodDisruptionBudget: true, batchScheduler: "volcano" };
 const options: Partial<Options> = {

@@ -10,7 +10,7 @@ import { ownedBy } from "../../../../shared/kube/pods.ts";
 import { type Memory, parseMemory } from "../../../../shared/spark/application/memory.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import { crowds, memories } from "./arbitrary.ts";
-import { application, decided, eight, remembered, settings, spec } from "./scenes.ts";
+import { application, decided, eight, remembered, settings, spec } from "./fixtures.ts";
 
 const specs = fc.constantFrom<unknown>(
   spec,

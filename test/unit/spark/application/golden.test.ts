@@ -11,7 +11,7 @@ import * as z from "zod";
 import { timeText } from "../../../../shared/core/time.ts";
 import { parseMemory } from "../../../../shared/spark/application/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { application, asked, decided, digested, pod, said, spec } from "./scenes.ts";
+import { application, asked, decided, digested, pod, said, spec } from "./fixtures.ts";
 
 const folder = join(import.meta.dirname, "golden");
 const instants = new Set(["endedAt", "retryAt", "plannedAt", "submittedAt", "wakeAt"]);

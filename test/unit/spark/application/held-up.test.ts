@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heldUp } from "../../../../shared/spark/application/held-up.ts";
-import { application } from "./scenes.ts";
+import { application } from "./fixtures.ts";
 
 const held = "held up by the platform, which spends no retry: exceeded quota";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { acts, suspendable } from "../../../../shared/spark/application/machine.ts";
 import type { Phase, State } from "../../../../shared/spark/application/memory.ts";
-import { application, decided, digested, driver, eight, pod, remembered, spec } from "./scenes.ts";
+import { application, decided, digested, driver, eight, pod, remembered, spec } from "./fixtures.ts";
 
 const evidence = {
   absent: [],

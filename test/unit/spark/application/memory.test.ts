@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { parseMemory } from "../../../../shared/spark/application/memory.ts";
 import { memories } from "./arbitrary.ts";
-import { remembered } from "./scenes.ts";
+import { remembered } from "./fixtures.ts";
 
 describe("a memory", () => {
   test("comes back from the store as it was", () => {

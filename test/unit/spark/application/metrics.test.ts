@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { measuresOf, measuresOfSave, sparkFigures, standingOf } from "../../../../shared/spark/application/metrics.ts";
 import { dataDir } from "../../../support/data.ts";
-import { application, eight, remembered } from "./scenes.ts";
+import { application, eight, remembered } from "./fixtures.ts";
 
 const created = "2026-11-02T07:59:00Z";
 

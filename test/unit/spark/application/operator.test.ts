@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { trimPod as trim } from "../../../../shared/kube/trim.ts";
 import { sparkApplication } from "../../../../shared/spark/application/operator.ts";
-import { application, pod, type Short, settings } from "./scenes.ts";
+import { application, pod, type Short, settings } from "./fixtures.ts";
 
 const [apps, pods] = sparkApplication(settings).watches;
 assert.ok(apps !== undefined && pods !== undefined);

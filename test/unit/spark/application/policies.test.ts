@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { policiesOf, policyLines } from "../../../../shared/spark/application/policies.ts";
-import { application, decided, said } from "./scenes.ts";
+import { application, decided, said } from "./fixtures.ts";
 
 const under = (annotations: Readonly<Record<string, string>>) => policiesOf(application({ metadata: { annotations } }));
 

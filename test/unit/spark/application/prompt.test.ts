@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { application, decided, driver, eight, pod, remembered, spec } from "./scenes.ts";
+import { application, decided, driver, eight, pod, remembered, spec } from "./fixtures.ts";
 
 const object = application({
   metadata: { annotations: { "rekindle.dev/executors": "own" } },

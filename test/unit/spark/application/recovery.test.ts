@@ -7,7 +7,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { type Memory, parseMemory } from "../../../../shared/spark/application/memory.ts";
 import { recovery } from "../../../../shared/spark/application/recovery.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { application, decided, driver, eight, key, pod, remembered, said } from "./scenes.ts";
+import { application, decided, driver, eight, key, pod, remembered, said } from "./fixtures.ts";
 
 const running = remembered({ driver });
 

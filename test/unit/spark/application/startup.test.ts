@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { application, asked, type Decided, decided, driver, eight, pod, remembered, said } from "./scenes.ts";
+import { application, asked, type Decided, decided, driver, eight, pod, remembered, said } from "./fixtures.ts";
 
 const created = { creationTimestamp: "2026-11-02T07:59:00Z" };
 

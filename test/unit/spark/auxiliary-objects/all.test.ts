@@ -12,7 +12,7 @@ import type { AuxiliaryObject, Subject } from "../../../../shared/spark/auxiliar
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { uiInfo, uiServiceName } from "../../../../shared/spark/auxiliary-objects/ui.ts";
 import { parseSpec } from "../../../../shared/spark/schema/parse.ts";
-import { spec as base } from "../application/scenes.ts";
+import { spec as base } from "../application/fixtures.ts";
 
 const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-pi"): Subject => {
   const read = parseSpec({ metadata: { name, namespace: "default" }, spec: { ...base, ...more } });

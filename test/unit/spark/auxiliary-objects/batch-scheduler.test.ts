@@ -6,7 +6,7 @@ import { driverAmounts, executorAmounts, totalAmounts } from "../../../../shared
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import type { SparkApplicationSpec } from "../../../../shared/spark/schema/application.ts";
 import { parseSpec } from "../../../../shared/spark/schema/parse.ts";
-import { spec as base } from "../application/scenes.ts";
+import { spec as base } from "../application/fixtures.ts";
 
 const specOf = (more: object): SparkApplicationSpec => {
   const read = parseSpec({ metadata: { name: "spark-pi", namespace: "default" }, spec: { ...base, ...more } });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { does, waitIn } from "../../../support/plans.ts";
-import { connect, eight, executor, made, others, planned, type Spec, said, server, standing } from "./scenes.ts";
+import { connect, eight, executor, made, others, planned, type Spec, said, server, standing } from "./fixtures.ts";
 
 const ready = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "True" }] };
 const starting = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "False" }] };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { executor, others, planned, said, server } from "./scenes.ts";
+import { executor, others, planned, said, server } from "./fixtures.ts";
 
 const ready = { phase: "Running", podIP: "10.0.0.1", conditions: [{ type: "Ready", status: "True" }] };
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { isRecord } from "../../../../shared/kube/responses.ts";
-import { connect, made, type Spec } from "./scenes.ts";
+import { connect, made, type Spec } from "./fixtures.ts";
 
 const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
   path.reduce<unknown>((inner, step) => {

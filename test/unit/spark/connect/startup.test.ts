@@ -6,7 +6,18 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
 import { parseMemory } from "../../../../shared/spark/connect/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { connect, type Decided, decided, eight, executor, others, planned, type Spec, said, server } from "./scenes.ts";
+import {
+  connect,
+  type Decided,
+  decided,
+  eight,
+  executor,
+  others,
+  planned,
+  type Spec,
+  said,
+  server,
+} from "./fixtures.ts";
 
 const ready = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "True" }] };
 const evicted = { phase: "Failed", reason: "Evicted" };

@@ -15,7 +15,7 @@ import {
 } from "../../../../shared/spark/executors/members.ts";
 import { shrink } from "../../../../shared/spark/executors/scale-down.ts";
 import { rulesFor } from "../../../../shared/spark/submission/versions.ts";
-import { eight, pod, type Short } from "../application/scenes.ts";
+import { eight, pod, type Short } from "../application/fixtures.ts";
 
 const executor = (id: number, more: Short & { readonly age?: number } = {}) => {
   const made = pod({ role: "executor", owner: "driver-1", name: `e-${id}`, uid: `u-${id}`, executor: id, ...more });

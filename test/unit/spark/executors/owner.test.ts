@@ -9,7 +9,7 @@ import type { Submission } from "../../../../shared/spark/submission/submit.ts";
 import { submit } from "../../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";
 import { creating, good, said } from "../admission/reviews.ts";
-import { application, decided, spec } from "../application/scenes.ts";
+import { application, decided, spec } from "../application/fixtures.ts";
 
 const specOf = (changes: object) =>
   specSchema.parse({

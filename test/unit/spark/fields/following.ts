@@ -2,9 +2,9 @@
 import type { Obj } from "../../../../shared/core/object.ts";
 import { render } from "../../../../shared/deployments/cli/render.ts";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
-import * as applications from "../application/scenes.ts";
-import * as connects from "../connect/scenes.ts";
-import * as schedules from "../scheduled/scenes.ts";
+import * as applications from "../application/fixtures.ts";
+import * as connects from "../connect/fixtures.ts";
+import * as schedules from "../scheduled/fixtures.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { decide } from "../../../../shared/spark/application/decide.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
 import { does, waitIn } from "../../../support/plans.ts";
-import { settings } from "../application/scenes.ts";
+import { settings } from "../application/fixtures.ts";
 import type { Made, Row } from "./row.ts";
 
 const now = Date.UTC(2026, 10, 21, 8);

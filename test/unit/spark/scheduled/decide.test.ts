@@ -4,7 +4,20 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
 import { does, waitIn } from "../../../support/plans.ts";
-import { at, name, planned, run, said, schedule, stateOf, taken, template, timeOf, timing, waiting } from "./scenes.ts";
+import {
+  at,
+  name,
+  planned,
+  run,
+  said,
+  schedule,
+  stateOf,
+  taken,
+  template,
+  timeOf,
+  timing,
+  waiting,
+} from "./fixtures.ts";
 
 describe("a time of the schedule", () => {
   test("is looked forward to by a timer that the record holds", () => {

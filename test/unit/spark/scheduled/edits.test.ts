@@ -5,7 +5,19 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/spark/scheduled/memory.ts";
 import { does, waitIn } from "../../../support/plans.ts";
-import { at, type Given, planned, run, type Spec, said, schedule, stateOf, taken, timeOf, waiting } from "./scenes.ts";
+import {
+  at,
+  type Given,
+  planned,
+  run,
+  type Spec,
+  said,
+  schedule,
+  stateOf,
+  taken,
+  timeOf,
+  waiting,
+} from "./fixtures.ts";
 
 describe("a spec that changes", () => {
   const changed = (spec: Spec, given: Partial<Given> = {}): Plan<Memory> =>

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { at, planned, run, type Spec, said, schedule, taken, timeOf, waiting } from "./scenes.ts";
+import { at, planned, run, type Spec, said, schedule, taken, timeOf, waiting } from "./fixtures.ts";
 
 describe("concurrency", () => {
   const running = run("08:00:00", "RUNNING");

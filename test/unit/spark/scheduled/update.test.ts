@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tells } from "../../../../shared/spark/scheduled/update.ts";
-import { at, type Given, planned, schedule, waiting } from "./scenes.ts";
+import { at, type Given, planned, schedule, waiting } from "./fixtures.ts";
 
 const now = at("08:30:00");
 

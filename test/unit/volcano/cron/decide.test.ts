@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { volcanoCronJob } from "../../../../shared/volcano/cron/operator.ts";
 import { does, waitIn } from "../../../support/plans.ts";
-import { Stage } from "../stage.ts";
+import { Fixture } from "../fixture.ts";
 
 const operator = volcanoCronJob({ settledMs: 16_000 });
 
@@ -14,7 +14,7 @@ const at = (text: string): number => Date.parse(`2026-11-02T${text}Z`);
 const minute = 60_000;
 
 const nightly = (spec: object = {}, time = "08:00:30", { status = {}, metadata = {} } = {}) =>
-  new Stage(
+  new Fixture(
     operator,
     {
       apiVersion: "batch.volcano.sh/v1alpha1",
@@ -34,9 +34,9 @@ const nameAt = (time: string): string => `nightly-${Math.floor(at(time) / minute
 
 /** To a time of the schedule, whose job is then there. */
 const begun = (spec: object = {}) => {
-  const stage = nightly(spec).run();
-  stage.now = at("08:05:00");
-  return stage.run();
+  const fixture = nightly(spec).run();
+  fixture.now = at("08:05:00");
+  return fixture.run();
 };
 
 const activeIn = ({ active = [] }: { readonly active?: unknown }): unknown =>
@@ -49,57 +49,57 @@ describe("a time of a CronJob", () => {
   });
 
   test("makes a job with upstream's name, labels, annotation and owner", () => {
-    const stage = begun({ timeZone: "Europe/Berlin" });
-    const { metadata, spec } = stage.get("jobs", nameAt("08:05:00"));
+    const fixture = begun({ timeZone: "Europe/Berlin" });
+    const { metadata, spec } = fixture.get("jobs", nameAt("08:05:00"));
     assert.deepEqual(metadata.labels, { a: "b" });
     assert.deepEqual(metadata.annotations, {
       c: "d",
       "volcano.sh/cronjob-scheduled-timestamp": "2026-11-02T09:05:00+01:00",
     });
     const apiVersion = "batch.volcano.sh/v1alpha1";
-    const owner = { apiVersion, kind: "CronJob", name: "nightly", uid: stage.own().metadata.uid };
+    const owner = { apiVersion, kind: "CronJob", name: "nightly", uid: fixture.own().metadata.uid };
     assert.deepEqual(metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
     assert.deepEqual(spec, { minAvailable: 1 });
-    assert.deepEqual(stage.told, [`SuccessfulCreate: Created job ${nameAt("08:05:00")} for CronJob ns/nightly`]);
-    const { active, lastScheduleTime } = stage.status();
+    assert.deepEqual(fixture.told, [`SuccessfulCreate: Created job ${nameAt("08:05:00")} for CronJob ns/nightly`]);
+    const { active, lastScheduleTime } = fixture.status();
     const { uid } = metadata;
     assert.deepEqual(active, [{ apiVersion, kind: "Job", namespace: "ns", name: nameAt("08:05:00"), uid }]);
     assert.equal(lastScheduleTime, "2026-11-02T08:05:00Z");
-    assert.equal(waitIn(stage.last).wakeAt, at("08:10:00"));
+    assert.equal(waitIn(fixture.last).wakeAt, at("08:10:00"));
   });
 
   test("is taken once by steps that die between the save and the creation", () => {
-    const stage = nightly().run();
-    stage.now = at("08:05:00");
-    stage.step(true);
-    stage.now = at("08:05:20");
-    stage.run();
-    stage.run();
-    assert.deepEqual(stage.deeds, [`create jobs ${nameAt("08:05:00")}`]);
+    const fixture = nightly().run();
+    fixture.now = at("08:05:00");
+    fixture.step(true);
+    fixture.now = at("08:05:20");
+    fixture.run();
+    fixture.run();
+    assert.deepEqual(fixture.deeds, [`create jobs ${nameAt("08:05:00")}`]);
   });
 
   test("that was missed is made up for by one job, and many of them are warned of", () => {
-    const stage = nightly().run();
-    stage.now = at("18:02:00");
-    stage.run();
-    assert.deepEqual(stage.deeds, [`create jobs ${nameAt("18:00:00")}`]);
-    assert.match(stage.told.join(), /TooManyMissedTimes/);
+    const fixture = nightly().run();
+    fixture.now = at("18:02:00");
+    fixture.run();
+    assert.deepEqual(fixture.deeds, [`create jobs ${nameAt("18:00:00")}`]);
+    assert.match(fixture.told.join(), /TooManyMissedTimes/);
   });
 
   test("is over when its deadline has passed", () => {
-    const stage = nightly({ startingDeadlineSeconds: 30 }).run();
-    stage.now = at("08:05:40");
-    stage.run();
-    assert.deepEqual([stage.deeds, waitIn(stage.last).wakeAt], [[], at("08:10:00")]);
+    const fixture = nightly({ startingDeadlineSeconds: 30 }).run();
+    fixture.now = at("08:05:40");
+    fixture.run();
+    assert.deepEqual([fixture.deeds, waitIn(fixture.last).wakeAt], [[], at("08:10:00")]);
   });
 
   test("that was decided on and not begun before its deadline is over, too", () => {
-    const stage = nightly({ startingDeadlineSeconds: 30 }).run();
-    stage.now = at("08:05:00");
-    stage.step(true);
-    stage.now = at("08:06:00");
-    stage.run();
-    assert.deepEqual([stage.deeds, waitIn(stage.last).wakeAt], [[], at("08:10:00")]);
+    const fixture = nightly({ startingDeadlineSeconds: 30 }).run();
+    fixture.now = at("08:05:00");
+    fixture.step(true);
+    fixture.now = at("08:06:00");
+    fixture.run();
+    assert.deepEqual([fixture.deeds, waitIn(fixture.last).wakeAt], [[], at("08:10:00")]);
   });
 
   const zones = [
@@ -114,22 +114,22 @@ describe("a time of a CronJob", () => {
     });
 
   test("is none while it is suspended, and the last one is made up for afterwards, as upstream does", () => {
-    const stage = nightly({ suspend: true }).run();
-    assert.equal(does(stage.last, "rest"), true);
-    stage.now = at("08:12:00");
-    stage.run();
-    assert.deepEqual(stage.deeds, []);
-    stage.change("cronjobs", "nightly", { spec: { suspend: false } });
-    stage.run();
-    assert.deepEqual(stage.deeds, [`create jobs ${nameAt("08:10:00")}`]);
+    const fixture = nightly({ suspend: true }).run();
+    assert.equal(does(fixture.last, "rest"), true);
+    fixture.now = at("08:12:00");
+    fixture.run();
+    assert.deepEqual(fixture.deeds, []);
+    fixture.change("cronjobs", "nightly", { spec: { suspend: false } });
+    fixture.run();
+    assert.deepEqual(fixture.deeds, [`create jobs ${nameAt("08:10:00")}`]);
   });
 
   test("of an edited schedule counts from the edit", () => {
-    const stage = nightly({ schedule: "0 0 * * *" }).run();
-    stage.now = at("12:03:00");
-    stage.change("cronjobs", "nightly", { spec: { schedule: "*/5 * * * *" } });
-    stage.run();
-    assert.deepEqual([stage.deeds, waitIn(stage.last).wakeAt], [[], at("12:05:00")]);
+    const fixture = nightly({ schedule: "0 0 * * *" }).run();
+    fixture.now = at("12:03:00");
+    fixture.change("cronjobs", "nightly", { spec: { schedule: "*/5 * * * *" } });
+    fixture.run();
+    assert.deepEqual([fixture.deeds, waitIn(fixture.last).wakeAt], [[], at("12:05:00")]);
   });
 
   test("that upstream took is not taken again", () => {
@@ -137,17 +137,17 @@ describe("a time of a CronJob", () => {
       { lastScheduleTime: "2026-11-02T08:05:00Z" },
       { creationTimestamp: "2026-11-02T07:00:00Z" },
     ];
-    const stage = nightly({}, "08:07:00", { status, metadata }).run();
-    assert.deepEqual(stage.deeds, []);
+    const fixture = nightly({}, "08:07:00", { status, metadata }).run();
+    assert.deepEqual(fixture.deeds, []);
   });
 
   test("whose job a stranger's name takes is given up and told", () => {
-    const stage = nightly().run();
-    stage.refuses = () => ({ status: 409, reason: "NameTaken", message: "exists" });
-    stage.now = at("08:05:00");
-    stage.run();
-    assert.match(stage.told.join(), /ForeignJob: Failed to create job: exists/);
-    assert.equal(waitIn(stage.last).wakeAt, at("08:10:00"));
+    const fixture = nightly().run();
+    fixture.refuses = () => ({ status: 409, reason: "NameTaken", message: "exists" });
+    fixture.now = at("08:05:00");
+    fixture.run();
+    assert.match(fixture.told.join(), /ForeignJob: Failed to create job: exists/);
+    assert.equal(waitIn(fixture.last).wakeAt, at("08:10:00"));
   });
 });
 
@@ -159,93 +159,93 @@ describe("jobs of a CronJob", () => {
   ] as const;
   for (const { policy, deeds } of policies)
     test(`at the next time, beside one that runs, under ${policy}: ${deeds.join(", ") || "nothing"}`, () => {
-      const stage = begun({ concurrencyPolicy: policy });
-      stage.now = at("08:10:00");
-      stage.run();
-      assert.deepEqual(stage.deeds.slice(1), deeds);
+      const fixture = begun({ concurrencyPolicy: policy });
+      fixture.now = at("08:10:00");
+      fixture.run();
+      assert.deepEqual(fixture.deeds.slice(1), deeds);
     });
 
   test("are replaced also by a step that follows one that died once it had decided", () => {
-    const stage = begun({ concurrencyPolicy: "Replace" });
-    stage.now = at("08:10:00");
-    stage.step(true);
-    stage.turn(20_000).run();
-    assert.deepEqual(stage.names("jobs"), [nameAt("08:10:00")]);
-    assert.match(stage.told.join(), /Created job nightly-\d+ .*Created job nightly-\d+ /);
+    const fixture = begun({ concurrencyPolicy: "Replace" });
+    fixture.now = at("08:10:00");
+    fixture.step(true);
+    fixture.turn(20_000).run();
+    assert.deepEqual(fixture.names("jobs"), [nameAt("08:10:00")]);
+    assert.match(fixture.told.join(), /Created job nightly-\d+ .*Created job nightly-\d+ /);
   });
 
   test("that were held back come when the one before has ended", () => {
-    const stage = begun({ concurrencyPolicy: "Forbid" });
-    stage.now = at("08:10:00");
-    stage.run();
-    assert.match(stage.told.join(), /ForbidConcurrent: Skipping job creation because another job is already running/);
-    stage.turn(minute);
-    stage.job(nameAt("08:05:00"), "Completed");
-    stage.run();
-    assert.deepEqual(stage.deeds.slice(1), [`create jobs ${nameAt("08:10:00")}`]);
+    const fixture = begun({ concurrencyPolicy: "Forbid" });
+    fixture.now = at("08:10:00");
+    fixture.run();
+    assert.match(fixture.told.join(), /ForbidConcurrent: Skipping job creation because another job is already running/);
+    fixture.turn(minute);
+    fixture.job(nameAt("08:05:00"), "Completed");
+    fixture.run();
+    assert.deepEqual(fixture.deeds.slice(1), [`create jobs ${nameAt("08:10:00")}`]);
   });
 
   test("are not replaced before no slow creation can bring them back", () => {
-    const stage = nightly({ schedule: "@every 8s", concurrencyPolicy: "Replace" }, "08:00:48").run();
-    stage.turn(8_000).run();
-    const held = stage.turn(8_000).run().deeds.length;
-    assert.deepEqual([held, waitIn(stage.last).wakeAt], [1, at("08:01:12")]);
-    stage.turn(8_000).run();
+    const fixture = nightly({ schedule: "@every 8s", concurrencyPolicy: "Replace" }, "08:00:48").run();
+    fixture.turn(8_000).run();
+    const held = fixture.turn(8_000).run().deeds.length;
+    assert.deepEqual([held, waitIn(fixture.last).wakeAt], [1, at("08:01:12")]);
+    fixture.turn(8_000).run();
     const [first, second] = [nameAt("08:00:56"), nameAt("08:01:12")];
-    assert.deepEqual(stage.deeds.slice(1), [`delete jobs ${first}`, `create jobs ${second}`]);
+    assert.deepEqual(fixture.deeds.slice(1), [`delete jobs ${first}`, `create jobs ${second}`]);
   });
 
   test("leave the active ones when they end, and the newest success is remembered beyond its job", () => {
-    const stage = begun({ successfulJobsHistoryLimit: 0 });
-    stage.turn(minute);
-    stage.job(nameAt("08:05:00"), "Completed");
-    stage.run();
-    assert.match(stage.told.join(), /SawCompletedJob: Saw completed job: nightly-\d+ in active, remove/);
-    assert.deepEqual(activeIn(stage.status()), []);
-    assert.equal(stage.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
-    assert.deepEqual(stage.names("jobs"), []);
-    stage.run();
-    assert.equal(stage.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
+    const fixture = begun({ successfulJobsHistoryLimit: 0 });
+    fixture.turn(minute);
+    fixture.job(nameAt("08:05:00"), "Completed");
+    fixture.run();
+    assert.match(fixture.told.join(), /SawCompletedJob: Saw completed job: nightly-\d+ in active, remove/);
+    assert.deepEqual(activeIn(fixture.status()), []);
+    assert.equal(fixture.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
+    assert.deepEqual(fixture.names("jobs"), []);
+    fixture.run();
+    assert.equal(fixture.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
   });
 
   test("on their way out are active no more, but still hold others back under Forbid", () => {
-    const stage = begun({ concurrencyPolicy: "Forbid" });
-    stage.change("jobs", nameAt("08:05:00"), { metadata: { deletionTimestamp: "2026-11-02T08:06:00Z" } });
-    stage.now = at("08:10:00");
-    stage.run();
-    assert.deepEqual([activeIn(stage.status()), stage.deeds.length], [[], 1]);
+    const fixture = begun({ concurrencyPolicy: "Forbid" });
+    fixture.change("jobs", nameAt("08:05:00"), { metadata: { deletionTimestamp: "2026-11-02T08:06:00Z" } });
+    fixture.now = at("08:10:00");
+    fixture.run();
+    assert.deepEqual([activeIn(fixture.status()), fixture.deeds.length], [[], 1]);
   });
 
   test("on their way out are no history: another is not deleted for them", () => {
-    const stage = begun({ successfulJobsHistoryLimit: 1 });
-    stage.job(nameAt("08:05:00"), "Completed");
-    stage.now = at("08:10:00");
-    stage.run();
-    stage.job(nameAt("08:10:00"), "Completed");
-    stage.change("jobs", nameAt("08:10:00"), { metadata: { deletionTimestamp: "2026-11-02T08:10:10Z" } });
-    stage.turn(minute).run();
-    assert.deepEqual(stage.names("jobs"), [nameAt("08:05:00"), nameAt("08:10:00")]);
+    const fixture = begun({ successfulJobsHistoryLimit: 1 });
+    fixture.job(nameAt("08:05:00"), "Completed");
+    fixture.now = at("08:10:00");
+    fixture.run();
+    fixture.job(nameAt("08:10:00"), "Completed");
+    fixture.change("jobs", nameAt("08:10:00"), { metadata: { deletionTimestamp: "2026-11-02T08:10:10Z" } });
+    fixture.turn(minute).run();
+    assert.deepEqual(fixture.names("jobs"), [nameAt("08:05:00"), nameAt("08:10:00")]);
   });
 
   test("that somebody deleted are said to be gone", () => {
-    const stage = begun();
-    stage.remove("jobs", nameAt("08:05:00"));
-    stage.run();
-    assert.match(stage.told.join(), /StaleReference: Active job "nightly-\d+" no longer exists/);
-    assert.deepEqual(stage.deeds.length, 1);
+    const fixture = begun();
+    fixture.remove("jobs", nameAt("08:05:00"));
+    fixture.run();
+    assert.match(fixture.told.join(), /StaleReference: Active job "nightly-\d+" no longer exists/);
+    assert.deepEqual(fixture.deeds.length, 1);
   });
 
   test("are kept as the limits say, the newest; those that were terminated are nobody's history", () => {
-    const stage = nightly({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }).run();
+    const fixture = nightly({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }).run();
     const ends = ["Completed", "Failed", "Completed", "Terminated", "Completed", "Failed"];
     for (const [index, phase] of ends.entries()) {
-      stage.now = at("08:05:00") + index * 5 * minute;
-      stage.run();
-      stage.turn(minute);
-      stage.job(`nightly-${at("08:05:00") / minute + index * 5}`, phase);
-      stage.run();
+      fixture.now = at("08:05:00") + index * 5 * minute;
+      fixture.run();
+      fixture.turn(minute);
+      fixture.job(`nightly-${at("08:05:00") / minute + index * 5}`, phase);
+      fixture.run();
     }
-    assert.deepEqual(stage.names("jobs"), [
+    assert.deepEqual(fixture.names("jobs"), [
       nameAt("08:15:00"),
       nameAt("08:20:00"),
       nameAt("08:25:00"),
@@ -267,16 +267,16 @@ describe("a CronJob that cannot be followed", () => {
   ] as const;
   for (const { spec, says } of rows)
     test(`says so, and rests: ${JSON.stringify(spec)}`, () => {
-      const stage = nightly(spec).run();
-      assert.match(stage.told.join(), says);
-      assert.deepEqual([does(stage.last, "rest"), stage.deeds], [true, []]);
-      assert.match(waitIn(stage.last).waitsFor ?? "", /its spec to be corrected/);
+      const fixture = nightly(spec).run();
+      assert.match(fixture.told.join(), says);
+      assert.deepEqual([does(fixture.last, "rest"), fixture.deeds], [true, []]);
+      assert.match(waitIn(fixture.last).waitsFor ?? "", /its spec to be corrected/);
     });
 
   test("is warned of a zone in its schedule, which counts", () => {
-    const stage = nightly({ schedule: "TZ=UTC 0 9 * * *", timeZone: "Pacific/Honolulu" }).run();
-    assert.match(stage.told.join(), /UnsupportedSchedule/);
-    assert.equal(waitIn(stage.last).wakeAt, at("09:00:00"));
-    assert.deepEqual(stage.step().stages, []);
+    const fixture = nightly({ schedule: "TZ=UTC 0 9 * * *", timeZone: "Pacific/Honolulu" }).run();
+    assert.match(fixture.told.join(), /UnsupportedSchedule/);
+    assert.equal(waitIn(fixture.last).wakeAt, at("09:00:00"));
+    assert.deepEqual(fixture.step().stages, []);
   });
 });

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../../shared/core/query.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { flowOf } from "./stages.ts";
+import { flowOf } from "./fixtures.ts";
 
 const probing = (probe: object) => {
-  const stage = flowOf([{ name: "a" }, { name: "b", dependsOn: { targets: ["a"], probe } }]).run();
+  const fixture = flowOf([{ name: "a" }, { name: "b", dependsOn: { targets: ["a"], probe } }]).run();
   for (const index of [0, 1])
-    stage.put(
+    fixture.put(
       { plural: "pods" },
       {
         apiVersion: "v1",
@@ -22,15 +22,15 @@ const probing = (probe: object) => {
               apiVersion: "batch.volcano.sh/v1alpha1",
               kind: "Job",
               name: "f-a",
-              uid: stage.get("jobs", "f-a").metadata.uid,
+              uid: fixture.get("jobs", "f-a").metadata.uid,
             },
           ],
         },
         status: { phase: "Running" },
       },
     );
-  stage.job("f-a", "Running", { taskStatusCount: { w: { phase: { Running: 2 } } } });
-  return stage;
+  fixture.job("f-a", "Running", { taskStatusCount: { w: { phase: { Running: 2 } } } });
+  return fixture;
 };
 
 const http = {
@@ -69,21 +69,21 @@ describe("a probe", () => {
   ];
   for (const [what, probe, hearing, met] of rows)
     test(`${what}: the next job ${met ? "is made" : "waits"}`, () => {
-      const stage = probing(probe);
-      stage.hears = () => hearing;
-      stage.run();
-      assert.equal(stage.deeds.includes("create jobs f-b"), met);
-      assert.equal(waitIn(stage.last).pollMs, met ? undefined : 10_000);
+      const fixture = probing(probe);
+      fixture.hears = () => hearing;
+      fixture.run();
+      assert.equal(fixture.deeds.includes("create jobs f-b"), met);
+      assert.equal(waitIn(fixture.last).pollMs, met ? undefined : 10_000);
     });
 
   test("asks each pod of the task at the port, the path and with the header that it names", () => {
-    const stage = probing(http);
+    const fixture = probing(http);
     const asked: unknown[] = [];
-    stage.hears = (query) => {
+    fixture.hears = (query) => {
       asked.push([query.pod.name, query.port, query.path, query.query, query.header]);
       return { heard: true, value: {} };
     };
-    stage.step();
+    fixture.step();
     const header = { name: "X-Who", value: "me" };
     assert.deepEqual(asked, [
       ["f-a-w-0", 8080, ["ready"], "full=1", header],
@@ -92,22 +92,22 @@ describe("a probe", () => {
   });
 
   test("waits for as many pods as the task needs", () => {
-    const stage = probing(tcp);
-    stage.hears = () => ({ heard: true, value: {} });
-    stage.change("pods", "f-a-w-1", { status: { phase: "Pending" } });
-    stage.run();
-    assert.match(waitIn(stage.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+    const fixture = probing(tcp);
+    fixture.hears = () => ({ heard: true, value: {} });
+    fixture.change("pods", "f-a-w-1", { status: { phase: "Pending" } });
+    fixture.run();
+    assert.match(waitIn(fixture.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
   });
 
   test("has nothing to ask of a job that is complete", () => {
-    const stage = probing(http);
-    stage.job("f-a", "Completed");
-    stage.run();
-    assert.ok(stage.deeds.includes("create jobs f-b"));
+    const fixture = probing(http);
+    fixture.job("f-a", "Completed");
+    fixture.run();
+    assert.ok(fixture.deeds.includes("create jobs f-b"));
   });
 
   test("is of those jobs that have such a task, complete or not", () => {
-    const stage = flowOf([
+    const fixture = flowOf([
       { name: "a" },
       { name: "c" },
       {
@@ -115,28 +115,28 @@ describe("a probe", () => {
         dependsOn: { targets: ["a", "c"], probe: { taskStatusList: [{ taskName: "ps", phase: "Running" }] } },
       },
     ]).run();
-    stage.change("jobs", "f-a", { spec: { tasks: [{ name: "ps", replicas: 1 }] } });
-    stage.job("f-a", "Completed");
-    stage.run();
-    assert.ok(stage.deeds.includes("create jobs f-b"));
+    fixture.change("jobs", "f-a", { spec: { tasks: [{ name: "ps", replicas: 1 }] } });
+    fixture.job("f-a", "Completed");
+    fixture.run();
+    assert.ok(fixture.deeds.includes("create jobs f-b"));
   });
 
   test("asks no pods of an earlier job of the name", () => {
-    const stage = probing(tcp);
-    stage.hears = () => ({ heard: true, value: {} });
+    const fixture = probing(tcp);
+    fixture.hears = () => ({ heard: true, value: {} });
     const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "f-a", uid: "earlier" };
-    stage.change("pods", "f-a-w-0", { metadata: { ownerReferences: [owner] } });
-    stage.run();
-    assert.match(waitIn(stage.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+    fixture.change("pods", "f-a-w-0", { metadata: { ownerReferences: [owner] } });
+    fixture.run();
+    assert.match(waitIn(fixture.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
   });
 
   test("of a task that there is not is told", () => {
-    const stage = probing({ taskStatusList: [{ taskName: "ps", phase: "Running" }] }).run();
-    assert.match(stage.told.join(), /none of its jobs has a task "ps": correct dependsOn.probe/);
+    const fixture = probing({ taskStatusList: [{ taskName: "ps", phase: "Running" }] }).run();
+    assert.match(fixture.told.join(), /none of its jobs has a task "ps": correct dependsOn.probe/);
   });
 
   test("that asks for nothing is none: the job waits for completion", () => {
-    const stage = probing({ httpGetList: [] }).run();
-    assert.equal(waitIn(stage.last).waitsFor, "f-a to be complete");
+    const fixture = probing({ httpGetList: [] }).run();
+    assert.equal(waitIn(fixture.last).waitsFor, "f-a to be complete");
   });
 });

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { volcanoJobTemplate } from "../../../../shared/volcano/flow/template.ts";
 import { does } from "../../../support/plans.ts";
-import { Stage } from "../stage.ts";
-import { template } from "./stages.ts";
+import { Fixture } from "../fixture.ts";
+import { template } from "./fixtures.ts";
 
 const made = (name: string, from: string) => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
@@ -15,18 +15,18 @@ const made = (name: string, from: string) => ({
 
 describe("a template", () => {
   test("names its jobs, and the last of them also when all are gone, as upstream does", () => {
-    const stage = new Stage(volcanoJobTemplate, template("a"), 0).run();
-    assert.deepEqual([stage.status(), does(stage.last, "rest")], [{}, true]);
+    const fixture = new Fixture(volcanoJobTemplate, template("a"), 0).run();
+    assert.deepEqual([fixture.status(), does(fixture.last, "rest")], [{}, true]);
     for (const [name, from] of [
       ["g-a", "a"],
       ["f-a", "a"],
       ["f-b", "b"],
     ] as const)
-      stage.put({ plural: "jobs" }, made(name, from));
-    stage.run();
-    assert.deepEqual(stage.status(), { jobDependsOnList: ["f-a", "g-a"] });
-    for (const name of ["f-a", "g-a"]) stage.remove("jobs", name);
-    stage.run();
-    assert.deepEqual(stage.status(), { jobDependsOnList: ["f-a", "g-a"] });
+      fixture.put({ plural: "jobs" }, made(name, from));
+    fixture.run();
+    assert.deepEqual(fixture.status(), { jobDependsOnList: ["f-a", "g-a"] });
+    for (const name of ["f-a", "g-a"]) fixture.remove("jobs", name);
+    fixture.run();
+    assert.deepEqual(fixture.status(), { jobDependsOnList: ["f-a", "g-a"] });
   });
 });

@@ -10,7 +10,7 @@ import {
 } from "../../../../../shared/spark/application/driver/evidence.ts";
 import { causeOf } from "../../../../../shared/spark/application/driver/failure-causes.ts";
 import type { Driver } from "../../../../../shared/spark/application/memory.ts";
-import { driver, pod, type Short } from "../scenes.ts";
+import { driver, pod, type Short } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;
 

@@ -6,7 +6,7 @@ import type { Stored } from "../../../../../shared/core/object.ts";
 import { causeOf } from "../../../../../shared/spark/application/driver/failure-causes.ts";
 import type { Memory } from "../../../../../shared/spark/application/memory.ts";
 import { does, waitIn } from "../../../../support/plans.ts";
-import { application, decided, digested, driver, eight, pod, remembered, type Short, said, spec } from "../scenes.ts";
+import { application, decided, digested, driver, eight, pod, remembered, type Short, said, spec } from "../fixtures.ts";
 
 const annotated = (annotations: Readonly<Record<string, string>>, more: object = {}) =>
   application({ spec: { ...spec, ...more }, metadata: { annotations } });

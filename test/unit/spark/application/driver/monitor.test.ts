@@ -1,7 +1,7 @@
 /** A driver that no step ever saw: whether it was there decides if its attempt is made again, or was lost. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { application, decided, driver, remembered } from "../scenes.ts";
+import { application, decided, driver, remembered } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;
 const memory = remembered({ state: { phase: "SUBMITTED" }, plannedAt: 0, driver: unseen });

@@ -1,7 +1,7 @@
 /** What goes with a submission and stops nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { application, decided, said, spec } from "../scenes.ts";
+import { application, decided, said, spec } from "../fixtures.ts";
 
 const toldOf = (changes: object): readonly string[] =>
   decided({ object: application({ spec: { ...spec, ...changes } }) })

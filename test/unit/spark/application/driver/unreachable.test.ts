@@ -6,7 +6,7 @@ import type { Stored } from "../../../../../shared/core/object.ts";
 import type { ProbeResult } from "../../../../../shared/core/query.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { at, heard, hidden, node } from "../attended.ts";
-import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../scenes.ts";
+import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../fixtures.ts";
 
 type Cut = {
   readonly ending?: string;

@@ -5,7 +5,7 @@ import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Effect } from "../../../../../shared/core/plan.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
 const count = 40;
 const first = 1001;

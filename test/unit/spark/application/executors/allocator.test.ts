@@ -9,7 +9,7 @@ import type { Memory } from "../../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";
-import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../scenes.ts";
+import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../fixtures.ts";
 
 const annotations = { "rekindle.dev/executors": "own" };
 const status = {

@@ -6,7 +6,7 @@ import type { Memory } from "../../../../../shared/spark/application/memory.ts";
 import type { Ledger } from "../../../../../shared/spark/executors/ledger.ts";
 import { executor } from "../../executors/pods.ts";
 import { living } from "../attended.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
 const suspended = application({ spec: { ...spec, suspend: true } });
 const changed = application({ spec: { ...spec, arguments: ["7"] }, metadata: { generation: 2 } });

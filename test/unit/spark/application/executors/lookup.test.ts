@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
 const object = application({
   metadata: { annotations: { "rekindle.dev/executors": "own" }, generation: 1 },

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { waitIn } from "../../../../support/plans.ts";
 import { executor, uidOf } from "../../executors/pods.ts";
 import { at, both, failed, living, type Row, status, tested } from "../attended.ts";
-import { application, decided, driver, eight, pod, remembered, said } from "../scenes.ts";
+import { application, decided, driver, eight, pod, remembered, said } from "../fixtures.ts";
 
 /** Why executors were lost. */
 const accounts: readonly Row[] = [

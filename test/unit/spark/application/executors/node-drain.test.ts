@@ -10,7 +10,7 @@ import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { executor } from "../../executors/pods.ts";
 import { at, both, heard, hidden, living, type Row, status, tested } from "../attended.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
 const goes = "2026-11-02T08:02:00Z";
 const [staying = { id: 1 }, onNode = { id: 2 }] = both;

@@ -6,7 +6,7 @@ import type { Memory } from "../../../../../shared/spark/application/memory.ts";
 import type { Ledger } from "../../../../../shared/spark/executors/ledger.ts";
 import { executor, type Short } from "../../executors/pods.ts";
 import { living, status } from "../attended.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
 const finishedAt = "2026-11-02T07:59:58Z";
 const done: Short = { id: 1, phase: "Succeeded", exit: 0, finishedAt };

@@ -16,7 +16,7 @@ import {
   tested,
   young,
 } from "../attended.ts";
-import { eight } from "../scenes.ts";
+import { eight } from "../fixtures.ts";
 
 const unready = { unready: "2026-11-02T07:59:48Z" } as const;
 const look = "getIfAllowed nodes node-1";

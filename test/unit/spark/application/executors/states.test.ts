@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { executorStates } from "../../../../../shared/spark/application/executors/states.ts";
 import type { Phase } from "../../../../../shared/spark/application/memory.ts";
-import { pod } from "../scenes.ts";
+import { pod } from "../fixtures.ts";
 
 const executor = (id: number, phase: string) =>
   pod({ name: `exec-${id}`, uid: `uid-${id}`, role: "executor", executor: id, phase });

@@ -1,6 +1,6 @@
 /** What is wrong with a run as a whole: when it is noted, told, and what an annotation makes of it. */
 import { ask, at, both, doneSo, failed, living, lostOnce, old, type Row, registered, tested } from "../attended.ts";
-import { eight } from "../scenes.ts";
+import { eight } from "../fixtures.ts";
 
 const silent = { pulse: { at: at("07:59:00"), tasks: 5, movedAt: at("07:50:00"), silentSince: at("07:55:00") } };
 const still = { pulse: { at: at("07:45:00"), tasks: 5, movedAt: at("07:30:00") } };

@@ -2,7 +2,7 @@
 
 import { volcanoJobFlow } from "../../../../shared/volcano/flow/operator.ts";
 import { jobTemplates } from "../../../../shared/volcano/resource.ts";
-import { Stage } from "../stage.ts";
+import { Fixture } from "../fixture.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,14 +32,14 @@ export const flowOf = (
     spec: { flows, ...spec },
     status,
   };
-  const stage = new Stage(volcanoJobFlow({ settledMs: 16_000 }), object, eight);
+  const fixture = new Fixture(volcanoJobFlow({ settledMs: 16_000 }), object, eight);
   const names = templates ?? flows.map(({ name }) => `${name}`);
-  for (const name of names) stage.put(jobTemplates, template(name));
-  return stage;
+  for (const name of names) fixture.put(jobTemplates, template(name));
+  return fixture;
 };
 
 export const after = (name: string, ...targets: readonly string[]): Fields => ({ name, dependsOn: { targets } });
 
 type Flow = ReturnType<typeof flowOf>;
 
-export const phaseOf = (stage: Flow): unknown => Object(stage.status()["state"])["phase"];
+export const phaseOf = (fixture: Flow): unknown => Object(fixture.status()["state"])["phase"];

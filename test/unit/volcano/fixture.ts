@@ -31,7 +31,7 @@ type Ask = Extract<Query, { do: "proxyGet" }>;
 /** What a step has done so far, and was refused. */
 type Before = { readonly refused?: readonly Refusal[]; readonly done?: readonly Effect[] };
 
-export class Stage<Memory> {
+export class Fixture<Memory> {
   memory: Memory | undefined;
   readonly objects = new Map<string, Stored>();
   /** What was done, in order: `create jobs a`, `delete jobs a`. */

@@ -1,7 +1,7 @@
 /**
- * How functions reach their cluster: by a flat record in their environment, by the ARN of one that is kept in Secrets Manager
- * or the Parameter Store, by a file, or as the account of their pod. What is kept is read with the first request and again
- * when the server does not know us.
+ * Opens a transport to the cluster of a function: from a flat cluster record in the environment, from one under an ARN
+ * of Secrets Manager or the Parameter Store, from a file, or from the account of the pod. A stored record is read with
+ * the first request, and again when the API server answers 401.
  */
 import { readFile } from "node:fs/promises";
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../../adapters/kubernetes/https.ts";
@@ -10,16 +10,19 @@ import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { dateOf } from "../../kube/responses.ts";
 import { type Access, endpointIn } from "../settings/cluster.ts";
 
-/** The old record is good for so long after a 401, whoever asks: a server that refuses us must not cost a read each time. */
+/**
+ * The least time between two reads of the record, ms: a server that keeps answering 401 must not cause a read for each
+ * request.
+ */
 const rereadMs = 30_000;
 
 export type Opening = {
   readonly userAgent: string;
-  /** Reads what is kept. */
+  /** Reads the record from where it is stored. */
   readonly read?: (kept: Kept) => Promise<string>;
   /** This machine's clock, epoch ms. */
   readonly wall?: () => number;
-  /** Milliseconds that only grow. */
+  /** Monotonic, ms. */
   readonly now?: () => number;
 };
 
@@ -42,7 +45,9 @@ const placeOf = (kept: Kept): string => {
 
 type Held = { readonly text: string; readonly transport: ClosableTransport; readonly readAt: number };
 
-/** Reads the record once for all who wait for it, and gives whoever asks later a newer one if there is one. */
+/**
+ * Holds the record: concurrent requests share one read, and a request after a 401 gets a newer record if there is one.
+ */
 const keeping = (kept: Kept, { userAgent, read = readKept, now = () => performance.now() }: Opening) => {
   let held: Held | undefined;
   let reading: Promise<Held> | undefined;
@@ -61,7 +66,7 @@ const keeping = (kept: Kept, { userAgent, read = readKept, now = () => performan
   };
   return {
     current: async (): Promise<Held> => held ?? (await once()),
-    /** Undefined: there is nothing newer than what was refused. */
+    /** Returns a record that is newer than the refused one; undefined where there is none. */
     after: async (refused: Held): Promise<Held | undefined> => {
       const known = held !== undefined && held !== refused && held.text !== refused.text ? held : undefined;
       if (known !== undefined) return known;
@@ -97,10 +102,13 @@ const retried = async <A extends { readonly status: number }>(
   return await ask(fresh.transport);
 };
 
-/** A token of EKS is good for a quarter of an hour by the server's clock, and no answer says that this is why it is refused. */
+/**
+ * The largest accepted difference to the server's clock, ms. EKS accepts a token for 15 minutes by the server's clock,
+ * and its 401 does not name the cause.
+ */
 const skewMs = 300_000;
 
-/** Throws where a 401 comes from a clock that is not the server's. */
+/** Returns the answer; throws ClockSkew for a 401 where this machine's clock differs too much from the server's. */
 const known = (answer: HttpResponse, wall: () => number): HttpResponse => {
   const skew = wall() - dateOf(answer);
   if (answer.status !== 401 || !(Math.abs(skew) > skewMs)) return answer;
@@ -109,7 +117,7 @@ const known = (answer: HttpResponse, wall: () => number): HttpResponse => {
   throw new ApiError({ status: 401, reason: "ClockSkew", message });
 };
 
-/** Opens the way; nothing is read or connected before the first request. */
+/** Opens the transport. Nothing is read or connected before the first request. */
 export const openAccess = (access: Access, opening: Opening): Transport => {
   const { wall = Date.now } = opening;
   const transport = reached(access, opening);

@@ -1,4 +1,7 @@
-/** Looking for other controllers of the kinds that this process runs: two of one kind would undo each other's work. */
+/**
+ * Detects other controllers of the kinds that this process runs: two controllers of one kind would undo each other's
+ * work.
+ */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -14,7 +17,10 @@ import { type Chosen, openNamespaceScope } from "./namespaces.ts";
 
 type Scope = Chosen & { readonly selector?: string | undefined };
 
-/** A kind that is not served has no objects, and other kinds are still to be looked at. */
+/**
+ * Yields the objects page by page. A kind that the server does not serve (404) yields nothing, so that other kinds are
+ * still listed.
+ */
 const servedPages = async function* (
   transport: Transport,
   paging: Parameters<typeof pages>[1],
@@ -26,7 +32,10 @@ const servedPages = async function* (
   }
 };
 
-/** The objects of an upstream's kinds that are ours to look after, page by page, without spec and status. */
+/**
+ * Returns a listing of the objects of these upstreams' kinds within the deployment's scope, page by page, without spec
+ * and status.
+ */
 export const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
   const theirs = resources.filter(({ group }) => groups.includes(group));
@@ -44,7 +53,7 @@ export const oursOf = (transport: Transport, { selector, ...scope }: Scope, know
   };
 };
 
-/** Undefined where nobody is to be looked for. What cannot be looked at is told once. */
+/** Opens the detection; undefined where the settings turn it off. Each failed look is logged once. */
 export const lookoutFor = (
   transport: Transport,
   configuration: Scope & Pick<Configuration, "leases" | "takeOver" | "coexist" | "dryRun">,

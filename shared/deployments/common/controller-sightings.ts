@@ -1,4 +1,7 @@
-/** Looking for other controllers on behalf of all functions: at Deployments, Ready pods and fresh writes, kept as one record. */
+/**
+ * Detects other controllers for all functions of a deployment, by Deployments, Ready pods and fresh writes, and stores
+ * the result in one record.
+ */
 import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
@@ -10,18 +13,18 @@ import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import { oursOf } from "./controller-detection.ts";
 import type { Chosen } from "./namespaces.ts";
 
-/** How often a forwarder looks. */
+/** The interval of a forwarder's looks, ms. */
 const lookMs = 30_000;
-/** Its watches have shown by then who writes. */
+/** The delay of a forwarder's first look, ms: by then its watches have shown recent writers. */
 const firstLookMs = 1_000;
 
-/** Where it is kept, of a deployment that watches these namespaces. */
+/** Returns the key of the record for a deployment that watches these namespaces. */
 export const sightingKey = (cluster: string, watched: readonly string[]): Key =>
   cursorKey(cluster, watched[0], "controllers");
 
 export type Sighter = {
   readonly sightings: Sightings;
-  /** Looks at everything, the objects themselves included, and keeps what was seen. */
+  /** Looks at everything, the objects themselves included, and saves the result. */
   look(): Promise<Sighting>;
 };
 
@@ -32,7 +35,7 @@ type Parts = Chosen & {
   readonly transport: Transport;
   readonly selector: string | undefined;
   readonly cursors: Cursors;
-  /** API groups of the kinds that are run. */
+  /** API groups of the kinds that the deployment runs. */
   readonly groups: readonly string[];
   readonly report: Report;
 };
@@ -86,8 +89,8 @@ type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
 };
 
 /**
- * What a forwarder sees: workloads by a look, writes by its watches. Of writes before its watches began the record alone
- * knows. Undefined where it may not see all, so that others look themselves.
+ * Returns the forwarder's sighting: workloads by a look, writes by its watches. Writes before its watches began come
+ * from the stored record. Undefined where a look is incomplete, so that functions look for themselves.
  */
 const forwardersLook = async (watching: Watching): Promise<Sighting | undefined> => {
   const { cluster, groups, writers, report, sightings } = watching;
@@ -110,7 +113,7 @@ const forwardersLook = async (watching: Watching): Promise<Sighting | undefined>
   return { at, signs, written };
 };
 
-/** One look of a forwarder: what it sees is kept when it is news. A look that fails changes nothing. */
+/** Looks once for a forwarder, and saves the sighting if it has changed. A failed look changes nothing. */
 export const sightOnce = async (watching: Watching): Promise<void> => {
   try {
     const seen = await forwardersLook(watching);
@@ -120,7 +123,7 @@ export const sightOnce = async (watching: Watching): Promise<void> => {
   }
 };
 
-/** Looks for as long as a forwarder runs. Gives what stops it. */
+/** Looks at an interval until the returned function is called. */
 export const startSighting = (watching: Watching): (() => Promise<void>) => {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

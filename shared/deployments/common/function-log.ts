@@ -1,4 +1,4 @@
-/** How a function follows its events: lines on standard output, where the platform collects them. */
+/** The log of a function: lines on standard output, which the platform collects. */
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
 import type { Settings } from "../settings/read.ts";

@@ -1,7 +1,7 @@
 /**
- * Standing aside in functions, which live too shortly to keep watch: leases are looked at when a step is asked for, and
- * what was seen holds for `ageMs`; what shows a controller beside its lease is read from the record that all functions share,
- * at a cold start and every `rereadMs`. So for that long, and a step, both may write after another controller begins to work.
+ * Standby in functions, which are too short-lived to watch leases. A step reads the leases, and the result holds for
+ * `ageMs`. Other signs of a controller come from the record that all functions share, read at a cold start and every
+ * `rereadMs`. For that time, and one step more, both may write after another controller begins to work.
  */
 import type { Operator } from "../../core/operator.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
@@ -12,27 +12,30 @@ import type { Sighter } from "./controller-sightings.ts";
 
 type Settings = {
   readonly cluster: Cluster;
-  /** Names of leader leases; empty: nobody is looked for. */
+  /** Names of leader leases; empty: no detection. */
   readonly leases: readonly string[];
   readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
   readonly report: Report;
-  /** What shows a controller beside its lease; absent: leases alone count. */
+  /** Finds signs of a controller other than its lease; absent: leases alone count. */
   readonly sighter?: Sighter;
-  /** It looks itself, so that others find the record renewed; absent: it reads the record. */
+  /** True: this function looks itself, which renews the record for others; absent: it reads the record. */
   readonly looks?: boolean;
-  /** Ms that only grow. */
+  /** Monotonic, ms. */
   readonly now: () => number;
 };
 
 export type FunctionStanding = {
-  /** True while nothing of this kind may be written. Throws where the server cannot be asked. */
+  /** True while nothing of this kind may be written. Throws where the server cannot be read. */
   aside(kind: string): Promise<boolean>;
 };
 
 const ageMs = 10_000;
 const rereadMs = 30_000;
 
-/** The record, or what this function sees itself where nobody has looked lately. `date`: the API server's clock. */
+/**
+ * Returns the stored sighting, or looks where it is missing or older than `trustedMs`. `date`: the API server's clock,
+ * epoch ms.
+ */
 const sighted = async ({ sightings, look }: Sighter, date: number): Promise<Sighting> => {
   const kept = await sightings.load();
   return kept !== undefined && Math.abs(date - kept.at) < trustedMs ? kept : await look();

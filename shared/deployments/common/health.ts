@@ -1,11 +1,14 @@
-/** Functions that poll or watch as processes answer a kubelet's probes, where they are told an address to listen at. */
+/** Health endpoints for functions that poll or watch as processes, so that the kubelet can probe them. */
 import { createServer } from "node:http";
 import type { Settings } from "../settings/read.ts";
 import { stopped } from "./shutdown.ts";
 
 const known = new Set(["/healthz", "/readyz"]);
 
-/** Answers until the process is told to stop; without an address it is over at once. What fails ends the process; what answers is well. */
+/**
+ * Serves /healthz and /readyz until the process is stopped; returns at once without an address. A process that answers
+ * is healthy, because a failure ends it.
+ */
 export const tellHealth = async (
   { listen }: Pick<Settings<"wake">, "listen">,
   until: Promise<void> = stopped(),

@@ -1,4 +1,4 @@
-/** The HTTP functions as processes: they listen, with a certificate if there is one, until they are told to stop. */
+/** Runs the HTTP functions as processes: they listen until they are stopped, over TLS if a certificate is set. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -12,14 +12,17 @@ type App = { readonly fetch: (request: Request) => Response | Promise<Response> 
 type Secure = {
   readonly cert: Buffer;
   readonly key: Buffer;
-  /** Clients must show a certificate of this authority. */
+  /** CA of client certificates; Node rejects clients without one of them. */
   readonly ca?: Buffer;
   readonly requestCert?: true;
 };
 
 type Served = Pick<Settings<"submitter">, "listen" | "logLevel" | "tlsCertFile" | "tlsKeyFile" | "tlsClientCaFile">;
 
-/** Certificate and key, or neither; with the authority of clients, where they are to be known. */
+/**
+ * Reads certificate and key, and the CA of clients if one is set; undefined where none of them is set. Throws where
+ * only one of certificate and key is set.
+ */
 const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
   const { tlsCertFile: certificate, tlsKeyFile: privateKey, tlsClientCaFile: clientCa } = settings;
   if (certificate === undefined && privateKey === undefined && clientCa === undefined) return undefined;
@@ -29,7 +32,7 @@ const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
   return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
 };
 
-/** Serves until `stopped`; requests in hand are answered. */
+/** Serves until `stopped`; requests in flight are answered. */
 export const serveUntil = async (settings: Served, app: App, stopped: Promise<void>): Promise<void> => {
   const { listen, logLevel } = settings;
   const secure = await certificateOf(settings);

@@ -1,4 +1,4 @@
-/** How long the HTTP servers wait for a slow sender, ms: whoever sends a letter a second holds a connection, and not for long. */
+/** Timeouts of the HTTP servers, ms: a client that sends slowly cannot hold a connection for long. */
 export const patience = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,

@@ -1,21 +1,24 @@
 /**
- * The namespaces that a deployment looks after: those that it names, and those whose labels a selector selects. Labels
- * come and go, so what is known of them is never older than `ageMs` when it is asked for.
+ * The namespaces in a deployment's scope: those that it names, and those that its label selector selects. Labels
+ * change, so the selected names are never older than `ageMs` when they are used.
  */
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
 import { namespaces as resource } from "../../kube/resources.ts";
 
-/** True of the namespaces that are looked after; "" stands for what is in none, and belongs to who watches all. */
+/**
+ * True for a namespace in scope. "" stands for cluster-scoped objects, which belong to a deployment that watches all
+ * namespaces.
+ */
 export type Within = (namespace: string) => boolean;
 
 export type NamespaceScope = {
-  /** What is to be watched and listed; empty: all namespaces. */
+  /** Namespaces to watch and list; empty: all namespaces. */
   readonly watched: readonly string[];
-  /** As of a few seconds ago at most. Throws while nothing is known and the server cannot be asked. */
+  /** Returns the check, at most a few seconds old. Throws while no list is known and the server cannot be read. */
   within(): Promise<Within>;
-  /** Calls `grown` when namespaces have come, and goes on until what it gives is called. */
+  /** Calls `grown` when namespaces have joined the scope, until the returned function is called. */
   survey(everyMs: number, grown: () => void): () => void;
 };
 
@@ -37,7 +40,7 @@ const selected = async ({ transport, namespaceSelector: selector }: Settings): P
   return names;
 };
 
-/** What was known last stays known while the server cannot be asked. */
+/** Caches the selected names. The last list stays in use while the server cannot be read. */
 const openSelected = (settings: Settings): (() => Promise<ReadonlySet<string>>) => {
   const { report, now } = settings;
   let known: ReadonlySet<string> | undefined;

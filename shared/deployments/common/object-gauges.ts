@@ -1,4 +1,4 @@
-/** What stands in the cluster when somebody asks for figures, counted from the objects themselves. */
+/** Gauges of the cluster's objects, counted from the objects themselves at each scrape. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import type { MetricSample } from "../../core/metric.ts";
@@ -15,7 +15,7 @@ import type { Records } from "./records.ts";
 type Counted = {
   readonly resource: Resource;
   readonly standing: (object: Stored) => readonly MetricSample[];
-  /** Its objects are everybody's, whatever namespaces are looked after. */
+  /** True for cluster-scoped kinds: their objects are counted whatever the scope. */
   readonly everywhere?: true;
 };
 
@@ -28,7 +28,7 @@ const kinds: readonly Counted[] = [
 
 type Parts = { readonly transport: Transport; readonly hints?: Records["hints"]; readonly territory: NamespaceScope };
 
-/** Whoever may not look, or where a kind is not served, sees nothing stand. */
+/** Counts the objects in scope. A kind that is forbidden or not served counts as empty. */
 export const censusOf = async ({ transport, hints: known, territory }: Parts): Promise<readonly MetricSample[]> => {
   const cluster = openCluster(transport);
   const within = await territory.within().catch(() => () => false);

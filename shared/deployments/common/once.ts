@@ -1,6 +1,6 @@
-/** A function's wiring: built with the first event and kept for the environment's life. */
+/** Builds a function's wiring with the first event, and keeps it as long as the environment exists. */
 
-/** A build that failed is tried again with the next event. */
+/** Returns a function that opens once. A failed build is tried again with the next call. */
 export const once = <T>(open: () => Promise<T>): (() => Promise<T>) => {
   let opening: Promise<T> | undefined;
   return async () => {

@@ -1,4 +1,4 @@
-/** The records of one cluster, wherever they are kept: a store, and what a resync reads of it without reading records. */
+/** The record store of one cluster: the records, and the hints that a resync reads instead of records. */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import type { TableCheckpoints, TableOptions } from "../../adapters/dynamodb/checkpoints.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -10,20 +10,23 @@ import { once } from "./once.ts";
 
 export type Records = {
   readonly checkpoints: Checkpoints;
-  /** Hints of the records of these namespaces, of all if there are none; absent: they are the objects' metadata. */
+  /**
+   * Hints of the records in these namespaces; an empty list means all. Absent: the hints are the metadata of
+   * `Checkpoint` objects.
+   */
   readonly hints?: ((namespaces: readonly string[]) => Promise<readonly Hint[]>) | undefined;
 };
 
 type Around = {
   readonly transport: Transport;
-  /** Alias of the cluster: in a table, its records are a partition. */
+  /** Alias of the cluster, and partition of its records in a table. */
   readonly cluster: string;
-  /** Namespace of the records of what has none; of objects only. */
+  /** Namespace for records of cluster-scoped objects; used for `Checkpoint` objects only. */
   readonly home?: string;
   readonly timeoutMs?: number;
 };
 
-/** What speaks to a table is loaded by whoever has one, with the first request. */
+/** Opens a table. The DynamoDB client is loaded with the first request. */
 const tableOf = (options: TableOptions): Required<Records> => {
   const store = once(async (): Promise<TableCheckpoints> => {
     const { tableCheckpoints } = await import("../../adapters/dynamodb/checkpoints.ts");
@@ -39,11 +42,14 @@ const tableOf = (options: TableOptions): Required<Records> => {
   };
 };
 
-/** What mends itself is no reason not to begin. */
+/** Errors that pass by themselves, which do not stop a start. */
 const passing: ReadonlySet<number> = new Set([0, 429]);
 const lasting: ReadonlySet<string> = new Set(["StoreMismatch", "StoreElsewhere"]);
 
-/** Why nobody can keep records there until somebody changes something, in one line; undefined: they can, or will. */
+/**
+ * Returns in one line why records cannot be stored there until a setting or right changes; undefined: they can be, or
+ * the error passes by itself.
+ */
 export const whyUnkept = async (where: Place, around: Around): Promise<string | undefined> => {
   if (where.in === "kubernetes") return undefined;
   const { checkpoints } = openRecords(where, around);

@@ -1,4 +1,4 @@
-/** What a deployment is in charge of: one cluster's keys, in its namespaces, whose objects its selector selects. */
+/** The scope of a deployment: the keys of one cluster, in its namespaces, whose objects its selector selects. */
 import type { Key } from "../../core/key.ts";
 import type { World } from "../../engine/world.ts";
 import { selectorOf } from "../../kube/selector.ts";
@@ -7,7 +7,7 @@ import type { NamespaceScope } from "./namespaces.ts";
 export type Scope = {
   /** Alias of the cluster in keys. */
   readonly cluster: string;
-  /** What is watched and listed; empty: all namespaces. */
+  /** Namespaces to watch and list; empty: all namespaces. */
   readonly namespaces: readonly string[];
   /** Label selector of the applications. */
   readonly selector: string | undefined;
@@ -15,7 +15,10 @@ export type Scope = {
 
 type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: NamespaceScope };
 
-/** Labels are unknown while nobody has looked: then the key alone decides. */
+/**
+ * Returns the check of a key against the scope. `labels` undefined: the object is not read yet, and the key alone
+ * decides.
+ */
 export const scopeCheckOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
   const selects = selectorOf(selector ?? "") ?? (() => false);
   return async (key: Key, labels) =>

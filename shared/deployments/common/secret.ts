@@ -1,26 +1,26 @@
-/** Secrets as they are used: a text at once, a file or an ARN read when it is first needed and again every five minutes. */
+/** Opens secrets: a text is used as it is, a file or an ARN is read at its first use and again every five minutes. */
 import { readFile } from "node:fs/promises";
 import type { Report } from "../../engine/ports.ts";
 import type { SecretSource } from "../settings/secret.ts";
 
-/** Gives the text that holds now. Rejects with one line that says what to change. */
+/** Returns the current text. Rejects with one line that says what to change. */
 export type Secret = () => Promise<string>;
 
-/** How long a text that was read is used: a new one is in force after that, everywhere. */
+/** How long a text is used after its read, ms: every process uses a new one after that time. */
 const heldMs = 300_000;
 const shortest = 16;
 
 type Opening = {
-  /** The setting that names the secret: every error begins with it. */
+  /** The setting that names the secret; each error names it first. */
   readonly setting: "admissionPath" | "triggerSecret" | "updatesSecret";
   readonly report: Report;
-  /** Milliseconds that only grow. */
+  /** Monotonic, ms. */
   readonly now?: () => number;
-  /** Reads what AWS keeps under an ARN. */
+  /** Reads the secret that AWS stores under an ARN. */
   readonly stored?: (arn: string) => Promise<string>;
 };
 
-/** Loaded only where a secret has an ARN. */
+/** Reads a secret from AWS. The client is loaded only where a secret has an ARN. */
 const storedNow = async (arn: string): Promise<string> => {
   const { storedText } = await import("../../adapters/aws/stored-secret.ts");
   return await storedText(arn, process.env, Date.now());
@@ -44,7 +44,7 @@ const named = (setting: string, read: () => Promise<string>) => async (): Promis
     throw new Error(`setting ${setting}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
 
-/** While a text cannot be read again, the last one holds. */
+/** Caches a text. While it cannot be read again, the last one stays in use. */
 const reread = (
   place: string,
   read: () => Promise<string>,
@@ -69,7 +69,7 @@ const reread = (
   };
 };
 
-/** Opens a secret; nothing is read yet. */
+/** Opens a secret without reading it. */
 export const openSecret = (source: SecretSource, opening: Opening): Secret => {
   if ("text" in source) return async () => source.text;
   if ("file" in source) return reread(source.file, () => fromFile(source.file), opening);
@@ -77,6 +77,6 @@ export const openSecret = (source: SecretSource, opening: Opening): Secret => {
   return reread(source.arn, () => stored(source.arn), opening);
 };
 
-/** The same of a setting that need not be there. */
+/** Opens the secret of an optional setting. */
 export const openOptional = (source: SecretSource | undefined, opening: Opening): Secret | undefined =>
   source === undefined ? undefined : openSecret(source, opening);

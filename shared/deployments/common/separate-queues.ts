@@ -1,8 +1,10 @@
-/** Steps and deliveries on queues of their own. */
+/** Separate queues for steps and for deliveries. */
 import { type Key, subjectOf } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 
-/** What of a key's is sent where: deliveries wait in a queue of their own, so that no step waits behind a silent listener. */
+/**
+ * Routes each message: deliveries go to their own queue, so that no step waits behind a listener that does not answer.
+ */
 export const apart = (steps: Queue, deliveries: Pick<Queue, "send"> & Partial<Queue>): Queue => {
   const isDelivery = (message: Key): boolean => subjectOf(message) !== undefined;
   return {

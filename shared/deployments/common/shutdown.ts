@@ -1,4 +1,4 @@
-/** When a process is told to stop. */
+/** Signals that stop a process. */
 
 /** Resolves with SIGTERM or SIGINT. */
 export const stopped = (): Promise<void> =>

@@ -1,4 +1,4 @@
-/** The kinds of the Spark family, all of them. */
+/** All kinds of the Spark family. */
 import type { Operator } from "../../core/operator.ts";
 import { promptness, settledMs, type Timing } from "../../engine/settings.ts";
 import { sparkApplication } from "../../spark/application/operator.ts";

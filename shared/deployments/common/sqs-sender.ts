@@ -1,4 +1,4 @@
-/** Keys onto SQS: those of steps onto one FIFO queue, those of deliveries onto another, where there is one. */
+/** Sends keys to SQS: those of steps to one FIFO queue, those of deliveries to another, where there is one. */
 import { sqsQueue, sqsSender } from "../../adapters/sqs/queue.ts";
 import type { Trail } from "../../adapters/telemetry/trail.ts";
 import type { Queue } from "../../engine/ports.ts";
@@ -7,11 +7,11 @@ import { apart } from "./separate-queues.ts";
 type Queues = {
   readonly fifoUrl: string;
   readonly delayUrl: string;
-  /** The deliveries' queue; absent: updates are off, and nobody sends any. */
+  /** The queue of deliveries; absent: status updates are off. */
   readonly updatesUrl?: string | undefined;
 };
 
-/** The sending side alone. */
+/** Opens sending without timers. */
 export const sendingTo = (
   { fifoUrl, updatesUrl }: Omit<Queues, "delayUrl">,
   trail: Pick<Trail, "queue">,
@@ -21,7 +21,7 @@ export const sendingTo = (
   return trail.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) })).send;
 };
 
-/** Sends at once and later. */
+/** Opens sending with timers. */
 export const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: Queues, trail: Pick<Trail, "queue">): Queue => {
   const steps = sqsQueue({ fifo: fifoUrl, delay: delayUrl });
   return trail.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) }));

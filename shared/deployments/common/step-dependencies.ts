@@ -1,4 +1,4 @@
-/** Puts a step's world together from a connection to one cluster; what every function that takes steps shares. */
+/** Builds the `World` of a step from a transport to one cluster, for every process that takes steps. */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { makeSshKey } from "../../adapters/secrets.ts";
@@ -12,10 +12,10 @@ import type { RecoverySettings, Timing } from "../../engine/settings.ts";
 import type { World } from "../../engine/world.ts";
 import { namespaces } from "../../kube/resources.ts";
 
-/** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
+/** The API server's address for driver pods, wherever Rekindle itself runs. As upstream inside a cluster. */
 export const inCluster = "https://kubernetes.default.svc";
 
-/** The cluster's identity: the UID of its kube-system namespace. */
+/** Returns the cluster's identity: the UID of its kube-system namespace. */
 export const identify = async (cluster: Cluster): Promise<string> => {
   const { value } = await cluster.get({ resource: namespaces, name: "kube-system" });
   if (value === undefined)
@@ -24,8 +24,8 @@ export const identify = async (cluster: Cluster): Promise<string> => {
 };
 
 /**
- * Only grows, and sees a pause: the monotonic clock stands still while a machine is frozen, the wall clock does not. A
- * wall clock that is set forward makes effects late, which is safe.
+ * Returns a clock that never goes back and counts pauses: the monotonic clock of Node stands still while a machine is
+ * frozen, the wall clock does not. A wall clock that is set forward makes effects late, which is safe.
  */
 export const processClock = (): Clock => {
   const wall = Date.now() - performance.now();
@@ -38,7 +38,7 @@ export const processClock = (): Clock => {
   };
 };
 
-/** What bounds the time of decisions in this process, on its event loop. */
+/** Opens the quarantine, which limits the time of each decision on this process's event loop. */
 export const quarantineFor = (budgetMs: number, journal?: Journal): Quarantine =>
   openQuarantine({
     ...{ limit: openTimeLimit(), budgetMs, journal, now: Date.now },
@@ -46,7 +46,7 @@ export const quarantineFor = (budgetMs: number, journal?: Journal): Quarantine =
     later: (work) => void setImmediate(work),
   });
 
-/** Operators that are all loaded. */
+/** Returns the lookup of operators that are all loaded. */
 export const operatorsByKind = (operators: readonly Operator<unknown>[]): World["operatorOf"] => {
   const known = new Map(operators.map((operator) => [operator.kind, operator]));
   return (kind) => known.get(kind);
@@ -58,13 +58,13 @@ export type Parts = {
   readonly report: Report;
   readonly timing: Timing;
   readonly operatorOf: World["operatorOf"];
-  /** Absent: objects beside the applications. */
+  /** Absent: `Checkpoint` objects beside the applications. */
   readonly checkpoints?: Checkpoints | undefined;
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings | undefined;
 };
 
-/** Asks the cluster who it is, once; everything else is opened without a request. */
+/** Opens the world. Only the cluster's identity costs a request. */
 export const openWorld = async (parts: Parts): Promise<World> => {
   const cluster = openCluster(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs });
   return {

@@ -1,9 +1,12 @@
-/** Status updates for those that take steps: who listens. What delivers is in function.ts. */
+/** Status updates on the side of steps: the listeners of each object. Delivery is in deliver/function.ts. */
 import type { Updates } from "../../engine/ports.ts";
 import { readRecord } from "../../engine/record.ts";
 import type { World } from "../../engine/world.ts";
 import { openUpdates } from "../../updates/listeners.ts";
 
-/** The port through which steps learn who listens. `to`: who is told where nobody else is named; "": nobody. */
+/**
+ * Opens the port through which steps find an object's listener. `to`: the listener where neither object nor namespace
+ * names one; "": none.
+ */
 export const updatesFor = ({ cluster, checkpoints, report, clock }: World, { to }: { readonly to: string }): Updates =>
   openUpdates({ cluster, checkpoints, report, read: readRecord, fallback: to, now: () => clock.monotonic() });

@@ -1,4 +1,4 @@
-/** The kinds of the Volcano family, all of them. */
+/** All kinds of the Volcano family. */
 import type { Operator } from "../../core/operator.ts";
 import { settledMs, type Timing } from "../../engine/settings.ts";
 import { volcanoCronJob } from "../../volcano/cron/operator.ts";

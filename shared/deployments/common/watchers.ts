@@ -1,4 +1,4 @@
-/** What forwarders watch for, of every kind that Rekindle runs. */
+/** The watchers of a forwarder, one for each kind that Rekindle runs. */
 import type { Watcher } from "../../forward/keys.ts";
 import { applicationWatcher } from "../../spark/application/watches.ts";
 import { connectWatcher } from "../../spark/connect/watches.ts";

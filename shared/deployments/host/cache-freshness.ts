@@ -1,18 +1,19 @@
 /**
- * Whether what is watched is no older than what a key's record holds. It is in doubt whenever a step goes by a record that
- * others have saved, or saves what it has read; a watch that has come to what a step made after that has passed it.
+ * Tells whether the watch cache is at least as new as a key's record. The cache is in doubt when a step uses a record
+ * that another process saved, or saves what it has read. The doubt ends when the watch reaches the version of an object
+ * that a step of the key created afterwards.
  */
 
 import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Resource } from "../../core/object.ts";
 
-/** By key, of each resource the version of the first object that was made since there was a doubt. */
+/** By key: for each resource, the version of the first object that was created since the last doubt. */
 export type CacheFreshness = Map<string, ReadonlyMap<string, string>>;
 
-/** So many keys; the others are in doubt. */
+/** The most keys that are tracked; the cache is in doubt for all others. */
 const most = 2_000;
 
-/** A resource, whatever its version. */
+/** Returns the id of a resource without its API version. */
 export const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
 
 export const markCurrent = (firm: CacheFreshness, key: string, resource: Resource, version: string): void => {
@@ -24,13 +25,13 @@ export const markCurrent = (firm: CacheFreshness, key: string, resource: Resourc
 
 const isNumber = (version: string): boolean => /^[1-9]\d*$/.test(version);
 
-/** Whether a version of a resource is the other one or a later one; of what is no number nobody can tell. */
+/** Returns whether `version` is `least` or later; undefined where either is not a number. */
 export const isFrom = (version: string, least: string): boolean | undefined => {
   if (!isNumber(version) || !isNumber(least)) return undefined;
   return version.length === least.length ? version >= least : version.length > least.length;
 };
 
-/** `reached`: the version up to which the resource is watched. */
+/** Returns whether the cache is current. `reached`: the version up to which the resource is watched. */
 export const isUpToDate = (
   firm: CacheFreshness,
   key: string,

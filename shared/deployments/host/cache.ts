@@ -1,6 +1,7 @@
 /**
- * What a host knows without asking: its own steps' records, and its forwarder's trimmed objects. A record is given out
- * only while the object, as it is watched, says nothing that it did not say then, but for its status, which is ours.
+ * The host's cache: the last records of its own steps and the trimmed objects of its forwarder. A record is returned
+ * only while the watched object has the metadata that the step saw, except `resourceVersion`, which status writes
+ * change.
  */
 
 import { forgetOldest } from "../../core/bounded-map.ts";
@@ -19,15 +20,15 @@ import { beyond, type Made, note } from "./created-objects.ts";
 type Known = Forwarder["known"];
 
 type Settings = {
-  /** Trimmed objects; undefined unless all are known. */
+  /** Trimmed objects of a resource; undefined unless all of them are known. */
   readonly known: Known;
   readonly resourceOf: (kind: string) => Resource | undefined;
 };
 
-/** So many keys are remembered; the one that was longest without a step is forgotten first. */
+/** The most keys that are cached; the key with the oldest step is dropped first. */
 const most = 2_000;
 
-/** What users say: all but the version, which every status write changes. */
+/** Returns the metadata without `resourceVersion`, which every status write changes. */
 const saidIn = ({ metadata }: Stored): unknown => {
   const { resourceVersion: _, ...said } = metadata;
   return said;
@@ -35,13 +36,13 @@ const saidIn = ({ metadata }: Stored): unknown => {
 
 type Listing = Extract<Looking, { do: "list" }>;
 
-/** What lasts from step to step. */
+/** The state of the cache between steps. */
 export type CacheState = {
-  /** What is remembered of each key, by its text. */
+  /** The last step of each key, by the key's text. */
   readonly kept: Map<string, CachedStep>;
   readonly made: Made;
   readonly firm: CacheFreshness;
-  /** The last that was read of the server's clock. */
+  /** The newest reading of the server's clock. */
   latest: Epoch | undefined;
 };
 
@@ -56,7 +57,10 @@ type Looks = { readonly known: Known; readonly made: Made };
 
 const nameOf = ({ metadata: { namespace = "", name } }: Stored): string => `${namespace}/${name}`;
 
-/** What a field selector would find is not told by what is kept of an object. */
+/**
+ * Lists watched objects and those just created. Undefined where not all are watched, and for a field selector, because
+ * trimmed objects do not hold every field.
+ */
 const allOf = ({ known, made }: Looks, { kind }: Key, query: Listing): readonly Stored[] | undefined => {
   const { resource, namespace, labels } = query;
   const seen = query.field === undefined ? known({ kind, resource, namespace }) : undefined;
@@ -73,7 +77,7 @@ const allOf = ({ known, made }: Looks, { kind }: Key, query: Listing): readonly 
   return [...found.filter((object) => !places.has(nameOf(object))), ...own];
 };
 
-/** What was not seen to be there may be news. */
+/** Finds one object. Undefined where the watch has not seen it: it may be newer than the watch. */
 const oneOf = (
   { known, made }: Looks,
   { kind }: Key,
@@ -116,7 +120,7 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
       const object = watched === undefined ? undefined : wholeOf(watched);
       return object === undefined || mind.latest === undefined ? undefined : { object, epoch: mind.latest };
     },
-    // What nobody watches would be remembered for ever.
+    // An object of an unwatched resource is not noted: no watch would ever replace it.
     made: (key, resource, object) => {
       const { namespace = "", resourceVersion } = object.metadata;
       if (known({ kind: key.kind, resource, namespace }) === undefined) return;

@@ -1,25 +1,28 @@
 /**
- * What this process has made and its watch has not come to yet: it is there all the same. The versions of one resource
- * grow, so a watch that has passed the version under which an object was made knows better what has become of it.
+ * Objects that this process has created and its watch has not reached yet. The versions of one resource grow, so a
+ * watch that has passed an object's version knows its newer state.
  */
 
 import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { idOf, isFrom } from "./cache-freshness.ts";
 
-/** An object as the server answered its creation, and of what resource it is. */
+/** An object as the server answered its creation, and the id of its resource. */
 type One = { readonly of: string; readonly object: Stored };
 
-/** By place; in the order in which they were made. */
+/** By resource, namespace and name, in order of creation. */
 export type Made = Map<string, One>;
 
-/** So many are remembered; then the oldest is left to the watch. */
+/** The most objects that are kept; beyond that, only the watch knows the oldest. */
 const most = 5_000;
 
 const placeOf = (resource: Resource, namespace: string, name: string): string =>
   `${idOf(resource)} ${namespace}/${name}`;
 
-/** What says nothing of its order is thought to be passed: then the watch is all that is known. */
+/**
+ * Returns whether the watch has passed a version. A version that is not a number counts as passed: then only the watch
+ * is used.
+ */
 const hasPassed = (reached: string | undefined, version: string): boolean =>
   reached !== undefined && (isFrom(reached, version) ?? true);
 
@@ -31,7 +34,10 @@ export const note = (made: Made, resource: Resource, object: Stored): void => {
   forgetOldest(made, most);
 };
 
-/** All of a resource that a watch which has come to `reached` cannot know of; what it may know of is forgotten. */
+/**
+ * Returns the objects of a resource that a watch at version `reached` cannot know yet, and drops the others of that
+ * resource.
+ */
 export const beyond = (made: Made, resource: Resource, reached: string | undefined): readonly Stored[] => {
   const found: Stored[] = [];
   for (const [place, { of, object }] of made) {

@@ -1,4 +1,4 @@
-/** A dry run's words: what each step would do, told once and again when it would do something else. */
+/** The output of a dry run: the plan of each step, printed once and again only when it differs. */
 
 import { isDeepStrictEqual } from "node:util";
 import { type Paint, paintFor, plain, wantsColour } from "../../cli/colour.ts";
@@ -28,7 +28,7 @@ const waitsText = (plan: Plan<unknown>): string | undefined => {
   return waitsFor === undefined ? undefined : waitingText(waitsFor);
 };
 
-/** One line: what the step would do, for machines. */
+/** Returns the plan as one line of JSON, for machines. */
 const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string =>
   JSON.stringify({
     would: `${kind} ${namespace}/${name}`,
@@ -40,7 +40,7 @@ const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The fields in which a value would become another, as lines of a diff; `path` is where both stand. */
+/** Returns the changed fields as lines of a diff. `path`: the field path of both values. */
 const changesOf = (path: string, before: unknown, after: unknown): readonly string[] => {
   if (isDeepStrictEqual(before, after)) return [];
   const isNested = isRecord(after) && Object.keys(after).length > 0 && (before === undefined || isRecord(before));
@@ -72,7 +72,7 @@ const tones = { "+": "good", "-": "bad", "!": "wait", "~": "wait" } as const;
 
 const isSign = (sign: string): sign is keyof typeof tones => Object.hasOwn(tones, sign);
 
-/** The plan as a diff, for people; undefined when the step would change nothing. */
+/** Returns the plan as a diff, for people; undefined when the step would change nothing. */
 const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, paint: Paint): string | undefined => {
   const { stages, status, next } = plan;
   const waitsFor = waitsText(plan);
@@ -90,7 +90,7 @@ const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, p
   return [`${key.kind} ${key.namespace}/${key.name}`, ...painted, ...waits].join("\n");
 };
 
-/** A plan that is made again is later by the clock, and else the same. */
+/** Removes timestamps: a repeated plan differs in nothing else. */
 const withoutTimes = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "");
 
 const tellingNews = (
@@ -108,10 +108,10 @@ const tellingNews = (
   };
 };
 
-/** One line of JSON for each plan, also for one that changes nothing. */
+/** Prints one line of JSON for each plan, also for one that changes nothing. */
 export const tellPlans = (print: (line: string) => void): Shadow => tellingNews(print, shadowLine);
 
-/** A diff for each plan that changes something. */
+/** Prints a diff for each plan that changes something. */
 export const tellChanges = (print: (text: string) => void, paint: Paint = plain): Shadow =>
   tellingNews(print, (key, plan, object) => shadowText(key, plan, object, paint));
 
@@ -121,6 +121,6 @@ type Printer = {
   readonly isTerminal?: boolean;
 };
 
-/** How a dry run tells its plans: a diff for people, or lines of JSON. */
+/** Opens the output of a dry run: a diff for people, or lines of JSON. */
 export const shadowFor = ({ print, env, isTerminal = false }: Printer, output: "text" | "json"): Shadow =>
   output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));

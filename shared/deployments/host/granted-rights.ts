@@ -1,4 +1,7 @@
-/** Whether the account that a host has may do what a host does, asked once before it begins: a role of before, or one cut too far. */
+/**
+ * Checks at the start whether the host's account has the rights that a host needs. A role of an older version, or one
+ * that was cut down, lacks some.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { request } from "../../adapters/kubernetes/requests.ts";
@@ -39,13 +42,16 @@ const isGiven = (given: Given, { verb, resource, group }: Right): boolean =>
       (rule.resourceNames ?? []).length === 0,
   );
 
-/** Without these nothing can be run at all; without others only what needs them is held up, and told. */
+/**
+ * Resources without which a host can run nothing. A missing right to any other holds up only the work that needs it,
+ * and is reported.
+ */
 const essential = new Set(["pods", "services", "configmaps", "sparkapplications", "checkpoints"]);
 
 export type Lacking = {
-  /** One line that says what to change; undefined: nothing is missing, or nobody can say. */
+  /** One line that says what to change; undefined: nothing is missing, or the server cannot tell. */
   readonly line: string | undefined;
-  /** It is no use to begin. */
+  /** True: the host cannot work, and does not start. */
   readonly fatal: boolean;
 };
 
@@ -53,11 +59,11 @@ const nothing: Lacking = { line: undefined, fatal: false };
 
 type Asked = {
   readonly transport: Transport;
-  /** Empty: everywhere. */
+  /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
-  /** Families of kinds that are run; absent: all. */
+  /** Families to run; absent: all. */
   readonly families?: readonly Family[];
-  /** Records are kept elsewhere. */
+  /** True: records are stored outside the cluster, so rights to `Checkpoint` objects are not needed. */
   readonly elsewhere: boolean;
 };
 
@@ -73,7 +79,7 @@ const lackingIn = async (
     spec: { namespace },
   });
   const { incomplete, resourceRules } = review.parse(answer).status;
-  // Other authorizers than roles cannot list what they allow.
+  // Authorizers other than RBAC cannot list what they allow.
   if (incomplete) return [];
   return rightsIn(hostRulesOf(chosen))
     .filter(({ group }) => !(elsewhere && group === "rekindle.dev"))
@@ -88,7 +94,7 @@ const lineOf = (rights: readonly Right[], namespace: string): string => {
   return `this account may not ${told.join(", ")}${more} in namespace ${namespace}: grant it what rekindle manifests --rbac-only prints`;
 };
 
-/** Looks at each namespace; of those that are chosen by labels, and of all, at one in their place. */
+/** Checks each named namespace; where none is named, `default` stands for all. */
 const lookedAt = async (asked: Asked): Promise<Lacking> => {
   for (const namespace of asked.namespaces.length === 0 ? ["default"] : asked.namespaces) {
     const rights = await lackingIn(asked, namespace);
@@ -99,10 +105,13 @@ const lookedAt = async (asked: Asked): Promise<Lacking> => {
   return nothing;
 };
 
-/** A role that was applied a moment ago is known to the authorizer a moment later. */
+/** Delays before each retry, ms: the authorizer learns of a new role with a delay. */
 const againMs = [500, 1_500, 4_000];
 
-/** What the account lacks. Where the server does not answer such a question, nothing: the first step will tell. */
+/**
+ * Returns the rights that the account lacks; nothing where the server does not answer the review, because the first
+ * step then reports the error.
+ */
 export const findLacking = async (asked: Asked, wait: (ms: number) => Promise<unknown> = sleep): Promise<Lacking> => {
   try {
     let found = await lookedAt(asked);

@@ -1,21 +1,24 @@
-/** What happened to an object once and is shown as long as the object is there: the process that told it remembers it. */
+/**
+ * Metrics of one-time occurrences, shown as long as their object exists. The process in which one occurred remembers
+ * it.
+ */
 
 import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Figure, MetricSample } from "../../core/metric.ts";
 
-/** Objects that are remembered of each figure; of more, those told first are forgotten. */
+/** The most objects per metric; beyond that, the oldest are dropped. */
 const mostObjects = 10_000;
 
 export type Lasting = {
-  /** Keeps what lasts of these; the rest is what passes by. */
+  /** Remembers the lasting samples, and returns the others. */
   past(measures: readonly MetricSample[]): readonly MetricSample[];
-  /** The census with every place taken by what is known of its object; a place of which nothing is known is none. */
+  /** Replaces each lasting sample of the census by the remembered one of its object, and drops those without one. */
   among(census: readonly MetricSample[]): readonly MetricSample[];
 };
 
 const uidOf = ({ of }: MetricSample): string => of["uid"] ?? "";
 
-/** The first of a version stays; a later version's takes its place, as the latest. */
+/** Keeps the first sample of a version. A sample of another version replaces it and counts as the newest. */
 const remember = (known: Map<string, MetricSample>, measure: MetricSample): void => {
   const uid = uidOf(measure);
   if (known.get(uid)?.of["version"] === measure.of["version"]) return;

@@ -1,4 +1,7 @@
-/** The figures of a process: told by steps, requests and the queue; gauges are counted from the objects at each scrape. */
+/**
+ * The metrics of a process. Steps, requests and the queue feed counters and histograms; gauges are counted from the
+ * objects at each scrape.
+ */
 
 import { type Family, openMetrics } from "../../adapters/telemetry/metrics.ts";
 import { openProcessMetrics } from "../../adapters/telemetry/process.ts";
@@ -16,7 +19,7 @@ import { openLasting } from "./lasting-gauges.ts";
 
 export type Naming = {
   readonly prefix: string;
-  /** Labels of applications by which their figures are told apart, and `namespace`. */
+  /** Labels of applications that become labels of their metrics, or `namespace`. */
   readonly labels: readonly string[];
   readonly submitBuckets: readonly number[];
   readonly startBuckets: readonly number[];
@@ -35,7 +38,7 @@ const bucketsOf = ({ submitBuckets, startBuckets }: Naming, name: string): { buc
   return name.endsWith("start_latency_seconds_histogram") ? { buckets: startBuckets } : {};
 };
 
-/** Every figure of a process. */
+/** Returns every metric of a process. */
 export const familiesFor = (naming: Naming): readonly Family[] => [
   ...sparkFigures.map((figure) => ({
     figure: { ...figure, ...bucketsOf(naming, figure.name) },
@@ -48,18 +51,18 @@ export const familiesFor = (naming: Naming): readonly Family[] => [
 
 export type Metering = {
   readonly meter: Meter;
-  /** The same way to the server, each request counted. */
+  /** Wraps a transport: each request is counted. */
   counted(transport: Transport): Transport;
-  /** The same queue; it is noted when a message became ready. */
+  /** Wraps a queue: the time at which each message becomes ready is noted. */
   timed(queue: Queue): Queue;
-  /** A step of these messages, timed. */
+  /** Takes a step of these messages, and measures it. */
   step(messages: readonly Message[], take: () => Promise<Ending | undefined>): Promise<Ending | undefined>;
   scrape(): Promise<Scrape>;
 };
 
 export type Scrape = { readonly text: string; readonly type: string };
 
-/** The same figures, and those of the process itself behind them. */
+/** Adds the metrics of the process itself after the given ones. */
 export const withProcess = (scrape: () => Promise<Scrape>): (() => Promise<Scrape>) => {
   const { render } = openProcessMetrics();
   return async () => {
@@ -110,11 +113,14 @@ const counting = (transport: Transport, meter: Meter): Transport => {
   };
 };
 
-/** A figure that any process can tell at any time, for it is counted from the objects. */
+/** True for a metric that any process can report at any time, because it is counted from the objects. */
 const isCounted = ({ figure: { kind, standing, lasting } }: Family): boolean =>
   lasting !== true && (kind === "gauge" || standing === true);
 
-/** Those figures alone, under the names that a host's have: what happened is counted by the process that it happened in. */
+/**
+ * Opens only the metrics that are counted from objects, under the same names as a host's. Counters of occurrences
+ * belong to the process in which they occur.
+ */
 export const openGauges = (parts: Omit<Parts, "now">, without: readonly string[] = []): (() => Promise<Scrape>) => {
   const families = familiesFor(parts.naming).filter((one) => isCounted(one) && !without.includes(one.figure.name));
   const { render, contentType } = openMetrics(families);

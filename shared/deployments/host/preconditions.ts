@@ -1,11 +1,11 @@
-/** What a host looks at before it begins: whether it may do its work, and whether what it was told of is there. */
+/** Checks before a host starts: the rights of its account, and the namespaces that its settings name. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import { namespaces } from "../../kube/resources.ts";
 import type { Configuration } from "../settings/table.ts";
 import { findLacking } from "./granted-rights.ts";
 
-/** False where the account may not do what every host does. A dry run writes nothing, and needs less. */
+/** Returns false where the account lacks an essential right. A dry run writes nothing and is not checked. */
 export const mayBegin = async (
   warn: (line: string) => void,
   { namespaces, families, dryRun }: Pick<Configuration, "namespaces" | "families" | "dryRun">,
@@ -18,7 +18,7 @@ export const mayBegin = async (
   return !fatal;
 };
 
-/** Namespaces that are not there, which is most often a misspelling. Who may not know does not ask again. */
+/** Returns the namespaces that do not exist, which are most often misspelt. A failed read counts as existing. */
 export const missing = async (transport: Transport, names: readonly string[]): Promise<readonly string[]> => {
   const cluster = openCluster(transport);
   const found = names.map((name) =>
@@ -31,7 +31,7 @@ export const missing = async (transport: Transport, names: readonly string[]): P
   return names.filter((_, at) => gone[at] === true);
 };
 
-/** What a host is going to look after. */
+/** Returns the host's scope as one line. */
 export const scopeText = ({ namespaces, namespaceSelector, selector, dryRun }: Configuration): string =>
   [
     ...(namespaces.length === 0 ? [] : [`namespaces ${namespaces.join(", ")}`]),

@@ -1,4 +1,7 @@
-/** The host as a process: says where it is, stands aside where another controller leads, serves health, drains when told to stop. */
+/**
+ * The host as a process: it prints its cluster, stands by where another controller leads, serves health, and drains
+ * when it is stopped.
+ */
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { openJournal } from "../../adapters/journal.ts";
@@ -28,24 +31,24 @@ import { type Scrape, withProcess } from "./metrics.ts";
 import { mayBegin, missing, scopeText } from "./preconditions.ts";
 import { type Host, type HostSettings, startHost } from "./start.ts";
 
-/** What the HTTP door is built from. */
+/** The parts of the HTTP API. */
 export type DoorParts = {
   readonly ready: () => boolean;
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
-  /** The figures as Prometheus reads them; absent where none are kept. */
+  /** Metrics in the Prometheus text format; absent where there are none. */
   readonly scrape?: (() => Promise<Scrape>) | undefined;
-  /** The door stands open to the world: only callers who may read everything see figures. */
+  /** True: the API is open to the network, so only callers with the ability `read` in all namespaces get metrics. */
   readonly guarded?: true;
   /** Puts a notice that a node is about to go onto the queue; `until` in epoch ms. */
   readonly notice: (node: string, until: number, eventId: string) => Promise<void>;
   /** Kinds by the plural of their resource. */
   readonly plurals: Readonly<Record<string, string>>;
-  /** Absent where nothing may be read. */
+  /** Absent: the read API is off. */
   readonly reader?: Reader | undefined;
-  /** Who asks. Undefined without a secret: then no trigger is taken, and nothing is read. */
+  /** Identifies the caller. Undefined without a secret: triggers and reads are off. */
   readonly identify: Identify | undefined;
-  /** Absent where listeners may only answer. */
+  /** Absent: a listener acknowledges only by its answer to the update. */
   readonly acknowledging?: Acknowledging | undefined;
 };
 
@@ -57,15 +60,15 @@ export type Process = {
   readonly door: Door;
   readonly print: (line: string) => void;
   readonly warn: (line: string) => void;
-  /** What is printed is read by a person at a terminal. */
+  /** True: the output is a terminal. */
   readonly isTerminal?: boolean;
   /** Absent: structured lines on standard error. */
   readonly report?: Report;
-  /** Resolves when the process is told to stop. */
+  /** Resolves when the process is to stop. */
   readonly stopped: Promise<unknown>;
 };
 
-/** Reads the settings and runs until told to stop. Gives the exit code. */
+/** Reads the settings and runs until the process is stopped. Returns the exit code. */
 export const runHost = async (process: Process): Promise<number> => {
   const asked = await readConfiguration(process.args, process.env);
   switch (asked.do) {
@@ -123,7 +126,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   }
 };
 
-/** Opens everything, serves until told to stop, and closes it in reverse. */
+/** Opens everything, serves until the process is stopped, and closes in reverse order. */
 const work = async (
   process: Process,
   configuration: Configuration,
@@ -144,7 +147,7 @@ const work = async (
   }
 };
 
-/** Opens admission where it is wanted; loaded only then. A dry run registers nothing. */
+/** Opens admission where the settings enable it; its code is loaded only then. A dry run registers nothing. */
 const admit = async (process: Process, configuration: Configuration, { transport, report }: HostSettings) => {
   if (!configuration.admission) return undefined;
   if (configuration.dryRun) {
@@ -167,7 +170,7 @@ const journalIn = ({ stateDirectory: folder, dryRun }: Configuration): Journal |
   }
 };
 
-/** Each as `NAMESPACE=WEIGHT`. */
+/** Parses weights of the form `NAMESPACE=WEIGHT`. */
 const weightsOf = (texts: readonly string[]): ReadonlyMap<string, number> =>
   new Map(
     texts.map((one): [string, number] => {
@@ -225,7 +228,7 @@ type Serving = {
   readonly updates: Secret | undefined;
 };
 
-/** Serves health and triggers until the process is told to stop. */
+/** Serves the HTTP API until the process is stopped. */
 const serve = async (
   process: Process,
   { listen, cluster, checkpoints }: Configuration,

@@ -1,6 +1,6 @@
 /**
- * The host's queues and who takes from them: steps and deliveries have each their own, so that no step waits behind a
- * listener that does not answer.
+ * The host's queues and their workers. Steps and deliveries have separate ones, so that no step waits behind a listener
+ * that does not answer.
  */
 import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
@@ -8,24 +8,24 @@ import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { apart } from "../common/separate-queues.ts";
 
-/** Keys that a namespace is given in one turn; 1 for those that are not named. */
+/** How many keys of a namespace are taken in one turn; 1 for a namespace without an entry. */
 export type NamespaceWeights = ReadonlyMap<string, number>;
 
-/** Each for two seconds at most. */
+/** Deliveries at once; each takes two seconds at most. */
 const deliveriesAtOnce = 8;
 
 export type HostQueues = {
   /** Takes steps and deliveries. */
   readonly queue: Queue;
   readonly depth: EmbeddedQueue["depth"];
-  /** So many steps at once. */
+  /** Starts the workers. `parallel`: steps at once. */
   start(take: (messages: readonly Message[]) => Promise<boolean>, parallel: number): Workers;
 };
 
-/** Monotonic, ms: a wall clock that is set back would keep keys locked, and timers waiting, for as long as it was set back. */
+/** Monotonic, ms: a wall clock that is set back would keep keys locked, and timers waiting, for that time. */
 const now = (): number => performance.now();
 
-/** `timed`: the queue of steps as those who send to it see it. */
+/** Opens the queues. `timed` wraps the queue of steps for its senders. */
 export const openHostQueues = (
   visibilityMs: number,
   timed: (queue: Queue) => Queue,

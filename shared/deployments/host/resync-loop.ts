@@ -1,16 +1,16 @@
-/** Resyncs one after the other: at once, then every so often, and soon again when one could not come through. */
+/** Runs one resync after another: at once, then at an interval, and sooner after a failed one. */
 import type { Report } from "../../engine/ports.ts";
 
 export type Sweeping = {
-  /** True once a resync has come through. */
+  /** True once a resync has succeeded. */
   swept(): boolean;
-  /** Begins no other, and resolves when the one in flight is over. */
+  /** Begins no other resync, and resolves when the one in flight has ended. */
   stop(): Promise<void>;
 };
 
 const soonMs = 30_000;
 
-/** `sweep` gives how many keys it sent. */
+/** Starts the loop. `sweep` returns the number of keys that it sent. */
 export const startSweeping = (sweep: () => Promise<number>, everyMs: number, report: Report): Sweeping => {
   let swept = false;
   let stopped = false;

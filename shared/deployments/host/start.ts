@@ -39,71 +39,74 @@ export type HostSettings = {
   readonly cluster: string;
   /** Empty: all namespaces, unless a selector chooses some. */
   readonly namespaces: readonly string[];
-  /** Label selector of namespaces that are looked after besides those. */
+  /** Label selector of further namespaces. */
   readonly namespaceSelector?: string | undefined;
   readonly selector: string | undefined;
   readonly timing: Timing;
   /** Where records are kept; absent: as objects beside the applications. */
   readonly place?: Place;
-  /** Namespace of the records of what has none; absent: the adapter's. */
+  /** Namespace for records of cluster-scoped objects; absent: the adapter's default. */
   readonly home?: string;
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings;
   readonly spark: Options;
-  /** Families of kinds that are run; absent: all. */
+  /** Families to run; absent: all. */
   readonly families?: readonly Family[];
-  /** Who lets Volcano's groups of pods in; absent: whoever is found to. */
+  /** Whether Volcano's scheduler or Rekindle admits PodGroups; absent: detected. */
   readonly gang?: GangMode;
-  /** Namespaces from which commands for queues are obeyed; absent: the one of vcctl. */
+  /** Namespaces whose Commands apply to queues; absent: the namespace that vcctl uses. */
   readonly queueCommandNamespaces?: readonly string[];
-  /** How figures are called; absent: as upstream without any flag. */
+  /** Names of metrics; absent: upstream's defaults. */
   readonly naming?: Naming;
   /** Steps at once. */
   readonly concurrency: number;
-  /** Of these, so many may submit at once. */
+  /** Steps that may submit at once. */
   readonly maxSubmissions: number;
   /** Absent: all namespaces have the same share. */
   readonly namespaceWeights?: NamespaceWeights | undefined;
   readonly resyncMs: number;
   readonly visibilityMs: number;
-  /** What outlives the process; absent: nothing does. */
+  /** The quarantine's storage on disk; absent: it ends with the process. */
   readonly journal?: Journal | undefined;
-  /** Who is told of changes of state; absent: nobody. */
+  /** Listeners of status updates; absent: none are sent. */
   readonly listening?: Listening;
-  /** Shadow mode: plans are told, nothing is written. */
+  /** Dry run: receives each plan, and nothing is written. */
   readonly shadow: World["shadow"];
-  /** Tells whether another controller leads; absent: whatever others do, this host writes. */
+  /** Detects other controllers; absent: this host never stands by. */
   readonly lookout?: Lookout | undefined;
-  /** Shown every object that is watched, as the server gave it. */
+  /** Receives every watched object as the server sent it. */
   readonly see?: ((object: Stored) => void) | undefined;
 };
 
 export type Host = {
-  /** True once every watch has listed what there is, and a resync has come through. */
+  /** True once every watch has listed its objects and a resync has succeeded. */
   ready(): boolean;
-  /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
+  /** Requests a step of this key. An event id that was seen in the last five minutes is ignored. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
-  /** Writes down that a node is about to go, by its name or its machine's; `until` in epoch ms. */
+  /** Writes a notice onto the pods of a node, named by its own name or its machine's. `until` in epoch ms. */
   notice(node: string, until: number): Promise<void>;
-  /** Puts a message onto the queue of its key. */
+  /** Sends a message to the queue of its key. */
   send: Queue["send"];
   kinds(): readonly string[];
-  /** The figures as Prometheus reads them. */
+  /** Returns the metrics in the Prometheus text format. */
   scrape(): Promise<Scrape>;
   depth(): { readonly ready: number; readonly delayed: number; readonly busy: number };
   /** Stops watching, finishes the steps in flight, and resolves. */
   drain(graceMs: number): Promise<void>;
 };
 
-/** How long another controller may lead before we notice: `rekindle migrate` counts on it. */
+/**
+ * The interval of looks for another controller, ms. `rekindle migrate` counts on this host standing by within that
+ * time.
+ */
 const asideMs = 5_000;
 
-/** How long a namespace may bear a new label before its applications are looked at. */
+/** The interval of looks for newly selected namespaces, ms; their applications are looked at then. */
 const surveyMs = 10_000;
 
 const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
 
-/** A shadow tells nobody. */
+/** Opens status updates; a dry run sends none. */
 const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<World, "updates" | "deliver"> =>
   listening === undefined || shadow !== undefined
     ? {}
@@ -116,7 +119,10 @@ type Stepping = {
   readonly operators: readonly Operator<unknown>[];
 };
 
-/** Takes messages of one key; true when they are done, which those that are another controller's are, too. */
+/**
+ * Returns the function that takes messages of one key. It returns true when they are done; a message for a kind on
+ * standby is done without a step.
+ */
 const stepping =
   ({ world, metering, standing, operators }: Stepping) =>
   async (messages: readonly Message[]): Promise<boolean> => {
@@ -128,7 +134,10 @@ const stepping =
     return (await metering.step(messages, () => take(world, messages))) !== undefined;
   };
 
-/** The way to the server, its requests counted; the records, and the figures, which look at records uncounted. */
+/**
+ * Opens the transport that counts requests, the records, and the metrics. The metrics read records through the
+ * uncounted transport.
+ */
 const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Trail) => {
   const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
   const home = settings.home === undefined ? {} : { home: settings.home };
@@ -140,7 +149,7 @@ const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Tra
   return { metering, transport, checkpoints, hints };
 };
 
-/** What bounds one key's part in what all share. */
+/** Opens the limits on one key's use of shared resources. */
 const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns"> => ({
   quarantine: quarantineFor(decisionBudgetMs.host, journal),
   turns: openSubmissionSlots(maxSubmissions),
@@ -191,7 +200,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
       return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
     },
     notice: async (node, until) => {
-      // Written down before it is answered: the queue of a process goes with it. Who is not answered tells again.
+      // Written before the answer, because the queue is lost with the process. A sender without an answer sends again.
       for (const one of noticesOf(cluster, node, until)) await notice(one);
     },
     send: queue.send,
@@ -208,7 +217,10 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   };
 };
 
-/** Each time is told, however soon it comes again. When the other one has gone, everything is looked at again: what was heard meanwhile was let go. */
+/**
+ * Opens standby. It logs every change through the unlimited report. When the other controller has gone, a resync looks
+ * at everything, because messages were dropped meanwhile.
+ */
 const standingFor = async (
   { lookout: look, report }: HostSettings,
   operators: readonly Operator<unknown>[],

@@ -1,6 +1,6 @@
 /**
- * Alertmanager's webhook: which labels of an alert name an object of ours, and what the alert may do. An alert only asks
- * for a look, or tells of a node: what follows from it the steps decide.
+ * Alertmanager's webhook: the labels of an alert that name an object, and the intents that it may have. An alert only
+ * requests a step or gives notice of a node; the steps decide what follows.
  */
 import * as z from "zod";
 import { instantOf } from "../core/time.ts";
@@ -21,7 +21,7 @@ type Alert = z.infer<typeof alert>;
 /** Version 4 is what Alertmanager has sent since 0.16. */
 const webhook = z.looseObject({ version: z.literal("4"), alerts: z.array(alert).max(500) });
 
-/** The first of these labels that an alert has names the object; its kind stands beside it. */
+/** Labels that name an object, each with the object's kind. The first one that an alert has counts. */
 export const naming: readonly { readonly label: string; readonly kind: string }[] = [
   { label: "sparkapplication", kind: "SparkApplication" },
   { label: "label_sparkoperator_k8s_io_app_name", kind: "SparkApplication" },
@@ -33,10 +33,13 @@ export const naming: readonly { readonly label: string; readonly kind: string }[
   { label: "volcano_jobflow", kind: "JobFlow" },
 ];
 
-/** Where Prometheus has a `namespace` of its own, the object's is the exported one. */
+/**
+ * Labels of the object's namespace, the first one counts: where Prometheus sets its own `namespace`, the object's is
+ * the exported one.
+ */
 const places = ["rekindle_namespace", "exported_namespace", "namespace"] as const;
 
-/** What an alert may do, by its label `rekindle_action`; without one it asks for a step. */
+/** The values of the label `rekindle_action`; an alert without it requests a step. */
 export const actions = ["step", "node-leaving"] as const;
 
 const nothing = (why: string): Intent => ({ do: "nothing", why });
@@ -49,7 +52,7 @@ const namedIn = (given: Alert["labels"]): Named | undefined => {
   return row === undefined ? undefined : { kind: row.kind, namespace, name: given[row.label] ?? "" };
 };
 
-/** How long a node has that an alert speaks of, unless its annotation `until` says otherwise, ms. */
+/** How long a node stays after the alert's start, unless the annotation `until` says otherwise, ms. */
 const usualMs = 120_000;
 
 type Reading = { readonly kinds: readonly string[]; readonly now: number };
@@ -71,7 +74,7 @@ const intentOf = (given: Alert, { kinds, now }: Reading): Intent => {
   return named === undefined ? nothing("no label names an object that Rekindle runs") : stepOf(named, kinds, event);
 };
 
-/** What the alerts of a webhook ask for; undefined when it is none. */
+/** Returns the intents of the alerts; undefined where the body is not this webhook's. */
 export const alertIntents = (body: string, reading: Reading): readonly Intent[] | undefined => {
   try {
     return webhook.parse(JSON.parse(body)).alerts.map((one) => intentOf(one, reading));

@@ -1,7 +1,10 @@
-/** Who may ask for what over HTTP: callers by name, what proves who they are, and where each may act. */
+/** Callers of the HTTP API: their names, proofs of identity, abilities and namespaces. */
 import * as z from "zod";
 
-/** `trigger`: steps of named objects. `notice`: that a node is about to go. `read`: what there is. */
+/**
+ * `trigger`: request steps of named objects. `notice`: give notice that a node is about to go. `read`: use the read
+ * API.
+ */
 export const abilities = ["trigger", "notice", "read"] as const;
 export type Ability = (typeof abilities)[number];
 
@@ -18,9 +21,9 @@ const https = z
 const oidc = z.strictObject({
   issuer: https,
   audience: z.string().min(1),
-  /** Where the issuer's keys are; absent: where its discovery document says. */
+  /** URL of the issuer's keys; absent: from its discovery document. */
   jwks: https.optional(),
-  /** Whose tokens count; `*` stands for any text. */
+  /** Pattern of the token's subject; `*` stands for any text. */
   subject: z.string().min(1),
 });
 
@@ -29,12 +32,12 @@ export type Oidc = z.infer<typeof oidc>;
 const caller = z
   .strictObject({
     name: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "a name in lower case is needed" }),
-    /** Keys of signatures, the newest first: all of them hold, so that they can be changed without a gap. */
+    /** Keys of signatures, the newest first. All of them are valid, so that a key can be rotated without a gap. */
     keys: secrets.optional(),
-    /** For those who cannot sign: `Authorization: Bearer TOKEN`. */
+    /** Tokens for callers that cannot sign: `Authorization: Bearer TOKEN`. */
     tokens: secrets.optional(),
     oidc: oidc.optional(),
-    /** ARN of a user or role that API Gateway has let in; `*` stands for any text. */
+    /** Pattern of the ARN of a user or role that API Gateway has authorized; `*` stands for any text. */
     iam: z.string().startsWith("arn:", { error: "an ARN is needed" }).optional(),
     may: z.array(z.enum(abilities)).min(1).default(["trigger"]),
     /** Empty: all. */
@@ -56,7 +59,10 @@ export const callers = z
 
 export type Caller = z.infer<typeof caller>;
 
-/** Who holds the one secret of a deployment that names no callers, or several of them, a line each; may do everything. */
+/**
+ * Returns the one caller of a deployment whose setting is a secret, or several of them, a line each. It has every
+ * ability in all namespaces.
+ */
 export const holderOf = (text: string): Caller => ({
   name: "trigger",
   keys: text
@@ -68,11 +74,11 @@ export const holderOf = (text: string): Caller => ({
   perMinute: 6_000,
 });
 
-/** True where the caller may act. */
+/** Returns whether a namespace is one of the caller's. */
 export const reaches = ({ namespaces }: Caller, place: string): boolean =>
   namespaces.length === 0 || namespaces.includes(place);
 
-/** True of a text that a pattern with `*` stands for. */
+/** Returns whether a text matches a pattern with `*`. */
 export const matches = (pattern: string, text: string): boolean => {
   const [first = "", ...others] = pattern.split("*");
   if (others.length === 0) return pattern === text;

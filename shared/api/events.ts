@@ -1,6 +1,6 @@
 /**
- * Events from outside: CloudEvents 1.0 in both modes and in batches, and what EventBridge sends. A subject that names one
- * of our objects asks for its step; two types tell that a node is about to go.
+ * External events: CloudEvents 1.0 in both modes and in batches, and events of EventBridge. A subject that names an
+ * object requests its step; the type `dev.rekindle.node.leaving` and EC2's interruption events give notice of a node.
  */
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
@@ -11,7 +11,7 @@ import { type Intent, noticeOf, stepOf } from "./intent.ts";
 export type Headers = (name: string) => string | undefined;
 
 export type Reading = {
-  /** Kinds that have steps. */
+  /** Kinds that Rekindle runs. */
   readonly kinds: readonly string[];
   /** Kinds by the plural of their resource, as `sparkapplications`. */
   readonly plurals: Readonly<Record<string, string>>;
@@ -43,24 +43,27 @@ const bridged = z.looseObject({
   detail: z.looseObject({ "instance-id": z.string().regex(/^i-[0-9a-f]{8,17}$/) }),
 });
 
-/** Our own type of a notice; `subject` is the node, or its machine. */
+/** The CloudEvents type of a notice; `subject` is the name of the node or of its machine. */
 export const leavingType = "dev.rekindle.node.leaving";
 
-/** How long after EventBridge's event the machine is there, ms. A recommendation names no time: nobody is ended for one alone. */
+/**
+ * How long after EventBridge's event the machine stays, ms, by detail type. A recommendation names no time, and no pod
+ * is ended for one alone.
+ */
 export const machineEvents: Readonly<Record<string, number>> = {
   "EC2 Spot Instance Interruption Warning": 120_000,
   "EC2 Instance Rebalance Recommendation": 3_600_000,
 };
 
-/** What of an event's data says when the node goes. */
+/** The data of a notice, which may say when the node goes. */
 const leavingData = z.looseObject({ until: z.iso.datetime({ offset: true }).optional() }).optional();
 
-/** A node that is said to go, and nobody says when, has as long as EC2 gives. */
+/** How long a node stays where the event has no `until`, ms: as long as EC2 gives. */
 const usualMs = 120_000;
 
 const nothing = (why: string): Intent => ({ do: "nothing", why });
 
-/** `KIND/NAMESPACE/NAME`, or the path of an object as Knative's sources name it. */
+/** Parses a subject: `KIND/NAMESPACE/NAME`, or the path of an object as Knative's sources write it. */
 const stepIn = (subject: string, event: string, { kinds, plurals }: Reading): Intent => {
   const path = /^\/apis\/[^/]+\/[^/]+\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject);
   const [, kind = "", namespace = "", name = ""] =
@@ -90,16 +93,19 @@ const bridgeIntent = (given: z.infer<typeof bridged>, { now }: Reading): Intent 
   );
 };
 
-/** What EventBridge sends, also where it calls a function by itself; undefined when it is no such event. */
+/**
+ * Returns the intent of an event of EventBridge, also of one with which it invokes a function directly; undefined for
+ * any other value.
+ */
 export const bridgedIntent = (given: unknown, reading: Reading): Intent | undefined => {
   const { data } = bridged.safeParse(given);
   return data === undefined ? undefined : bridgeIntent(data, reading);
 };
 
-/** Attributes of a CloudEvent that are read from headers, where it comes in binary mode. */
+/** Attributes of a CloudEvent that are headers in binary mode. */
 const attributes = ["specversion", "id", "source", "type", "subject", "time"] as const;
 
-/** The headers that say what an event asks for, by name. A signed request must sign them beside its body. */
+/** Returns the headers with attributes of an event, by name. A signed request must sign them beside its body. */
 export const eventHeaders = (headers: Headers): Readonly<Record<string, string>> =>
   Object.fromEntries(
     attributes.flatMap((name) => {
@@ -113,7 +119,7 @@ const inBinary = (headers: Headers, body: string): unknown => {
   return { ...Object.fromEntries(given), data: jsonOf(body) };
 };
 
-/** Events in a request; undefined when there are none in it. */
+/** Returns the intents of the events in a request; undefined where it holds none. */
 export const eventIntents = (headers: Headers, body: string, reading: Reading): readonly Intent[] | undefined => {
   const type = (headers("content-type") ?? "").toLowerCase();
   if (headers("ce-specversion") !== undefined) {

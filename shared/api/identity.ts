@@ -1,31 +1,31 @@
 /**
- * Who asks: by a signature, a token, a token of an identity provider, or what API Gateway says of whom it let in. Secrets
- * are compared in constant time, all of them each time: how long an answer takes tells nobody which one was nearly right.
+ * Identifies callers by a signature, a token, a token of an identity provider, or the ARN that API Gateway has
+ * authorized. All secrets are compared, in constant time, so that the time of an answer tells nothing about them.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { verified } from "../core/signature.ts";
 import { type Caller, matches, type Oidc } from "./callers.ts";
 
-/** A request as far as it proves who sent it. */
+/** The parts of a request that identify its sender. */
 export type Asking = {
   readonly method: string;
-  /** As it was asked for, with what stands behind its question mark. */
+  /** Path and query, as the request has them. */
   readonly path: string;
   readonly body: string;
-  /** Of the headers that say what is asked for, those that are there: a signature must cover them. */
+  /** Headers of the request that carry attributes of an event: a signature must cover them. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly timestamp: string;
   readonly signature: string;
   /** The `Authorization` header; "": none. */
   readonly authorization: string;
-  /** ARN that API Gateway vouches for; never a header's. */
+  /** ARN that API Gateway has authorized; never taken from a header. */
   readonly arn: string | undefined;
 };
 
-/** Undefined: nobody we know, or nothing that proves it. */
+/** Returns the caller; undefined where it is unknown or its proof is not valid. */
 export type Identify = (asking: Asking) => Promise<Caller | undefined>;
 
-/** The subject of a token that this provider signed for us and that holds now; undefined for any other. */
+/** Returns the subject of a valid token of this provider for this audience; undefined for any other token. */
 export type SubjectOf = (provider: Oidc, token: string) => Promise<string | undefined>;
 
 type Desk = {
@@ -42,7 +42,7 @@ const isToken = ({ tokens = [] }: Caller, given: string): boolean =>
 const hasSigned = ({ keys = [] }: Caller, asking: Asking, now: number): boolean =>
   keys.map((key) => verified(key, asking, asking.signature, now)).includes(true);
 
-/** Three parts between dots: a token of an identity provider. */
+/** Returns whether a token has three parts between dots, as those of identity providers have. */
 const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 
 const providedFor = async (
@@ -57,7 +57,7 @@ const providedFor = async (
   return undefined;
 };
 
-/** Tells these callers apart. A request with a signature is judged by that alone. */
+/** Opens the identification of these callers. A request with a signature is judged by it alone. */
 export const identifier =
   (callers: readonly Caller[], { now, subjectOf }: Desk): Identify =>
   async (asking) => {

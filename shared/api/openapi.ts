@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document, made from the schemas that requests and answers are held to. Made when it is built, never while it runs. */
+/**
+ * The OpenAPI 3.1 document, generated from the schemas of requests and answers. It is generated at build time, never at
+ * run time.
+ */
 import * as z from "zod";
 import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./read-schemas.ts";
 

@@ -1,15 +1,18 @@
-/** How often each may ask: a bucket per name that fills evenly, as many names as fit. In memory, one per process or environment. */
+/**
+ * Rate limits: a token bucket per name that fills evenly, for the most recent names. In memory, one set per process or
+ * environment.
+ */
 import { forgetOldest } from "../core/bounded-map.ts";
 
-/** How long to wait, seconds; 0: go on. `cost` 0 only asks. */
+/** Returns how long the caller must wait, seconds; 0: go on. `cost` 0 checks without counting. */
 export type Rate = (who: string, perMinute: number, cost?: 0 | 1) => number;
 
 type Bucket = { readonly left: number; readonly at: number };
 
-/** So many names are remembered: those that asked last. */
+/** The most names that are kept: the most recent ones. */
 const mostNames = 10_000;
 
-/** `now`: milliseconds that only grow. */
+/** Opens the limits. `now`: monotonic, ms. */
 export const openRate = (now: () => number): Rate => {
   const buckets = new Map<string, Bucket>();
   return (who, perMinute, cost = 1) => {

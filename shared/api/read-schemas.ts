@@ -1,9 +1,9 @@
-/** What can be read over HTTP: what is asked for, and what is answered, as schemas. The OpenAPI document is made of them. */
+/** The schemas of the read API, for queries and answers; the OpenAPI document is generated from them. */
 import * as z from "zod";
 import { isLabelValue } from "../core/object.ts";
 import { isNamespace } from "./intent.ts";
 
-/** Kinds that are shown, the first where none is named. */
+/** Kinds of the read API; the first is the default of a query. */
 export const shownKinds = [
   "SparkApplication",
   "ScheduledSparkApplication",
@@ -15,7 +15,7 @@ export const shownKinds = [
 
 const cursor = z.object({ n: z.number().int().min(0).max(10_000), c: z.string().max(4_096).optional() });
 
-/** Where the next page begins: which of a caller's namespaces, and the API server's own token there. */
+/** The start of a page: `n`, the index of the caller's namespace; `c`, the API server's continue token there. */
 export type Cursor = z.infer<typeof cursor>;
 
 export const tokenOf = (at: Cursor): string => Buffer.from(JSON.stringify(at)).toString("base64url");
@@ -50,7 +50,7 @@ export const listQuery = z.strictObject({
 
 export type ListQuery = z.infer<typeof listQuery>;
 
-/** Where a page begins; undefined: the token is none of ours. */
+/** Returns where a page begins; undefined where the token is not valid. */
 export const beginsAt = ({ continue: token }: ListQuery): Cursor | undefined =>
   token === undefined ? { n: 0 } : cursorOf(token);
 
@@ -118,7 +118,7 @@ export const detail = item.extend({
   do: z.string().meta({ description: "what to do about it" }),
 });
 
-/** What a trigger is answered. */
+/** The answers to triggers. */
 export const accepted = z.object({ accepted: z.literal(true) });
 export const taken = z.object({
   accepted: z.number().int(),

@@ -1,4 +1,7 @@
-/** AdmissionReview → defaults, refusals and warnings for the Spark kinds; pure. Run by itself, it listens. */
+/**
+ * AdmissionReview → defaults, refusals and warnings for the kinds of Spark and Volcano, and patches of pods. Run by
+ * itself, it listens.
+ */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
 import { openAdmissionApp } from "../shared/deployments/admission/function.ts";
 import { once } from "../shared/deployments/common/once.ts";

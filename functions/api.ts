@@ -1,4 +1,4 @@
-/** The HTTP door: health, triggers and events that ask for steps, and what there is to read. Run by itself, it listens. */
+/** The HTTP API: health, triggers and events that request steps, and reads. Run by itself, it listens. */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
 import { apiApp } from "../shared/deployments/api/app.ts";
 import { takeBridged } from "../shared/deployments/api/eventbridge.ts";
@@ -12,7 +12,7 @@ const wiring = once(async () => {
   return { parts, answer: handle(apiApp(parts)) };
 });
 
-/** The Lambda handler of an HTTP API or a function URL, and of EventBridge, which calls it by itself. */
+/** The Lambda handler of an HTTP API or a function URL, and of EventBridge, which invokes it directly. */
 export const handler = async (event: LambdaEvent) => {
   const { parts, answer } = await wiring();
   return (await takeBridged(parts, event)) ?? (await answer(event));

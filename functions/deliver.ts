@@ -1,4 +1,7 @@
-/** Queue batch → status updates: at most one POST per key, and only the messages of failed keys come back. Run by itself, it polls the queue. */
+/**
+ * Queue batch → status updates: at most one delivery per key, and only the messages of failed keys come back. Run by
+ * itself, it polls the queue.
+ */
 
 import { once } from "../shared/deployments/common/once.ts";
 import { type Deliver, openDeliver } from "../shared/deployments/deliver/function.ts";

@@ -1,4 +1,4 @@
-/** Watches → queue, for a window of time that goes on where the last one ended. Run by itself, it has no end. */
+/** Watches → queue, for a window that begins where the last one ended. Run by itself, it has no end. */
 
 import { once } from "../shared/deployments/common/once.ts";
 import { type Forward, openForward } from "../shared/deployments/forward/function.ts";

@@ -5,9 +5,9 @@ import { runHost } from "../shared/deployments/host/process.ts";
 
 /** Runs until SIGTERM or SIGINT. Gives the exit code. */
 export const host = (args: readonly string[]): Promise<number> => {
-  // A burst of events must not make the young generation grow for good: that is a third of the host's memory.
+  // A burst of events must not enlarge the young generation for good: that is a third of the host's memory.
   setFlagsFromString("--semi-space-growth-factor=1");
-  // The old one is collected when it has grown by half, not when it has grown fourfold: another third, for a tenth more CPU.
+  // The old generation is collected when it has grown by half, not fourfold: another third, for a tenth more CPU.
   setFlagsFromString("--heap-growing-percent=50");
   return runHost({
     args,

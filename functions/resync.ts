@@ -1,4 +1,7 @@
-/** Schedule → one sweep: sends whatever is due, drifted, unfinished or orphaned. Run by itself, it sweeps again and again. */
+/**
+ * Schedule → one resync: sends each key that is due, drifted, unfinished or orphaned. Run by itself, it resyncs at an
+ * interval.
+ */
 import { once } from "../shared/deployments/common/once.ts";
 import { openResync, type Resync } from "../shared/deployments/resync/function.ts";
 

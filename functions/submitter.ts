@@ -1,11 +1,15 @@
-/** POST /api/v1/spark-submit → a driver pod: what a kubeflow operator with its RestSubmitter hands to us. Run by itself, it listens. */
+/**
+ * POST /api/v1/spark-submit → a driver pod, for a kubeflow operator with its RestSubmitter. Run by itself, it listens.
+ */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
 import { once } from "../shared/deployments/common/once.ts";
 import { openSubmitter, submitterApp } from "../shared/deployments/submitter/function.ts";
 
 const wiring = once(async () => handle(submitterApp(openSubmitter(process.env))));
 
-/** The Lambda handler of an HTTP API or a function URL. Who may call it is the cloud's to say: it asks for nothing itself. */
+/**
+ * The Lambda handler of an HTTP API or a function URL. The cloud authorizes its callers; the function checks no proof.
+ */
 export const handler = async (event: LambdaEvent) => (await wiring())(event);
 
 if (import.meta.main) {

@@ -1,4 +1,7 @@
-/** The admission webhook's HTTP door: two paths and pure answers; only quotas and queues, where they are looked at, need a cluster. */
+/**
+ * The HTTP server of the admission webhooks: two paths with pure answers. Only quotas and queues, where they are
+ * checked, are read from the cluster.
+ */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { BudgetError } from "../../core/errors.ts";
@@ -14,13 +17,13 @@ import { isVolcanos } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import { type Judging, type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
 
-/** The API server's own limit of an object, twice: as it was and as it is. */
+/** The largest body: the API server's size limit of an object, for the old and the new one. */
 const largest = 8 * 1024 * 1024;
 
-/** The quotas of a namespace, as the API server has them. Throws where it cannot be asked. */
+/** Reads the quotas of a namespace. Throws where the API server cannot be read. */
 export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
 
-/** That quotas cannot be asked blocks nobody. */
+/** Checks the quotas. A failed read allows the request with a warning. */
 const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdict): Promise<Verdict> => {
   if (!verdict.allowed || !isCounted(request)) return verdict;
   try {
@@ -32,17 +35,17 @@ const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdi
 };
 
 export type Admits = {
-  /** Bounds the judgement of one request; absent: nothing does. */
+  /** Limits the time for judging one request; absent: no limit. */
   readonly limit?: TimeLimit | undefined;
-  /** Queues and namespaces, for Volcano's kinds; absent: what rests on them is let pass. */
+  /** Reads queues and namespaces for Volcano's kinds; absent: checks that need them pass. */
   readonly around?: Surroundings | undefined;
-  /** Asked about what is otherwise allowed; absent: no quota is enforced. */
+  /** Reads quotas for requests that are otherwise allowed; absent: no quota is enforced. */
   readonly quotas?: Quotas | undefined;
-  /** Labels of the objects that this deployment looks after; absent: all. Others' are let pass. */
+  /** The label selector of the deployment's scope; absent: all objects. Objects outside it are allowed. */
   readonly selects?: Selects | undefined;
-  /** The namespaces that it looks after; absent: all. Where that cannot be told, everything is let pass. */
+  /** The namespaces in scope; absent: all. While they cannot be read, a request counts as out of scope. */
   readonly within?: NamespaceScope["within"] | undefined;
-  /** What is written into pods that ask for it, or belong to a resource group; absent: nothing. */
+  /** Rules that patch pods with an annotation or in a resource group; absent: no pod is patched. */
   readonly pods?: PodRules | undefined;
 };
 
@@ -52,7 +55,7 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
   return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 };
 
-/** One judgement may take so long, ms; the API server waits 3 s. */
+/** The time limit of one judgement, ms; the API server waits 3 s. */
 const judgementMs = 750;
 
 const tooLong =
@@ -75,7 +78,7 @@ const everywhere: NamespaceScope["within"] = async () => () => true;
 const isWithin = async ({ namespace = "default" }: AdmissionRequest, { within = everywhere }: Admits) =>
   (await within().catch(() => () => false))(namespace);
 
-/** Pods are chosen by a label or an annotation; queues stand in no namespace. */
+/** Returns whether a request is in scope. Pods are selected by a label or an annotation; queues have no namespace. */
 const isOurs = async (request: AdmissionRequest, admits: Admits) => {
   const { selects = () => true } = admits;
   if (request.kind.kind === "Pod") return true;

@@ -1,4 +1,4 @@
-/** Where admission's certificate comes from: a Secret that all replicas share and whoever comes first renews, or a folder. */
+/** The certificate of admission: from a Secret that all replicas share and the first one renews, or from a folder. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundled, isFresh, makePair, type Pair } from "../../adapters/certificates/pair.ts";
@@ -11,17 +11,20 @@ import { type Obj, type Ref, refText, type Stored } from "../../core/object.ts";
 import { secrets } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
 
-/** Gives the certificate to serve with now; asked again and again, it tells of changes. */
+/** Returns the certificate to serve with; called again at an interval, it returns a changed one. */
 export type Certificates = () => Promise<Served>;
 
-/** A certificate without an authority is trusted for other reasons, and nobody is told whom to trust. */
+/**
+ * A certificate to serve with. `ca` undefined: the webhooks are registered without a CA bundle, because the certificate
+ * is trusted otherwise.
+ */
 export type Served = Omit<Pair, "ca"> & { readonly ca: string | undefined };
 
 type Shared = {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;
-  /** Names and addresses that the API server calls. */
+  /** DNS names and addresses at which the API server calls admission. */
   readonly names: readonly string[];
   /** Epoch ms. */
   readonly now: () => number;
@@ -59,7 +62,9 @@ const isOurs = ({ metadata }: Stored): boolean =>
 
 const tries = 3;
 
-/** Several replicas agree because the first write wins: whoever comes later serves what is there. */
+/**
+ * Shares a certificate in a Secret. Replicas agree, because the first write wins and the others serve its certificate.
+ */
 export const sharedCertificates = (shared: Shared): Certificates => {
   const { transport, namespace, name, names, now } = shared;
   const cluster = openCluster(transport);
@@ -71,7 +76,7 @@ export const sharedCertificates = (shared: Shared): Certificates => {
     if (before !== undefined && !isOurs(before))
       throw new Error(`${refText(ref)} belongs to another owner: name another Secret with --admission-secret`);
     const made = await makePair(names, now());
-    // The authority of before stays trusted for as long as a replica may still serve with it.
+    // The earlier CA stays in the bundle: a replica may still serve a certificate of it.
     const next = { ...made, ca: bundled(made.ca, held.ca, now()) };
     const object = secretOf(shared, next, before);
     await (before === undefined ? cluster.create(ref, object) : replaceObject(transport, ref, object));
@@ -93,7 +98,7 @@ const read = (folder: string, file: string): Promise<string> =>
     throw new Error(`admission-certificates ${folder}: ${cause instanceof Error ? cause.message : cause}`);
   });
 
-/** `tls.crt` and `tls.key`, as cert-manager and kubectl name them, and `ca.crt`, if it is there. */
+/** Reads `tls.crt` and `tls.key`, as cert-manager and kubectl name them, and `ca.crt`, if it exists. */
 export const givenCertificates =
   (folder: string): Certificates =>
   async () => {

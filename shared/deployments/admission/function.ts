@@ -1,6 +1,6 @@
 /**
- * The wiring of the admission function: nothing to connect to, unless quotas are to be kept or labels choose namespaces;
- * Volcano's queues are looked at where quotas are.
+ * The wiring of the admission function. It connects to the cluster only where quotas are enforced or labels select
+ * namespaces; Volcano's queues are checked where quotas are.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
@@ -13,12 +13,12 @@ import { admissionApp } from "./app.ts";
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** How long it takes tells nothing of how much is right. */
+/** Compares in constant time. */
 const isSame = (given: string, expected: string): boolean => timingSafeEqual(hashOf(given), hashOf(expected));
 
 type App = ReturnType<typeof admissionApp>;
 
-/** Under the path that is its secret, where there is one: whoever does not know it finds nothing. */
+/** Builds the app, under the secret path where one is set; any other path is not found. */
 export const openAdmissionApp = async (env: Environment): Promise<App> => {
   const settings = settingsFor("admission", env);
   const app = await openApp(settings);

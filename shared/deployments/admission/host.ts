@@ -1,4 +1,4 @@
-/** Admission as a host's settings describe it. */
+/** Admission in a host, from the host's settings. */
 import { openTimeLimit } from "../../adapters/time-limit.ts";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import type { Transport } from "../../core/http.ts";
@@ -14,14 +14,14 @@ import { type OpenAdmission, serveAdmission } from "./server.ts";
 
 const everyMs = 60_000;
 
-/** What the certificate must be good for. */
+/** Returns the names that the certificate must cover. */
 const namesOf = (reach: Reach): readonly string[] => {
   if ("url" in reach) return [new URL(reach.url).hostname.replace(/^\[|\]$/g, "")];
   const { namespace, name } = reach.service;
   return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
 };
 
-/** Opens the door and registers it. */
+/** Serves admission and registers it with the API server. */
 export const openAdmission = (
   configuration: Configuration,
   transport: Transport,

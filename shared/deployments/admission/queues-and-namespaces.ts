@@ -1,4 +1,4 @@
-/** Queues and namespaces as admission asks for them: live, and within the time that the API server waits for an answer. */
+/** Live reads of queues and namespaces for admission, within the time that the API server waits for an answer. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
@@ -6,10 +6,10 @@ import { namespaces } from "../../kube/resources.ts";
 import { queues } from "../../volcano/resource.ts";
 import type { Surroundings } from "./volcano.ts";
 
-/** Two looks take at most 2 s of the 3 that the whole answer may take. */
+/** Timeout of one read, ms: two reads take at most 2 s of the 3 s for the whole answer. */
 const timeoutMs = 1_000;
 
-/** A burst asks once. */
+/** How long a listing is reused, ms: a burst of requests lists once. */
 const freshMs = 1_000;
 
 export const surroundingsOf = (transport: Transport, now: () => number): Surroundings => {

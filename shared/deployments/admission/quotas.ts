@@ -1,13 +1,16 @@
-/** Quotas as admission asks for them: live, and within the time that the API server waits for an answer. */
+/** Live reads of quotas for admission, within the time that the API server waits for an answer. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import { resourceQuotas } from "../../kube/resources.ts";
 import type { Quotas } from "./app.ts";
 
-/** Half of the 3 s that the whole answer may take. */
+/** Timeout of one read, ms: half of the 3 s for the whole answer. */
 const timeoutMs = 1_500;
 
-/** A burst asks once: usage is counted by a controller, and is no younger than this anyway. */
+/**
+ * How long a listing is reused, ms: a burst of requests lists once. A controller counts the usage, which is no fresher
+ * than this anyway.
+ */
 const freshMs = 1_000;
 const mostNamespaces = 1_000;
 
@@ -21,7 +24,7 @@ export const quotasOf = (transport: Transport, now: () => number): Quotas => {
     if (held !== undefined && now() - held.at < freshMs) return held.found;
     if (known.size >= mostNamespaces) known.clear();
     const found = asked(namespace);
-    // What failed is asked for again.
+    // A failed read is not reused.
     found.catch(() => known.delete(namespace));
     known.set(namespace, { at: now(), found });
     return found;

@@ -1,4 +1,4 @@
-/** Registers admission with the API server, and keeps what it is told to trust up to date. */
+/** Registers admission with the API server, and keeps the CA bundle of the webhooks current. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { applyObject, request } from "../../adapters/kubernetes/requests.ts";
 import { type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
@@ -25,7 +25,10 @@ const bundlesOf = (object: Obj | undefined): readonly unknown[] => {
   });
 };
 
-/** The server fills in defaults, so not the whole is compared: what we wanted then, and whom it trusts. */
+/**
+ * Returns whether the registration is current. The server fills in defaults, so only the digest of the wanted object
+ * and the CA bundles are compared.
+ */
 const isRegistered = (there: Stored | undefined, wanted: Obj): boolean =>
   there?.metadata.annotations?.[mark] === wanted.metadata.annotations?.[mark] &&
   JSON.stringify(bundlesOf(there)) === JSON.stringify(bundlesOf(wanted));
@@ -37,7 +40,10 @@ const marked = (object: Obj): Obj => ({
 
 const representatives: Readonly<Record<Family, Resource>> = { spark: sparkApplications, volcano: jobs };
 
-/** Webhooks for kinds that the server does not have would only be in the way of whoever looks at them. */
+/**
+ * Returns whether the server serves the API group and version of a resource. Webhooks for missing kinds would only
+ * confuse.
+ */
 const isServed = async (transport: Transport, { group, version }: Resource): Promise<boolean> => {
   try {
     await request(transport, "GET", `/apis/${group}/${version}`);
@@ -49,11 +55,11 @@ const isServed = async (transport: Transport, { group, version }: Resource): Pro
 };
 
 type Asked = Omit<Registration, "families"> & {
-  /** Families that are run here; absent: all. */
+  /** Families to run; absent: all. */
   readonly families?: readonly Family[];
 };
 
-/** Writes only what differs. Gives how much that was. */
+/** Writes the webhook configurations that differ. Returns how many were written. */
 export const register = async (transport: Transport, asked: Asked): Promise<number> => {
   const cluster = openCluster(transport);
   const served = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * Admission inside a host: an HTTPS door with a certificate that renews itself, registered with the API server. What goes
- * wrong with it after its start is told and tried again; the host runs applications all the same.
+ * Admission inside a host: an HTTPS server with a certificate that it renews, registered with the API server. An error
+ * after its start is logged and tried again, and the host goes on running applications.
  */
 import { createServer, type Server } from "node:https";
 import { getRequestListener } from "@hono/node-server";
@@ -13,21 +13,21 @@ export type Admission = {
   /** Host and port. */
   readonly listen: { readonly hostname: string; readonly port: number };
   readonly certificates: Certificates;
-  /** Tells the API server of the door, and whom to trust for it; gives how many objects it had to write. */
+  /** Registers the webhooks with this CA; returns how many objects it wrote. */
   readonly register: (ca: Registration["ca"]) => Promise<number>;
   readonly admits: Admits;
   readonly report: Report;
-  /** How often certificate and registration are looked after. */
+  /** The interval of checks of certificate and registration, ms. */
   readonly everyMs: number;
 };
 
 export type OpenAdmission = {
-  /** The port that it listens on. */
+  /** The port on which the server listens. */
   readonly port: number;
   close(): Promise<void>;
 };
 
-/** Longer than the API server waits for an answer. */
+/** Timeout of a request, ms: longer than the API server waits for an answer. */
 const requestMs = 5_000;
 
 const listening = (server: Server, { hostname, port }: Admission["listen"]): Promise<number> =>
@@ -50,7 +50,10 @@ const opened = (served: Served, admits: Admits): Server => {
   return server;
 };
 
-/** Trusted first, then served: no call meets a certificate that it was not told of. */
+/**
+ * Renews certificate and registration. The new CA is registered before the new certificate is served, so that no call
+ * meets a certificate that the API server does not trust.
+ */
 const renewed = async (admission: Admission, server: Server, before: Served): Promise<Served> => {
   const { certificates, register, report } = admission;
   const served = await certificates();
@@ -91,7 +94,7 @@ const lookAfter = (admission: Admission, server: Server, first: Served) => {
   };
 };
 
-/** Serves, then registers. Throws what is wrong at the start in one line. */
+/** Serves, then registers. Throws one line where the start fails. */
 export const serveAdmission = async (admission: Admission): Promise<OpenAdmission> => {
   const served = await admission.certificates();
   const server = opened(served, admission.admits);

@@ -1,15 +1,21 @@
-/** Volcano's kinds at the door: what their rules rest on is looked at first, and nobody is blocked when it cannot be. */
+/**
+ * Admission of Volcano's kinds: objects that their rules need are read first. A failed read refuses nothing and adds a
+ * warning.
+ */
 import type { AdmissionRequest, AdmittedObject, Verdict } from "../../kube/admission.ts";
 import { type Around, judgedBy, needsNamespace, needsQueues, patchedBy } from "../../volcano/admission/review.ts";
 
 export type Surroundings = {
-  /** All queues; those of the last second may be given where `fresh` is false. Throws where they cannot be asked for. */
+  /**
+   * Lists all queues; a listing of the last second may be reused where `fresh` is false. Throws where they cannot be
+   * read.
+   */
   queues(fresh: boolean): Promise<readonly AdmittedObject[]>;
-  /** Annotations of a namespace. Throws likewise. */
+  /** Reads the annotations of a namespace. Throws where they cannot be read. */
   annotations(namespace: string): Promise<Readonly<Record<string, string>>>;
 };
 
-/** Runs a judgement, which may be stopped when it takes too long. */
+/** Runs a judgement, which is stopped when it takes too long. */
 export type Judging = (work: () => Verdict) => Verdict;
 
 const told = (verdict: Verdict, cause: unknown): Verdict => {
@@ -18,7 +24,10 @@ const told = (verdict: Verdict, cause: unknown): Verdict => {
   return { ...verdict, warnings: [...verdict.warnings, `queues could not be read: ${why}`] };
 };
 
-/** What an older look speaks against may be right by now: a queue is often made right before its jobs. */
+/**
+ * Judges a request, with the queues if its rules need them. A Queue, and a request that a reused listing refuses, is
+ * judged on a fresh listing: a queue is often created right before its jobs.
+ */
 export const volcanoJudged = async (
   request: AdmissionRequest,
   judging: Judging,

@@ -1,4 +1,7 @@
-/** The gate before everything that is not health: who asks, whether they may, how often; and nothing of why not. */
+/**
+ * Access control of the HTTP API: identifies the caller, checks its ability and limits its rate. A refusal does not say
+ * which proof failed.
+ */
 import type { Context } from "hono";
 import * as z from "zod";
 import type { Ability, Caller } from "../../api/callers.ts";
@@ -8,10 +11,12 @@ import { openRate, type Rate } from "../../api/rate.ts";
 
 export type Admitted = { readonly caller: Caller; readonly body: string };
 
-/** A request that is let in, or the answer to one that is not. */
+/** Returns the admitted request, or the response that refuses it. */
 export type Gate = (c: Context, ability: Ability | undefined) => Promise<Admitted | Response>;
 
-/** What API Gateway says of a request, in both of its versions; only the platform that calls us can say it. */
+/**
+ * The request context of API Gateway, in both payload versions; only the platform that invokes the function can set it.
+ */
 const gateway = z.looseObject({
   requestContext: z.looseObject({
     http: z.looseObject({ sourceIp: z.string() }).optional(),
@@ -26,7 +31,7 @@ const connection = z.looseObject({
 
 type Origin = { readonly address: string; readonly arn: string | undefined };
 
-/** Where a request comes from, by the platform's own account; headers are anybody's words. */
+/** Returns the origin of a request, as the platform or the socket reports it; headers are not trusted. */
 export const originOf = (env: unknown): Origin => {
   const { data: platform } = gateway.safeParse(env);
   if (platform !== undefined) {
@@ -37,13 +42,13 @@ export const originOf = (env: unknown): Origin => {
   return { address: connection.safeParse(env).data?.incoming.socket.remoteAddress ?? "", arn: undefined };
 };
 
-/** Who is not known may try so often within a minute from one address. */
+/** Requests per minute without valid proof from one address. */
 export const strangersPerMinute = 60;
 
 export const wait = (c: Context, seconds: number): Response =>
   c.json({ error: "too many requests" }, 429, { "retry-after": String(seconds) });
 
-/** What a request shows of who asks. */
+/** Collects the proofs of identity in a request. */
 const askingOf = (c: Context, body: string, arn: string | undefined): Parameters<Identify>[0] => {
   const { search } = new URL(c.req.url);
   return {
@@ -55,7 +60,10 @@ const askingOf = (c: Context, body: string, arn: string | undefined): Parameters
   };
 };
 
-/** A request without any proof is refused before its body is read, so it needs no throttle in common with callers. */
+/**
+ * True for a request without any proof. It is refused before its body is read, so it does not share a rate limit with
+ * callers.
+ */
 const isUnproven = (c: Context, arn: string | undefined): boolean =>
   arn === undefined &&
   c.req.header("x-rekindle-signature") === undefined &&
@@ -63,7 +71,7 @@ const isUnproven = (c: Context, arn: string | undefined): boolean =>
 
 type Refuse = (c: Context, origin: Origin) => Response | undefined;
 
-/** Refuses before anything is read or hashed: a request without proof, and an address whose proofs failed too often. */
+/** Refuses before anything is read or hashed: a request without proof, and an address with too many failed proofs. */
 const unread =
   (rate: Rate): Refuse =>
   (c, { address, arn }) => {
@@ -75,7 +83,7 @@ const unread =
     return blocked > 0 ? wait(c, blocked) : undefined;
   };
 
-/** `now`: milliseconds that only grow. */
+/** Opens the access control. `now`: monotonic, ms. */
 export const openGate = (identify: Identify | undefined, now: () => number = () => performance.now()): Gate => {
   const rate = openRate(now);
   const refused = unread(rate);

@@ -1,4 +1,4 @@
-/** Acknowledgements that listeners send by themselves: signed with the key that their updates are signed with. */
+/** Acknowledgements that listeners send in a request of their own, signed with the key that signs their updates. */
 import { dedupe, digest, type Key } from "../../core/key.ts";
 import { listenerKey, type Signed, verified } from "../../core/signature.ts";
 import type { Queue } from "../../engine/ports.ts";
@@ -6,16 +6,21 @@ import { acknowledgementOf } from "../../updates/acknowledgement.ts";
 import type { Secret } from "../common/secret.ts";
 
 export type Acknowledging = {
-  /** Of the listener at this URL: it need not be signed, for the key is made of it. */
+  /**
+   * Verifies a signature of the listener at this URL. The URL itself is not signed, because the key is derived from it.
+   */
   readonly verify: (listener: string, signed: Signed, given: string) => Promise<boolean>;
-  /** False when `id` is no update's. What it acknowledges, if anything, its delivery says. */
+  /**
+   * Sends the acknowledgement to the queue; false when `id` is not the id of an update. The delivery decides what it
+   * acknowledges.
+   */
   readonly take: (key: Omit<Key, "cluster">, acknowledged: Acknowledged) => Promise<boolean>;
 };
 
-/** `event`: what two copies of one request share. */
+/** `event`: equal in two copies of one request. */
 export type Acknowledged = { readonly id: string; readonly listener: string; readonly event: string };
 
-/** Undefined without a secret: then the answer to the update itself is the only acknowledgement. */
+/** Opens acknowledgements; undefined without a secret: then only the answer to an update acknowledges it. */
 export const acknowledgingFor = (
   cluster: string,
   secret: Secret | undefined,

@@ -1,4 +1,4 @@
-/** The HTTP door: health, triggers, acknowledgements of updates, and what there is to read. */
+/** The HTTP API: health, metrics, triggers, the read API and acknowledgements of updates. */
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { stepOf } from "../../api/intent.ts";
@@ -29,13 +29,18 @@ const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): vo
   });
 };
 
-/** The URL at which the listener takes updates, by its own word. */
+/** Returns the URL at which the listener receives updates, as its request claims. */
 const listenerIn = (c: Context): string => c.req.header("x-rekindle-listener") ?? "";
 
-/** Why the acknowledgement is not its listener's: an address that failed too often, or a wrong signature. */
+/**
+ * Returns the refusal of an acknowledgement: too many failures from its address, or a wrong signature; undefined where
+ * it is valid.
+ */
 type Refuses = (c: Context, body: string) => Promise<Response | undefined>;
 
-/** Listeners have a throttle of their own: strangers here take nothing from callers. */
+/**
+ * Opens the check of acknowledgements. Its rate limit is separate, so that requests here do not count against callers.
+ */
 const openListeners = (verify: Acknowledging["verify"]): Refuses => {
   const rate = openRate(() => performance.now());
   return async (c, body) => {
@@ -68,7 +73,7 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): 
   });
 };
 
-/** The hono app; the same behind a host, a container and an HTTP function. */
+/** Builds the hono app, the same for a host, a container and an HTTP function. */
 export const apiApp = (parts: DoorParts): Hono => {
   const app = new Hono();
   const gate = openGate(parts.identify);

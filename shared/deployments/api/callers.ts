@@ -1,4 +1,4 @@
-/** The callers of a deployment, from the text that it is given: one secret, several of them, or callers as JSON. */
+/** The callers of a deployment, parsed from its setting: one secret, several of them, or callers as JSON. */
 
 import { openSubjects } from "../../adapters/oidc.ts";
 import { type Caller, callers, holderOf } from "../../api/callers.ts";
@@ -9,7 +9,7 @@ import type { Secret } from "../common/secret.ts";
 
 const shortest = 16;
 
-/** Throws one line that names every field that is wrong; no secret is in it. */
+/** Parses the callers. Throws one line that names every wrong field and contains no secret. */
 export const callersOf = (text: string): readonly Caller[] => {
   if (!text.startsWith("[")) {
     const holder = holderOf(text);
@@ -25,7 +25,9 @@ export const callersOf = (text: string): readonly Caller[] => {
   throw new Error(`callers: ${wrong.join("; ")}`);
 };
 
-/** Tells callers apart; undefined without any, and nothing is taken. A new secret makes new callers. */
+/**
+ * Opens the identification of callers; undefined without a secret. Callers are parsed again when the secret changes.
+ */
 export const identifyBy = (secret: Secret | undefined, report: Report): Identify | undefined => {
   if (secret === undefined) return undefined;
   const told = (issuer: string, cause: unknown): void =>
@@ -39,7 +41,7 @@ export const identifyBy = (secret: Secret | undefined, report: Report): Identify
   };
 };
 
-/** Rejects where the secret cannot be read, or names no callers. */
+/** Checks the setting. Rejects where the secret cannot be read or its callers cannot be parsed. */
 export const checkCallers = async (secret: Secret | undefined): Promise<void> => {
   if (secret !== undefined) callersOf(await secret());
 };

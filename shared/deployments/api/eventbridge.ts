@@ -1,4 +1,7 @@
-/** EventBridge calling the function by itself: whoever may invoke it was let in by IAM, and there is no signature to look at. */
+/**
+ * Events with which EventBridge invokes the function directly. IAM authorizes the invocation, so there is no signature
+ * to check.
+ */
 import { bridgedIntent } from "../../api/events.ts";
 import type { DoorParts } from "../host/process.ts";
 import { carry } from "./trigger-routes.ts";
@@ -10,7 +13,10 @@ const accepted = (count: number) => ({
   isBase64Encoded: false,
 });
 
-/** Undefined: the event is a request over HTTP, or nothing of EventBridge's. Throws when it cannot be taken: it comes again. */
+/**
+ * Handles an event of EventBridge; undefined for any other event. Throws when its intent cannot be sent: EventBridge
+ * tries again.
+ */
 export const takeBridged = async (
   parts: DoorParts,
   event: unknown,

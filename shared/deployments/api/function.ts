@@ -14,7 +14,7 @@ import { acknowledgingFor } from "./acknowledgements.ts";
 import { identifyBy } from "./callers.ts";
 import type { Reader } from "./reader.ts";
 
-/** Whoever asked is told nothing of why; a page that has expired is no trouble of ours. */
+/** Logs a failed read, because the caller gets no details. An expired page token (410) is not logged. */
 const told = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
   try {
     return await reading;
@@ -25,7 +25,10 @@ const told = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
   }
 };
 
-/** What reads is loaded by the first who reads, and triggers never pay for it; undefined without a cluster to read from. */
+/**
+ * Opens the read API; undefined without a cluster record. Its code is loaded with the first read, so that triggers do
+ * not load it.
+ */
 const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, report: Report): Reader | undefined => {
   if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
@@ -46,7 +49,9 @@ const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, repo
   };
 };
 
-/** What counts the cluster's objects, loaded by the first who scrapes; undefined without a cluster to read. */
+/**
+ * Opens metrics of the cluster's objects; undefined without a cluster record. The code is loaded with the first scrape.
+ */
 const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scrape>) | undefined => {
   const { clusterRecord, checkpoints, metricsPrefix: prefix, metricsLabels: labels } = settings;
   if (clusterRecord === undefined) return undefined;
@@ -61,7 +66,7 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
     );
 };
 
-/** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
+/** Builds the parts of the HTTP API from the environment. Nothing is connected, so the function is ready at once. */
 export const openDoor = (env: Environment): DoorParts => {
   const settings = settingsFor("api", env);
   const { cluster, updatesUrl } = settings;
@@ -74,7 +79,7 @@ export const openDoor = (env: Environment): DoorParts => {
     try {
       await queued(message, dedupe.trigger(message, digest(event)));
     } catch (cause) {
-      // Whoever asked is told nothing of our insides.
+      // The caller gets no details of a failure.
       report("error", "a trigger could not be sent", { key: textOf(message), error: String(cause) });
       throw cause;
     }

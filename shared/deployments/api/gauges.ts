@@ -1,11 +1,14 @@
-/** Figures of a function that only reads: what stands in the cluster, counted from its objects when somebody asks. */
+/** Metrics of the api function: gauges of the cluster's objects, counted at each scrape. */
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { type Naming, openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
 import type { Access } from "../settings/cluster.ts";
 import type { Place } from "../settings/record-store.ts";
 
-/** Records in a table are not counted, so that this function may read single records of the table and no more. */
+/**
+ * Metrics that are left out with a table: counting its records would need the right to scan it, and this function may
+ * only read single records.
+ */
 const ofRecords = ["rekindle_updates_waiting"];
 
 const everywhere = { namespaces: [], report: () => {}, now: Date.now };

@@ -1,4 +1,4 @@
-/** What there is to read over HTTP, each caller within its namespaces: what is elsewhere is not there. */
+/** The read API over HTTP. Each caller sees its namespaces only; an object elsewhere is answered as not found. */
 import type { Context, Hono } from "hono";
 import { type Caller, reaches } from "../../api/callers.ts";
 import { isName, isNamespace } from "../../api/intent.ts";
@@ -30,7 +30,7 @@ const list = async (c: Context, reader: Reader, caller: Caller, given: Query): P
   }
 };
 
-/** What of one object is asked for, by the last part of the path. */
+/** The parts of one object, by the last part of the path. */
 const parts: Readonly<Record<string, (shown: Shown) => object>> = {
   "": ({ detail }) => detail,
   "/executors": ({ executors }) => executors,
@@ -38,7 +38,7 @@ const parts: Readonly<Record<string, (shown: Shown) => object>> = {
   "/updates": ({ updates }) => updates,
 };
 
-/** `reader`: absent where nothing may be read. */
+/** Serves the read API. `reader` absent: it is off. */
 export const serveReads = (app: Hono, { reader }: DoorParts, gate: Gate): void => {
   app.get("/openapi.json", (c) => c.json(openApi));
   for (const path of ["/applications", "/jobs"])

@@ -1,4 +1,4 @@
-/** Reads what the door shows: objects page by page, and one object with its record and pods, as the command line does. */
+/** Reads objects for the HTTP API: page by page, or one with its record and pods, as the command line does. */
 import type { z } from "zod";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import {
@@ -26,7 +26,7 @@ import { labelOf, nodeNameOf, podStatus } from "../../kube/pods.ts";
 
 export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
 
-/** Everything of one object that is shown. */
+/** Everything that the API shows of one object. */
 export type Shown = {
   readonly detail: z.infer<typeof detail>;
   readonly executors: Executors;
@@ -35,7 +35,7 @@ export type Shown = {
 };
 
 export type Reader = {
-  /** `namespaces`: where the caller may look; empty: everywhere. */
+  /** `namespaces`: the caller's namespaces; empty: all. */
   list(query: ListQuery, at: Cursor, namespaces: readonly string[]): Promise<z.infer<typeof page>>;
   /** Undefined when there is no such object. */
   find(named: Named): Promise<Shown | undefined>;
@@ -43,7 +43,7 @@ export type Reader = {
 
 const shownKind = (kind: Kind): Item["kind"] => shownKinds.find((name) => name === kind.resource.kind) ?? shownKinds[0];
 
-/** What does not hold is left out. */
+/** Returns an object as an item of a list, without undefined fields. */
 const itemOf = (kind: Kind, object: Stored): Item => {
   const { name, namespace = "", uid, creationTimestamp } = object.metadata;
   const { state, attempts, message, ended } = kind.standingOf(object);
@@ -98,7 +98,7 @@ const shown = (kind: Kind, seen: Seen): Shown => {
 const kindFor = (name: string): Kind | undefined =>
   shownKinds.some((one) => one === name) ? kindNamed(name) : undefined;
 
-/** A kind that is not installed has nothing; a table that is not there is another matter. */
+/** True where the kind is not installed, which counts as no objects; a missing table stays an error. */
 const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && notServed(cause);
 
 export const openReader = (source: Source): Reader => ({

@@ -1,4 +1,4 @@
-/** Where the door reads from: the cluster, and the table where its records are, if they are in one. */
+/** The source of the read API: the cluster, and the table of its records, if they are in one. */
 import type { ReadTable } from "../../cli/tools.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { once } from "../common/once.ts";
@@ -6,7 +6,10 @@ import type { Access } from "../settings/cluster.ts";
 import type { Place } from "../settings/record-store.ts";
 import { openReader, type Reader } from "./reader.ts";
 
-/** The table of one cluster's records, its client loaded with the first request; undefined: they are objects of the cluster. */
+/**
+ * Returns the table of one cluster's records; undefined: they are objects of the cluster. The client is loaded with the
+ * first request.
+ */
 export const tableIn = (kept: Place, cluster: string): ReadTable | undefined => {
   if (kept.in === "kubernetes") return undefined;
   const { table: name, region } = kept;

@@ -1,4 +1,4 @@
-/** Triggers over HTTP: a step of one key, Alertmanager's webhook, and events. What they ask for goes onto the queue, and no further. */
+/** Triggers over HTTP: a step of one key, Alertmanager's webhook, and events. Each only sends messages to the queue. */
 import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { alertIntents } from "../../api/alerts.ts";
@@ -18,7 +18,7 @@ const mayAsk = (caller: Caller, intent: Wanted): boolean =>
 const about = (intent: Wanted): string =>
   intent.do === "notice" ? `notice ${intent.node}` : `step ${intent.kind}/${intent.namespace}/${intent.name}`;
 
-/** One of each: what several events ask of one object is one step. */
+/** Removes duplicates: several events about one object request one step. */
 const distinct = (intents: readonly Wanted[]): readonly Wanted[] => {
   const first = new Map<string, Wanted>();
   for (const intent of intents) if (!first.has(about(intent))) first.set(about(intent), intent);
@@ -27,7 +27,7 @@ const distinct = (intents: readonly Wanted[]): readonly Wanted[] => {
 
 type Parts = Pick<DoorParts, "kinds" | "trigger" | "notice">;
 
-/** Puts what is asked for onto the queue. Throws when that cannot be done: whoever asked asks again. */
+/** Sends the intent to the queue. Throws when that fails: the caller tries again. */
 export const carry = async ({ trigger, notice }: Parts, intent: Wanted): Promise<void> => {
   if (intent.do === "notice") await notice(intent.node, intent.until, intent.event);
   else await trigger({ kind: intent.kind, namespace: intent.namespace, name: intent.name }, intent.event);
@@ -49,7 +49,10 @@ const answer = async (
   return c.json({ accepted: allowed.length, ...(denied > 0 ? { denied } : {}), passed: [...new Set(passed)] }, 202);
 };
 
-/** A repeat within five minutes is the same event: by its signature, by the key that its sender gives it, else it is a new one. */
+/**
+ * Returns the id of the event, which is the same for a repeat within five minutes: from the signature, else from the
+ * Idempotency-Key, else from the time, so that each request counts.
+ */
 const eventOf = (c: Context, { caller }: Admitted, at: number): string => {
   const signed = c.req.header("x-rekindle-signature");
   if (signed !== undefined) return signed.replace(/^sha256=/, "");
@@ -69,7 +72,7 @@ const step = async (c: Context, parts: Parts, admitted: Admitted, key: Named): P
 
 const limited = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => c.json({ error: "body too large" }, 413) });
 
-/** `plurals`: kinds by the plural of their resource. */
+/** Serves the triggers. */
 export const serveTriggers = (app: Hono, parts: DoorParts, gate: Gate): void => {
   const { kinds, plurals } = parts;
   app.use("/reconcile/*", limited(65_536));

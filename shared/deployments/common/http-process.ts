@@ -12,7 +12,7 @@ type App = { readonly fetch: (request: Request) => Response | Promise<Response> 
 type Secure = {
   readonly cert: Buffer;
   readonly key: Buffer;
-  /** CA of client certificates; Node rejects clients without one of them. */
+  /** CA of client certificates: a client must present a certificate that it signed. */
   readonly ca?: Buffer;
   readonly requestCert?: true;
 };

@@ -42,7 +42,7 @@ const tableOf = (options: TableOptions): Required<Records> => {
   };
 };
 
-/** Errors that pass by themselves, which do not stop a start. */
+/** Statuses of errors that pass by themselves, which do not stop a start. */
 const passing: ReadonlySet<number> = new Set([0, 429]);
 const lasting: ReadonlySet<string> = new Set(["StoreMismatch", "StoreElsewhere"]);
 

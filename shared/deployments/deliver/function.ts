@@ -28,9 +28,9 @@ import { updatesFor } from "../common/updates.ts";
 import { timingOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
-/** What the operator decides about listeners. */
+/** Settings about listeners. */
 export type Listening = HttpsRules & {
-  /** Who is told where nobody else is named; "": nobody. */
+  /** The listener where neither object nor namespace names one; "": none. */
   readonly to: string;
   /** URLs or ARNs of queues that namespaces may name; absent: none. */
   readonly queues?: readonly string[] | undefined;
@@ -41,10 +41,7 @@ const resourcesOf =
   (kind: string): Resource | undefined =>
     operatorOf(kind)?.resource;
 
-/**
- * Takes the keys under which updates are delivered, and hands them to this sink. Keeps from a world what a delivery needs,
- * and nothing of its kinds.
- */
+/** Returns the function that delivers updates to this sink. Of the world's kinds it uses only their resources. */
 export const deliveryBy = (
   world: World,
   listening: Pick<Listening, "to">,
@@ -58,7 +55,7 @@ export const deliveryBy = (
   };
 };
 
-/** The same to all that can be listeners. */
+/** Returns the function that delivers updates to every kind of listener. */
 export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
   const events = eventSink({ cluster: world.cluster, resourceOf: resourcesOf(world) });
   const { to, queues = [] } = listening;
@@ -70,11 +67,11 @@ export const deliveryFor = (world: World, listening: Listening): NonNullable<Wor
   );
 };
 
-/** Takes a batch and says which of its messages are to be delivered again. */
+/** Handles a batch, and returns the messages that SQS must deliver again. */
 export type Deliver = (event: unknown) => Promise<BatchAnswer>;
 
 type Delivering = {
-  /** Gives the ids of what must be delivered again. */
+  /** Returns the ids of the messages that SQS must deliver again. */
   readonly take: (delivered: readonly Delivered[]) => Promise<readonly string[]>;
   readonly queue: string;
   /** Keys in work at once, of a process. */
@@ -82,7 +79,7 @@ type Delivering = {
   readonly report: Report;
 };
 
-/** Deliveries by this environment's settings. Nothing is connected before the first. */
+/** Opens deliveries from the environment's settings. Nothing is connected before the first one. */
 export const openDelivering = (env: Environment): Delivering => {
   const settings = settingsFor("deliver", env);
   const { updatesTo: to, updatesHosts: hosts, updatesQueues: queues, updatesAllowPrivate: allowPrivate } = settings;
@@ -110,7 +107,7 @@ export const openDelivering = (env: Environment): Delivering => {
   return { take, queue: settings.updatesUrl, concurrency: settings.concurrency, report };
 };
 
-/** Opens everything once for an environment's life. */
+/** Opens everything once per environment. */
 export const openDeliver = async (env: Environment): Promise<Deliver> => {
   const { take } = openDelivering(env);
   return async (event) => answerOf(await take(recordsOf(event)));

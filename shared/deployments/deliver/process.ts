@@ -1,4 +1,4 @@
-/** The deliver function as a process: it polls its queue until it is told to stop. */
+/** The deliver function as a process: it polls its queue until it is stopped. */
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
 import { stopped } from "../common/shutdown.ts";
@@ -6,7 +6,7 @@ import type { Environment } from "../settings/read.ts";
 import { againMs, batchesFor, graceMs, pause, visibilityMs } from "../wake/process.ts";
 import { openDelivering } from "./function.ts";
 
-/** Deliveries of status updates from their own FIFO queue. */
+/** Polls deliveries of status updates from their own FIFO queue. */
 export const pollDeliveries = async (env: Environment): Promise<void> => {
   const { take, queue, concurrency, report } = openDelivering(env);
   const { parallel, most } = batchesFor(concurrency);

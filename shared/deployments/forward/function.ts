@@ -1,4 +1,6 @@
-/** The wiring of the forward function: a window of watching, from the cursors that are kept and on to the FIFO queue. */
+/**
+ * The wiring of the forward function: a window of watching from the stored cursors, which sends keys to the FIFO queue.
+ */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Transport } from "../../core/http.ts";
@@ -34,7 +36,10 @@ export type ForwardParts = Scope & {
   readonly see?: ForwarderSettings["see"];
 };
 
-/** Keys with a record and no object: what vanished while nobody watched. Children's records are their owners'. */
+/**
+ * Finds keys with a record and no object: the object was deleted between windows. Records of child objects belong to
+ * their owners.
+ */
 const straysIn =
   ({ transport, cluster, operators, records }: ForwardParts) =>
   async ({ subject, namespace }: Loop, { known, cursor = "" }: WatchState): Promise<readonly Sending[]> => {
@@ -56,7 +61,10 @@ const straysIn =
       });
   };
 
-/** Windows over all that the operators watch. Asks the cluster who it is: another one's cursors mean nothing here. */
+/**
+ * Opens windows over everything that the operators watch. Reads the cluster's identity, because cursors of another
+ * cluster are not valid here.
+ */
 export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
   const { transport, report, records } = parts;
   const clusterUid = await identify(openCluster(transport));
@@ -64,7 +72,7 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
   return openWindows({ ...parts, cursors, strays: straysIn(parts), now: Date.now, random: Math.random });
 };
 
-/** The forwarder of this environment's settings. */
+/** Opens the forwarder from the environment's settings. */
 export const openForwarding = async (env: Environment) => {
   const settings = settingsFor("forward", env);
   const { fifoUrl, windowMs, cluster, selector, home } = settings;
@@ -86,7 +94,7 @@ export const openForwarding = async (env: Environment) => {
   const sightings = openSightings(cursors, sightingKey(cluster, namespaces));
   const groups = operators.map(({ resource }) => resource.group);
   const watching = { cluster: opened, groups, report, sightings, writers };
-  // Nobody is looked for where no lease is.
+  // Without leases in the settings there is no detection.
   const sighting = (): (() => Promise<void>) =>
     leasesOf(settings).length === 0 ? async () => {} : startSighting(watching);
   const windows = await windowsOver(parts);
@@ -103,11 +111,11 @@ export const openForwarding = async (env: Environment) => {
 
 export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;
 
-/** What is left for the last sends and the cursor when a window has ended. */
+/** Time for the last sends and the cursors after a window. */
 const reserveMs = 10_000;
 const shortestMs = 1_000;
 
-/** Opens everything once for an environment's life; what it knows of the cluster goes from window to window. */
+/** Opens everything once per environment; its knowledge of the cluster is kept from window to window. */
 export const openForward = async (env: Environment): Promise<Forward> => {
   const { windows, windowMs, report } = await openForwarding(env);
   return async (_, context) => {
@@ -118,7 +126,7 @@ export const openForward = async (env: Environment): Promise<Forward> => {
   };
 };
 
-/** The same without an end, as a process. */
+/** Watches without an end, as a process. */
 export const forwardUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
   const { windows, report } = await openForwarding(env);
   const stopping = new AbortController();

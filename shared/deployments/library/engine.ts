@@ -1,6 +1,6 @@
 /**
- * `rekindle/engine`: the step, its ports, and what a controller of another kind is written with. The ports are filled by the
- * caller; records in memory and a Kubernetes API behind a transport come with it.
+ * `rekindle/engine`: the step, its ports, and the types for a controller of another kind. The caller implements the
+ * ports; an in-memory record store and a Kubernetes client over a transport are included.
  */
 export { memoryCheckpoints } from "../../adapters/checkpoints/memory.ts";
 export { openCluster } from "../../adapters/kubernetes/cluster.ts";

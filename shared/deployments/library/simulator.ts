@@ -1,4 +1,4 @@
-/** `rekindle/simulator`: an in-memory Kubernetes under a virtual clock, and its door over HTTP for kubectl and clients. */
+/** `rekindle/simulator`: an in-memory Kubernetes under a virtual clock, with an HTTP server for kubectl and clients. */
 export { type Caller, openCaller } from "../../simulator/calling.ts";
 export type { NodeSpec } from "../../simulator/machines.ts";
 export { type Options, openSimulator, type Simulator, type SimulatorState } from "../../simulator/open.ts";

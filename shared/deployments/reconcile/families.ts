@@ -1,4 +1,7 @@
-/** The kinds of a function, each loaded with the first message for it: an environment that serves one kind loads one. */
+/**
+ * The kinds of a function, each loaded with the first message for it, so that an environment loads only the kinds that
+ * it serves.
+ */
 import type { Operator } from "../../core/operator.ts";
 import { type Delivered, longestBody } from "../../engine/intake.ts";
 import { readMessage } from "../../engine/message.ts";
@@ -13,13 +16,13 @@ import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/resource.ts";
 import { inCluster } from "../common/step-dependencies.ts";
 
-/** What a deployment decides for its kinds. */
+/** Settings of a deployment for its kinds. */
 export type KindSettings = {
-  /** What decides about applications' submissions; absent: the defaults. */
+  /** Options of Spark submissions; absent: the defaults. */
   readonly options?: Options;
-  /** What decides about queues; absent: the defaults. */
+  /** Options of Volcano queues; absent: the defaults. */
   readonly queues?: QueueOptions;
-  /** The families that are run; absent: all. */
+  /** Families to run; absent: all. */
   readonly families?: readonly Family[];
   /** Absent: the defaults. */
   readonly timing?: Timing;
@@ -49,23 +52,23 @@ const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usual
 
 const ofVolcano = [jobs, cronJobs, jobFlows, jobTemplates, queues];
 
-/** Where each kind stands in the API. */
+/** The resource of each kind but pods. */
 const places = [sparkApplications, ...ofVolcano, scheduledSparkApplications, sparkConnects].map((resource) => ({
   kind: resource.kind,
   resource,
 }));
 
-/** A pod's group is Volcano's. */
+/** Pods belong to the Volcano family by their PodGroup. */
 const pod = { kind: pods.kind, resource: pods, family: podGroups.group };
 
 export type Families = {
   readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
-  /** Of a kind that messages have been prepared for. */
+  /** Returns the operator of a kind that `prepare` has loaded. */
   readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
   prepare(delivered: readonly Delivered[]): Promise<void>;
 };
 
-/** The kinds of the families that are run; none is loaded yet. */
+/** Opens the kinds of the families to run, without loading any. */
 export const openFamilies = (settings: KindSettings = {}): Families => {
   const loaders = loadersFor(settings);
   const kinds = [...places, pod].filter(runs(settings.families ?? families));

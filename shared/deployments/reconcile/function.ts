@@ -24,14 +24,14 @@ import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../setti
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
 
-/** Takes a batch and says which of its messages are to be delivered again. */
+/** Handles a batch, and returns the messages that SQS must deliver again. */
 export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
 
-/** What a step may still need when its time to begin anything new is over: answers under way, its status, its sends. */
+/** Time that a step may need after its last new call: requests in flight, its status, its sends. */
 const reserveMs = 10_000;
 const shortestMs = 5_000;
 
-/** A step leaves before the environment is stopped. */
+/** Bounds the step's time, so that it ends before the environment is stopped. */
 const withDeadline = (world: World, remainingMs: number): World => {
   const left = remainingMs - reserveMs;
   if (left < shortestMs)
@@ -39,16 +39,16 @@ const withDeadline = (world: World, remainingMs: number): World => {
   return { ...world, timing: { ...world.timing, stepMs: Math.min(world.timing.stepMs, Math.max(0, left)) } };
 };
 
-/** Gives the ids of what must be delivered again. */
+/** Returns the ids of the messages that SQS must deliver again. */
 export type Take = (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
 
-/** Loaded only where somebody delivers. */
+/** Opens status updates; loaded only where a queue for deliveries is set. */
 const telling = async (world: World, to: string): Promise<Pick<World, "updates">> => {
   const { updatesFor } = await import("../common/updates.ts");
   return { updates: updatesFor(world, { to }) };
 };
 
-/** Loaded only when a node is about to go. */
+/** Opens notices; loaded only with the first notice. */
 const noticingFor = (world: World, namespaces: readonly string[]): Pick<World, "notice"> => ({
   notice: async (message) => (await import("../../forward/node-notice.ts")).noticing({ ...world, namespaces })(message),
 });
@@ -62,7 +62,7 @@ type Surroundings = {
   readonly report: Report;
 };
 
-/** Looks for other controllers, by the record that all functions share. */
+/** Opens standby, by the record of other controllers that all functions share. */
 const standingOf = ({ settings, opened, transport, territory, families, report }: Surroundings): FunctionStanding => {
   const { cluster, clusterUid, clock } = opened;
   const { cluster: alias, home } = settings;
@@ -75,7 +75,7 @@ const standingOf = ({ settings, opened, transport, territory, families, report }
   return openStanding({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
 };
 
-/** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
+/** Opens the reconcile function from the environment's settings. Nothing is connected before the first delivery. */
 export const openTaking = (
   env: Environment,
 ): Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & { readonly take: Take; readonly report: Report } => {
@@ -109,7 +109,8 @@ export const openTaking = (
   });
   const take: Take = async (delivered, remainingMs) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
-    // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.
+    // Without the cluster's identity no step may run; its messages are sent again later, so that they do not block
+    // their message groups.
     if ("reason" in opened) return await postpone(desk, delivered, opened);
     return await intake(withDeadline(opened, remainingMs), delivered);
   };
@@ -117,7 +118,7 @@ export const openTaking = (
   return { take, fifoUrl, concurrency, report };
 };
 
-/** Opens everything once for an environment's life. */
+/** Opens everything once per environment. */
 export const openReconcile = async (env: Environment): Promise<Reconcile> => {
   const { take } = openTaking(env);
   return async (event, context) => answerOf(await take(recordsOf(event), remainingMsOf(context)));

@@ -1,4 +1,4 @@
-/** The reconcile function as a process: it polls its queue until it is told to stop. */
+/** The reconcile function as a process: it polls its queue until it is stopped. */
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
 import { stopped } from "../common/shutdown.ts";
@@ -6,10 +6,10 @@ import type { Environment } from "../settings/read.ts";
 import { againMs, batchesFor, graceMs, pause, visibilityMs } from "../wake/process.ts";
 import { openTaking } from "./function.ts";
 
-/** A process has all the time that a step may take. */
+/** The remaining time that a process reports, ms: more than a step takes by default. */
 const unhurriedMs = 60_000;
 
-/** Steps from the FIFO queue. */
+/** Polls steps from the FIFO queue. */
 export const pollSteps = async (env: Environment): Promise<void> => {
   const { take: takeAll, fifoUrl: queue, concurrency, report } = openTaking(env);
   const { parallel, most } = batchesFor(concurrency);

@@ -1,4 +1,4 @@
-/** The wiring of the resync function: one sweep that ends in time, and goes on in the next run where it was left. */
+/** The wiring of the resync function: one resync that ends in time; the next run goes on where it stopped. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../../adapters/lambda/invocation.ts";
 import type { Report } from "../../engine/ports.ts";
@@ -22,7 +22,7 @@ export type SweepParts = {
   readonly scope: ResyncScope;
   readonly cursors: Cursors;
   readonly report: Report;
-  /** Kinds of another controller that leads are left out; absent: whatever others do, all are looked at. */
+  /** Leaves out kinds for which another controller is at work; absent: all kinds are resynced. */
   readonly standing?: FunctionStanding;
 };
 
@@ -31,7 +31,7 @@ const ours = async ({ scope, standing }: SweepParts): Promise<ResyncScope> => {
   return { ...scope, operators: scope.operators.filter((_, at) => aside[at] !== true) };
 };
 
-/** One run; `late` is asked before anything new is begun. Quiet writes nothing. */
+/** Runs one resync. `late` is called before each new piece of work. The cursor is written only if it changes. */
 export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => boolean): Promise<Swept> => {
   const { scope, cursors, report } = parts;
   const key = cursorKey(scope.cluster, scope.namespaces[0], "resync");
@@ -75,10 +75,10 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
 
 export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;
 
-/** What the last sends and the cursor may still need. */
+/** Time for the last sends and the cursor. */
 const reserveMs = 10_000;
 
-/** Opens everything once for an environment's life. */
+/** Opens everything once per environment. */
 export const openResync = async (env: Environment): Promise<Resync> => {
   const parts = await openSweep(settingsFor("resync", env));
   return (event, context) => {
@@ -87,7 +87,7 @@ export const openResync = async (env: Environment): Promise<Resync> => {
   };
 };
 
-/** Sweeps again and again, as a process. */
+/** Runs resyncs at an interval, as a process. */
 export const sweepUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
   const settings = settingsFor("resync", env);
   const parts = await openSweep(settings);

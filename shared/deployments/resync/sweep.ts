@@ -1,4 +1,4 @@
-/** One resync: pages the metadata of objects and checkpoints, and sends what deserves a step. */
+/** One resync: pages the metadata of objects and records, and sends the keys that need a step. */
 import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -13,10 +13,10 @@ import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 import type { Scope } from "../common/scope.ts";
 
-/** Checkpoints of others, whom the selector does not select, are left alone. */
+/** The scope of a resync. A record whose object the selector does not select is sent, too; its step does nothing. */
 export type ResyncScope = Scope & {
   readonly transport: Transport;
-  /** What is known of the records; absent: they are objects, of which the metadata is read. */
+  /** Hints of the records; absent: records are `Checkpoint` objects, and their metadata is read. */
   readonly hints?: Records["hints"];
   readonly queue: Pick<Queue, "send">;
   readonly operators: readonly (Pick<
@@ -25,25 +25,27 @@ export type ResyncScope = Scope & {
   > & {
     readonly watches?: readonly Watch[];
   })[];
-  /** Narrows `namespaces`; absent: not. */
+  /** Narrows `namespaces`. */
   readonly within?: NamespaceScope["within"];
-  /** Somebody delivers status updates: those that wait are sent for, too. */
+  /** True: status updates are delivered, so unacknowledged ones are sent, too. */
   readonly updates?: boolean;
   /** Epoch ms; absent: this machine's. */
   readonly now?: () => number;
-  /** Lets the event loop turn when it was held for long; absent: nobody else waits for it. */
+  /** Yields to the event loop when it was held for long; absent: never. */
   readonly breathe?: () => Promise<void>;
 };
 
-/** A run that must end in time, and goes on where another was left. */
+/** Limits of a run that must end in time and goes on where another run stopped. */
 export type Limits = {
-  /** True when nothing more may be begun. */
+  /** True when nothing new may begin. */
   readonly late: () => boolean;
   /** The key after which to begin; those before it come last. */
   readonly after: string | undefined;
 };
 
-/** How many keys were sent, and after which key to go on if there was no time for all. */
+/**
+ * Counts of keys that were sent and left. `next`: the key after which the next run begins; undefined: none are left.
+ */
 export type Swept = { readonly sent: number; readonly left: number; readonly next: string | undefined };
 
 type Chosen = {
@@ -76,7 +78,7 @@ const metadataOf = async (
 ): Promise<readonly Metadata[]> =>
   (await itemsOf(where, resource, { ...chosen, metadataOnly: true }, late)).map(({ metadata }) => metadata);
 
-/** What is known of the records without reading them. */
+/** Returns the hints of the records without reading the records. */
 export const hintsIn = async (
   where: Pick<ResyncScope, "transport" | "namespaces" | "hints">,
   late?: () => boolean,
@@ -84,7 +86,7 @@ export const hintsIn = async (
   (await where.hints?.(where.namespaces)) ??
   (await metadataOf(where, checkpointResource, {}, late)).map(hintOf).filter((hint) => hint !== undefined);
 
-/** What a listing gives; undefined where the server does not serve the kind. */
+/** Returns the listing; undefined where the server does not serve the kind. */
 const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefined> => {
   try {
     return await listing;
@@ -94,7 +96,10 @@ const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefin
   }
 };
 
-/** The objects of a kind; undefined when the server does not serve it, and need not. */
+/**
+ * Lists the objects of a kind; undefined where the server does not serve an optional kind, and for a cluster-scoped
+ * kind where the scope has named namespaces.
+ */
 const objectsOf = async (
   scope: ResyncScope,
   { resource, optional = false, scope: reach, field, settled }: ResyncScope["operators"][number],
@@ -108,8 +113,8 @@ const objectsOf = async (
 };
 
 /**
- * Owners of what waits to be taken up: one that rests, and whom nobody told, would not come to see it. What waits for
- * several kinds is listed once.
+ * Finds the owners of objects that wait for a step of their owner (`Watch.errand`): an owner at rest whose message was
+ * lost would not see them. A resource that several kinds watch is listed once.
  */
 const errandsIn = (scope: ResyncScope, late: () => boolean) => {
   const listed = new Map<Resource, readonly Stored[]>();
@@ -127,7 +132,7 @@ const errandsIn = (scope: ResyncScope, late: () => boolean) => {
   };
 };
 
-/** Everything due, in the order of keys. */
+/** Returns every due message, in the order of keys. */
 const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): Promise<readonly Due[]> => {
   const within = await scope.within?.();
   const hints = await hintsIn(scope, late);
@@ -157,7 +162,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
 
 const atOnce = 50;
 
-/** `sweep` names this run. A key that cannot be sent ends it: whoever called is told, and tries again. */
+/** Runs a resync within limits. `sweep` names the run. A failed send rejects, and the caller tries again. */
 export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, after }: Limits): Promise<Swept> => {
   const all = await findDue(scope, sweep, late);
   const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
@@ -175,6 +180,6 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message) };
 };
 
-/** A resync that takes the time it needs. Gives how many keys were sent. */
+/** Runs a resync without a time limit. Returns the number of keys sent. */
 export const resync = async (scope: ResyncScope, sweep: string): Promise<number> =>
   (await resyncWithin(scope, sweep, { late: () => false, after: undefined })).sent;

@@ -1,6 +1,6 @@
 /**
- * The RestSubmitter's HTTP door: submissions of a kubeflow operator are made without a JVM. It makes the driver pod and what
- * belongs to it, and nothing more: the operator goes on to follow it. A submission that comes twice is made once.
+ * The HTTP server of the RestSubmitter contract: it makes the submissions of a kubeflow operator without a JVM. It
+ * creates the driver pod and the objects beside it; the operator follows the run. A repeated submission is made once.
  */
 import { isIP } from "node:net";
 import { type Context, Hono } from "hono";
@@ -31,9 +31,9 @@ export type Submitter = {
   readonly cluster: Cluster;
   readonly sparkVersion: string;
   readonly now: () => number;
-  /** Submissions at once; more are asked to come back. */
+  /** Submissions at once; a further one is answered SUBMITTER_OVERLOADED. */
   readonly atOnce: number;
-  /** Follows a submission through what is asked of the cluster; absent: nobody does. */
+  /** Traces a submission through its requests to the API server; absent: no trace. */
   readonly trail?: Trail;
 };
 
@@ -48,7 +48,10 @@ class Refusal extends Error {
   }
 }
 
-/** What an answer of the API server means by the contract: 422 is the template's fault, trouble that passes is ours. */
+/**
+ * Maps an error of the API server to the contract's code: 422 is the template's fault, a transient error is the
+ * submitter's.
+ */
 const codeOf = ({ status }: ApiError): Code => {
   if (status === 422) return "INVALID_POD_TEMPLATE";
   return status === 0 || status === 429 || status === 503 || status === 504
@@ -64,7 +67,10 @@ const refOf = (resource: Resource, { metadata }: Obj): Ref => ({
 
 const isTaken = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "AlreadyExists";
 
-/** The pod that has the driver's name: the same submission's, or another's. */
+/**
+ * Returns the existing driver pod of this submission; undefined: none. Throws a refusal where the pod belongs to
+ * another submission.
+ */
 const standing = async (cluster: Cluster, { driver, id }: Submission): Promise<Stored | undefined> => {
   const { value } = await cluster.get(refOf(pods, driver));
   if (value === undefined || value.metadata.labels?.[idLabel] === id) return value;
@@ -72,7 +78,7 @@ const standing = async (cluster: Cluster, { driver, id }: Submission): Promise<S
   throw new Refusal({ code: "DRIVER_POD_ALREADY_EXISTS", message, id });
 };
 
-/** The driver pod, and whether it was there before. */
+/** Creates the driver pod, or adopts the one of an earlier try. `duplicate`: it existed before. */
 const driverOf = async (
   cluster: Cluster,
   submission: Submission,
@@ -88,7 +94,7 @@ const driverOf = async (
   }
 };
 
-/** Everything beside the driver pod, also after a first try that died in the middle. */
+/** Creates the objects beside the driver pod, also those that a killed earlier try has not created. */
 const complete = async (cluster: Cluster, submission: Submission, pod: Stored): Promise<void> => {
   for (const object of submission.others(pod)) {
     const resource = made.find(({ kind }) => kind === object.kind);
@@ -104,7 +110,7 @@ const complete = async (cluster: Cluster, submission: Submission, pod: Stored): 
   }
 };
 
-/** The trace of whoever hands it over, or one that begins with this submission, whoever sends it again. */
+/** Returns the trace of the request, or one that is derived from the submission's id, so that a repeat has the same. */
 const traceOf = (given: string | undefined, { id }: Submission): string =>
   given !== undefined && traceForm.test(given) ? given : begun(id);
 
@@ -150,7 +156,7 @@ const told = (c: Context, { code, message, id = "" }: Fault, now: () => number):
   return c.json({ submission_id: id, status, error_code: code, message, timestamp }, status);
 };
 
-/** The hono app; the same behind a process and a function URL. */
+/** Builds the hono app, the same for a process and a function URL. */
 export const submitterApp = (submitter: Submitter): Hono => {
   const app = new Hono();
   const { now, atOnce } = submitter;
@@ -178,7 +184,7 @@ export const submitterApp = (submitter: Submitter): Hono => {
   return app;
 };
 
-/** From a function's environment. */
+/** Opens the submitter from a function's environment. */
 export const openSubmitter = (env: Environment): Submitter => {
   const settings = settingsFor("submitter", env);
   const { sparkVersion } = settings;
@@ -192,7 +198,10 @@ const isLoopback = (listen: string): boolean => {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 };
 
-/** Whoever reaches it may run pods: beyond this machine it asks for a client's certificate, as upstream's submitter does. */
+/**
+ * Checks the address. Every client of the submitter may run pods, so beyond loopback it needs client certificates, as
+ * upstream's submitter does.
+ */
 export const mayListen = ({
   listen,
   tlsClientCaFile,

@@ -1,4 +1,4 @@
-/** The wiring of the wake function: what was held back until now goes onto the FIFO queue, under its own id. */
+/** The wiring of the wake function: a due timer's message goes to the FIFO queue under its own deduplication id. */
 import * as z from "zod";
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
 import type { Delivered } from "../../engine/intake.ts";
@@ -24,7 +24,10 @@ const delayedIn = (body: string): Parameters<Queue["send"]> | "newer" | undefine
   }
 };
 
-/** Ids of the deliveries that must come again. A copy of a timer vanishes on the FIFO queue by the id of both. */
+/**
+ * Returns the ids of the deliveries that must come again. The FIFO queue drops a second copy of a timer by the
+ * deduplication id that both share.
+ */
 export const wake = async (
   send: Queue["send"],
   report: Report,

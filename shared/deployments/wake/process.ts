@@ -1,4 +1,4 @@
-/** The wake function as a process, and how all of them poll that do so by themselves. */
+/** The wake function as a process, and the polling parameters of all functions that run as processes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
@@ -8,14 +8,14 @@ import { sendingTo } from "../common/sqs-sender.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 import { wake } from "./function.ts";
 
-/** As `infra/` sets it for the queues of the functions. */
+/** The visibility timeout, as `infra/` sets it for the queues of the functions. */
 export const visibilityMs = 90_000;
 export const againMs = 5_000;
 export const graceMs = 25_000;
 /** The most messages that SQS hands out at once. */
 const batch = 10;
 
-/** So many batches of so many messages at once are at most `concurrency` keys in work. */
+/** Returns the batches at once and the messages per batch: together at most `concurrency` keys in work. */
 export const batchesFor = (concurrency: number): { readonly parallel: number; readonly most: number } => {
   const parallel = Math.ceil(concurrency / batch);
   return { parallel, most: Math.floor(concurrency / parallel) };
@@ -23,7 +23,7 @@ export const batchesFor = (concurrency: number): { readonly parallel: number; re
 
 export const pause = async (ms: number): Promise<void> => void (await sleep(ms));
 
-/** Timers from the delay queue onto the FIFO queue. */
+/** Moves due timers from the delay queue to the FIFO queue. */
 export const pollTimers = async (env: Environment): Promise<void> => {
   const settings = settingsFor("wake", env);
   const { delayUrl } = settings;

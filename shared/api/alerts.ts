@@ -52,7 +52,7 @@ const namedIn = (given: Alert["labels"]): Named | undefined => {
   return row === undefined ? undefined : { kind: row.kind, namespace, name: given[row.label] ?? "" };
 };
 
-/** How long a node stays after the alert's start, unless the annotation `until` says otherwise, ms. */
+/** The time from the alert's start until its node goes, unless the annotation `until` says otherwise, ms. */
 const usualMs = 120_000;
 
 type Reading = { readonly kinds: readonly string[]; readonly now: number };

@@ -1,6 +1,7 @@
 /**
  * External events: CloudEvents 1.0 in both modes and in batches, and events of EventBridge. A subject that names an
- * object requests its step; the type `dev.rekindle.node.leaving` and EC2's interruption events give notice of a node.
+ * object requests its step; the type `dev.rekindle.node.leaving` and EC2's interruption and rebalance events give
+ * notice of a node.
  */
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
@@ -47,8 +48,8 @@ const bridged = z.looseObject({
 export const leavingType = "dev.rekindle.node.leaving";
 
 /**
- * How long after EventBridge's event the machine stays, ms, by detail type. A recommendation names no time, and no pod
- * is ended for one alone.
+ * By detail type: the time from EventBridge's event until the machine goes, ms. A recommendation names no time, and no
+ * pod is ended for one alone.
  */
 export const machineEvents: Readonly<Record<string, number>> = {
   "EC2 Spot Instance Interruption Warning": 120_000,
@@ -58,7 +59,7 @@ export const machineEvents: Readonly<Record<string, number>> = {
 /** The data of a notice, which may say when the node goes. */
 const leavingData = z.looseObject({ until: z.iso.datetime({ offset: true }).optional() }).optional();
 
-/** How long a node stays where the event has no `until`, ms: as long as EC2 gives. */
+/** The time until the node goes where the event has no `until`, ms: as long as EC2 gives. */
 const usualMs = 120_000;
 
 const nothing = (why: string): Intent => ({ do: "nothing", why });

@@ -13,7 +13,7 @@ export type Intent =
 /** The ability that each intent needs. */
 export const abilityFor: Readonly<Record<"step" | "notice", Ability>> = { step: "trigger", notice: "notice" };
 
-/** How long after its node has gone a notice is still accepted, ms: a node may be late. */
+/** The longest time after its node has gone at which a notice is still accepted, ms: a node may be late. */
 const lateMs = 300_000;
 
 const name = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -9,7 +9,7 @@ import type { Surroundings } from "./volcano.ts";
 /** Timeout of one read, ms: two reads take at most 2 s of the 3 s for the whole answer. */
 const timeoutMs = 1_000;
 
-/** How long a listing is reused, ms: a burst of requests lists once. */
+/** The longest age of a reused listing, ms: a burst of requests lists once. */
 const freshMs = 1_000;
 
 export const surroundingsOf = (transport: Transport, now: () => number): Surroundings => {

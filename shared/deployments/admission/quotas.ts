@@ -8,8 +8,8 @@ import type { Quotas } from "./app.ts";
 const timeoutMs = 1_500;
 
 /**
- * How long a listing is reused, ms: a burst of requests lists once. A controller counts the usage, which is no fresher
- * than this anyway.
+ * The longest age of a reused listing, ms: a burst of requests lists once. A controller counts the usage, which is no
+ * fresher than this anyway.
  */
 const freshMs = 1_000;
 const mostNamespaces = 1_000;

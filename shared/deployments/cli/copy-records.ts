@@ -1,7 +1,7 @@
 /**
- * `rekindle checkpoints migrate`'s part in the stores: each record is copied by a conditional save, and the source is
- * touched only where removal is asked for, and only while it says what was copied. So it may run beside hosts, die
- * anywhere, and be typed again; what a host saved after a copy is copied by the next run.
+ * The store side of `rekindle checkpoints migrate`. A conditional save copies each record. The source record is removed
+ * only if removal is requested, and only while it equals the copy. The command may run beside hosts, be killed at any
+ * point, and be repeated; the next run copies the records that a host saved after a copy.
  */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
@@ -18,7 +18,10 @@ import { type Place, place } from "../settings/record-store.ts";
 
 type Source = { readonly checkpoints: Checkpoints; keys(): AsyncGenerator<Omit<Key, "cluster">> };
 
-/** A checkpoint object whose metadata does not tell whose it is comes under its own name. */
+/**
+ * Lists the keys of `Checkpoint` objects. An object whose metadata names no key is listed with an empty kind, under its
+ * own name.
+ */
 async function* objectKeys(transport: Transport, namespaces: readonly string[]): AsyncGenerator<Omit<Key, "cluster">> {
   for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
     const paging = { resource: checkpointResource, namespace, metadataOnly: true };
@@ -51,7 +54,7 @@ const placeOf = (text: string): Place => {
 
 type Sound = { readonly record: CheckpointRecord; readonly version: Version };
 
-/** Whoever cannot be believed is left where it is. */
+/** Returns a readable record, or the reason why the record is left where it is. */
 const soundIn = (loaded: Loaded): Sound | string => {
   if (loaded.edited === true) return "it was edited: rekindle recover it first";
   const read = readRecord(loaded.record);
@@ -60,7 +63,7 @@ const soundIn = (loaded: Loaded): Sound | string => {
 
 type Did = Pick<Moved, "did" | "why">;
 
-/** Of two records that differ, the one about the same object with more saves is the later one. */
+/** Returns whether the record in the target is later: it is of the same object and has more saves. */
 const isLater = (there: unknown, here: CheckpointRecord): boolean => {
   const read = readRecord(there);
   return read.ok && read.record.uid === here.uid && read.record.saves > here.saves;
@@ -92,13 +95,16 @@ const moved = async (source: Checkpoints, target: Checkpoints, key: Key, move: M
   return await removed(source, key, sound);
 };
 
-/** What one record is in the way of holds up no other; what all would meet ends it. */
+/**
+ * Returns the outcome of a record that is too large, which is left out. Any other error would meet every record, and
+ * ends the migration.
+ */
 const told = (cause: unknown): Did => {
   if (cause instanceof ApiError && cause.reason === "RecordTooLarge") return { did: "refused", why: cause.message };
   throw cause;
 };
 
-/** Copies record by record, and tells what came of each. */
+/** Copies record by record, and yields the outcome of each. */
 export async function* moveRecords(transport: Transport, move: Move): AsyncGenerator<Moved> {
   const [from, to] = [placeOf(move.from), placeOf(move.to)];
   if (same(from, to)) throw new Error("--from and --to are the same place");

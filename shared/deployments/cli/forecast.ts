@@ -1,4 +1,7 @@
-/** What Rekindle would make of what another controller runs today, found out by making it; and of its flags. Pure. */
+/**
+ * Forecasts of a migration: the submissions that Rekindle would make for objects of another controller, and the
+ * handling of its flags. Pure.
+ */
 import type { FlagView, Forecast } from "../../cli/tools.ts";
 import type { Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
@@ -23,13 +26,15 @@ const sparkForecast = (object: Stored): Forecast => {
   return "refused" in made ? { refused: made.refused, notes: [] } : { refused: undefined, notes: made.notes };
 };
 
-/** An application's next submission, or what a Volcano job or flow will see. */
+/** Returns the forecast of an object: of an application's next submission, or of a Volcano object. */
 export const forecast = (object: Stored): Forecast =>
   object.apiVersion.startsWith("sparkoperator.k8s.io/") ? sparkForecast(object) : volcanoForecast(object);
 
 const tables: Readonly<Record<"spark" | "volcano", readonly Row[]>> = { spark: rows, volcano: volcanoRows };
 
-/** `--name=value` or `--name`, as a deployment of upstream's controller gives it. */
+/**
+ * Returns the handling of a flag, given as `--name=value` or `--name` as in the Deployment of upstream's controller.
+ */
 export const flagView = (text: string, family: "spark" | "volcano"): FlagView => {
   const table = tables[family];
   const [, name = "", value] = /^--([^=]+)(?:=(.*))?$/s.exec(text) ?? [];

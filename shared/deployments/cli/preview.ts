@@ -1,4 +1,4 @@
-/** What the next step of a key would do, found out by the engine itself with nothing to write with. */
+/** Previews the next step of a key: the engine decides it, and nothing is written. */
 import type { Session } from "../../cli/tools.ts";
 import type { Key } from "../../core/key.ts";
 import type { Plan } from "../../core/plan.ts";
@@ -15,7 +15,7 @@ export type Previewed =
   | { readonly would: "plan"; readonly plan: Plan<unknown> }
   | { readonly would: "nothing" | "stop"; readonly why: string };
 
-/** Looks at what stands in `table`, else in the cluster. */
+/** Previews the step. Records are read from `table`, else from the cluster. */
 export const preview = async (
   { transport, table }: Pick<Session, "transport" | "table">,
   key: Key,

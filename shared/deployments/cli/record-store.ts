@@ -1,9 +1,12 @@
-/** Which store of records the command line looks into: the one that hosts and functions are told of by the same variables. */
+/** The record store of the command line, named by the same variables as that of hosts and functions. */
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
 import type { RecordTable } from "../../cli/tools.ts";
 import { type Environment, settingsForCli } from "../settings/read.ts";
 
-/** The table that the environment names, opened without a request; undefined: records are objects of the cluster. Throws one line. */
+/**
+ * Opens the table that the environment names, without a request; undefined: records are objects of the cluster. Throws
+ * one line where a setting is wrong.
+ */
 export const openTable = (env: Environment): RecordTable | undefined => {
   const { cluster, checkpoints: kept } = settingsForCli(env);
   if (kept.in === "kubernetes") return undefined;

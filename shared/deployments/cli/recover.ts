@@ -1,7 +1,7 @@
 /**
- * `rekindle recover`'s part in the cluster: the same steps that a host takes, of keys that somebody names. It adopts, ends
- * and records; what is to be created is left to hosts, who alone know how they are set up. Each save is conditional, so
- * it may run beside a host, die anywhere, and be typed again.
+ * The cluster side of `rekindle recover`: it takes the same steps as a host, for the keys that the user names. It
+ * adopts, deletes and records; creations are left to hosts, which alone know their settings. Each save is conditional,
+ * so the command may run beside a host, be killed at any point, and be repeated.
  */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { checkpointRef } from "../../adapters/checkpoints/object.ts";
@@ -28,7 +28,7 @@ const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 
 const leftToHosts = "creating objects is left to a host";
 
-/** Events are told; everything else is made by hosts. */
+/** Wraps the cluster: Events are created; any other creation is left to hosts. */
 const withoutCreating = (cluster: Cluster): Cluster => ({
   ...cluster,
   create: (ref, object) => {
@@ -47,7 +47,10 @@ type Stage = {
   readonly ended: Set<string>;
 };
 
-/** As its deployment was set, as far as its record tells: the fence of one who recovers is no shorter than a host's. */
+/**
+ * Returns the fence and the timeout of the deployment, if its record holds them, so that the fence of a recovery is no
+ * shorter than a host's.
+ */
 const madeBy = (stored: unknown): Partial<typeof timing> => {
   const read = readRecord(stored);
   const { fenceMs, requestTimeoutMs } = (read.ok ? read.record.made : undefined) ?? {};
@@ -64,10 +67,10 @@ const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): RecoveryReq
   ...(returnMs === undefined ? {} : { returnMs }),
 });
 
-/** Where the key is, and where its record. */
+/** The cluster of a key, and the table of its record. */
 export type Place = Pick<Session, "transport" | "table">;
 
-/** The alias under which its host knows the cluster stands on its checkpoint, where that is an object. */
+/** Returns the host's alias of the cluster: the table's, or the label of the `Checkpoint` object. */
 const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> => {
   if (table !== undefined) return table.cluster;
   const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
@@ -95,7 +98,7 @@ const openStage = async (place: Place, given: Key, how: RecoverHow, sleep: Stage
   return { transport, world, key, how, sleep, findings, ended };
 };
 
-/** What its record still waits for; undefined when it is settled, or cannot be read. */
+/** Returns the remaining wait of a recovery; undefined where it is settled or the record cannot be read. */
 const leftIn = async ({ world, key }: Stage): Promise<string | undefined> => {
   const read = readRecord((await world.checkpoints.load(key))?.record);
   if (!read.ok) return undefined;
@@ -106,7 +109,7 @@ const leftIn = async ({ world, key }: Stage): Promise<string | undefined> => {
 
 const pollMs = 1_000;
 
-/** Steps until nothing is waited for any more, or time is over. */
+/** Takes steps until nothing is waited for or the time is over. Returns the remaining wait. */
 const follow = async (stage: Stage): Promise<string | undefined> => {
   const { how, sleep, world, key } = stage;
   for (let waited = 0; ; waited += pollMs) {
@@ -117,7 +120,7 @@ const follow = async (stage: Stage): Promise<string | undefined> => {
   }
 };
 
-/** A change of the object that matters to nothing but the watch of a host: it looks at once. */
+/** Annotates the object, so that a watching host takes a step at once. */
 const nudge = async ({ transport, world, key }: Stage): Promise<void> => {
   const resource = world.operatorOf(key.kind)?.resource;
   if (resource === undefined) return;
@@ -128,7 +131,7 @@ const nudge = async ({ transport, world, key }: Stage): Promise<void> => {
   await mergeObject(transport, { ref }, { metadata: { uid: object.metadata.uid, annotations } });
 };
 
-/** Forgets under which settings it was made: the next host takes it in under its own. */
+/** Removes the settings under which the record was made: the next host adopts it under its own. */
 const reconfigured = async ({ world, key }: Stage): Promise<string> => {
   const loaded = await world.checkpoints.load(key);
   const read = readRecord(loaded?.record);
@@ -147,8 +150,8 @@ const refusalOf = (ending: Ending, finding: Finding | undefined): string | undef
 };
 
 /**
- * Who leads the key's kind, as hosts see it: nothing of it is written while that lasts. `blind`: what could not be
- * looked at, where no sign means nothing.
+ * Finds other controllers of the key's kind by their leases; while one leads, nothing of the kind is written. `blind`:
+ * failed reads, where a missing sign proves nothing.
  */
 const leadersOf = async ({ transport, world, key, how }: Stage) => {
   if (how.coexist) return { signs: [], blind: [] };
@@ -169,7 +172,7 @@ const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
 
 const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
 
-/** A race is lost to a host that goes on itself, and trouble was in the way of beginning: the recovery is asked for again. */
+/** Requests the recovery; again, if a host won the race for the record or trouble prevented the beginning. */
 const asked = async (stage: Stage): Promise<Ending> => {
   const world = { ...stage.world, ask: askOf(stage.how) };
   for (let tries = 0; ; tries += 1) {
@@ -180,7 +183,7 @@ const asked = async (stage: Stage): Promise<Ending> => {
   }
 };
 
-/** Recovers one key, and tells what came of it. */
+/** Recovers one key, and returns the outcome. */
 export const recoverKey = async (
   place: Place,
   key: Key,

@@ -1,4 +1,4 @@
-/** What a submission would create, and what would keep it from being made: the pure rooms, asked without a cluster. */
+/** Renders the objects of a submission, or the reason of its refusal, by pure functions without a cluster. */
 import type { Rendered, Rendering } from "../../cli/tools.ts";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -13,7 +13,7 @@ import { readConfiguration } from "../settings/host.ts";
 
 type Case = Omit<Rendering, "settings"> & { readonly options: Options };
 
-/** A kind → the application that an object of it would run; undefined for what submits none. */
+/** By kind: the application that an object submits. Other kinds submit none. */
 const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> = {
   SparkApplication: (object) => object,
   ScheduledSparkApplication: (object) => {
@@ -28,8 +28,8 @@ const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> =
 const inCluster = "https://kubernetes.default.svc";
 
 /**
- * The objects of one attempt, in the order in which they are made: the ways to the driver when it has begun. The time of
- * submission is left at 0, so that the same input gives the same text.
+ * Renders the objects of one attempt in the order of their creation; those that follow the driver's start come last.
+ * The submission time is 0, so that the same input renders the same text.
  */
 const submission = (application: Obj, { attempt, uid, options }: Case): Rendered => {
   const read = parseSpec(application);
@@ -45,7 +45,7 @@ const submission = (application: Obj, { attempt, uid, options }: Case): Rendered
   return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes };
 };
 
-/** A SparkConnect's config map, service and server pod. */
+/** Renders a SparkConnect's ConfigMap, Service and server pod. */
 const connection = (object: Obj, { uid }: Case): Rendered => {
   const read = readSpec(object);
   if (!read.ok) return { refused: read.message };
@@ -65,14 +65,17 @@ const rendered = (object: Obj, of: Case): Rendered => {
   return submission(application, of);
 };
 
-/** As a host with these settings would make it; nothing is read from the environment. */
+/** Renders an object as a host with these settings would submit it; the environment is not read. */
 export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
   const asked = await readConfiguration(settings, {});
   if (asked.do === "run") return rendered(object, { ...of, options: sparkOptionsOf(asked.configuration) });
   return { refused: asked.do === "refuse" ? asked.problems.join("; ") : "after -- stand settings of a host only" };
 };
 
-/** What would be said of it at submission; undefined when nothing, or when it is none of ours. */
+/**
+ * Returns the refusal that an object would get at its submission; undefined where there is none, or where its kind is
+ * not rendered.
+ */
 export const problemWith = (object: Obj): string | undefined => {
   const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
   if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;

@@ -10,7 +10,7 @@ import { waitOf } from "../../core/plan.ts";
 import { waitingText } from "../../core/waiting-on.ts";
 
 export type CommandLine = {
-  /** The package's root, where infra/crds and package.json lie. */
+  /** The package's root, with infra/crds and package.json. */
   readonly root: URL;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly host: Tools["host"];
@@ -47,7 +47,7 @@ const preview = async (session: Session, key: Key): Promise<Preview> => {
   return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
 };
 
-/** Definitions by their files, which are named `group_plural.yaml`. */
+/** Reads the CRDs from their files, which are named `group_plural.yaml`. */
 const crds = async (root: URL): ReturnType<Tools["crds"]> => {
   const folder = new URL("infra/crds/", root);
   const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml")).sort();
@@ -75,7 +75,7 @@ const versionIn = async (root: URL): Promise<string> => {
   return isVersioned && typeof found.version === "string" ? found.version : "0.0.0";
 };
 
-/** Who reads our output may stop reading, as `head` does: that is no failure of ours. */
+/** Exits with code 0 when the reader of the output stops reading, as `head` does. */
 const endWithReader = (): void => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
@@ -83,13 +83,13 @@ const endWithReader = (): void => {
   });
 };
 
-/** Failures and warnings in their colours; what is longer than a line is help. */
+/** Colours failures and warnings; a text of several lines is help, and stays plain. */
 const warned = (text: string, paint: Paint): string => {
   if (/^(rekindle|error): /.test(text)) return text.replace(/^\w+:/, (head) => paint("bad", head));
   return text.includes("\n") ? text : paint("wait", text);
 };
 
-/** What the commands print, on this machine. */
+/** Opens input and output on this terminal. */
 const terminal = (
   env: CommandLine["env"],
 ): Pick<Tools, "paint" | "print" | "warn" | "confirm" | "now" | "sleep" | "stdin" | "stopped"> => {
@@ -111,10 +111,10 @@ const terminal = (
   };
 };
 
-/** Loaded when it is asked for: most commands need none of Spark. */
+/** Loads the forecasts on demand: most commands need no code of Spark. */
 const forecasts = async (): Promise<typeof import("./forecast.ts")> => await import("./forecast.ts");
 
-/** Everything that the commands ask for. */
+/** Opens the tools of all commands. */
 export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
   ...terminal(env),
   version: await versionIn(root),

@@ -6,7 +6,7 @@ import type { SecretSource } from "../settings/secret.ts";
 /** Returns the current text. Rejects with one line that says what to change. */
 export type Secret = () => Promise<string>;
 
-/** How long a text is used after its read, ms: every process uses a new one after that time. */
+/** The longest age of a text in use, ms: every process uses a new one after that time. */
 const heldMs = 300_000;
 const shortest = 16;
 

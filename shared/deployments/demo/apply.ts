@@ -1,4 +1,4 @@
-/** What `kubectl apply --server-side` does with a manifest, for the few kinds that the demo brings. */
+/** `kubectl apply --server-side` for the few kinds of the demo's manifests. */
 import { parse } from "yaml";
 import * as z from "zod";
 import type { Transport } from "../../core/http.ts";
@@ -28,7 +28,7 @@ const resources: readonly Resource[] = [
 
 const timeoutMs = 5_000;
 
-/** Applies one YAML document and gives back what the API made of it. */
+/** Applies one YAML document, and returns the stored object. */
 export const applyText = async (transport: Transport, text: string): Promise<Stored> => {
   const object = manifest.parse(parse(text));
   const { kind, metadata } = object;
@@ -46,7 +46,7 @@ export const applyText = async (transport: Transport, text: string): Promise<Sto
   return storedOf(`apply ${kind} ${name}`, response);
 };
 
-/** The log of a pod as far as there is one; what the API says instead, if it refuses. */
+/** Returns the log of a pod so far, or the error text of the API server. */
 export const logOf = async (transport: Transport, namespace: string, pod: string): Promise<string> => {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
   const { body } = await transport.send({ method: "GET", path, headers: {}, timeoutMs });

@@ -1,4 +1,4 @@
-/** What stands around the timeline: what this is, how it went, and what to try next. */
+/** The text around the timeline: the opening, the result, and the commands to try next. */
 import type { Claim } from "./claims.ts";
 import type { Figures } from "./diagram.ts";
 import { exampleFile, moreExamples } from "./manifests.ts";
@@ -20,7 +20,7 @@ const claimRow = ({ claim, holds, found }: Claim): Row => [
   [found, "dim"],
 ];
 
-/** How it went. */
+/** Returns the result: the claims and the figures. */
 export const closing = (claims: readonly Claim[], figures: Figures): readonly Row[] => {
   const { ms, invocations, killed, requests } = figures;
   const failed = claims.filter(({ holds }) => !holds).length;
@@ -33,7 +33,7 @@ export const closing = (claims: readonly Claim[], figures: Figures): readonly Ro
   ];
 };
 
-/** How the command was called decides how the next ones are written. */
+/** The spelling of commands, which follows that of the demo's own call. */
 export type Spelling = { readonly demo: string; readonly rekindle: string };
 
 export const spellingIn = (env: Readonly<Record<string, string | undefined>>): Spelling =>
@@ -64,7 +64,7 @@ export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
   ]),
 ];
 
-/** After the story: what it left. */
+/** Commands after the story, about the objects that it left. */
 const told: readonly Advice[] = [
   ["kubectl get sparkapplications,pods", ""],
   ["kubectl describe sparkapplication spark-pi", "its events"],
@@ -73,20 +73,20 @@ const told: readonly Advice[] = [
   ["kubectl delete sparkapplication spark-pi", "takes it all away"],
 ];
 
-/** Without the story: nothing has been applied. */
+/** Commands without the story: nothing is applied yet. */
 const untold = (place: (file: string) => string): readonly Advice[] => [
   [`kubectl apply -f ${place(exampleFile)}`, "runs it"],
   ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
 ];
 
-/** That the cluster stays, and how it is reached; said as soon as it is up. */
+/** Returns the address and the kubeconfig of the cluster, which stays up; printed as soon as it is up. */
 export const served = ({ url, kubeconfig }: Served): readonly Row[] => [
   [["  The cluster stays up", "bold"], [` at ${url} until Ctrl-C. In another terminal, from now on:`]],
   ...advice([[`export KUBECONFIG=${kubeconfig}`, ""]]),
   blank,
 ];
 
-/** What there is to try on the cluster that stays; `place` says where a file of the package lies. */
+/** Returns commands to try on the cluster that stays up. `place` returns the path of a file of the package. */
 export const serving = (
   { kubeconfig }: Served,
   { rekindle }: Spelling,

@@ -1,4 +1,7 @@
-/** What the demo claims, each held against what was read from the API; the demo fails when one does not hold. */
+/**
+ * The claims of the demo, each checked against objects that were read from the API; the demo fails when one does not
+ * hold.
+ */
 
 import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
@@ -6,7 +9,7 @@ import { applicationView, type ObservedCluster, type PodView, podsOf } from "./o
 
 export type Claim = { readonly claim: string; readonly holds: boolean; readonly found: string };
 
-/** What only the demo itself knows: what it did to the cluster and to the functions, and when. */
+/** Facts that only the demo knows: its faults in the cluster and the functions. */
 export type Deeds = {
   readonly killedExecutor: string | undefined;
   readonly killedInvocation: number | undefined;
@@ -16,10 +19,10 @@ export type Deeds = {
 export type Evidence = {
   readonly scene: ObservedCluster;
   readonly application: Stored | undefined;
-  /** States that the application was seen in, in order. */
+  /** States of the application, in the order of their appearance. */
   readonly states: readonly string[];
   readonly deeds: Deeds;
-  /** The driver's log, as the API gave it. */
+  /** The driver's log, as read from the API. */
   readonly log: string;
 };
 
@@ -38,7 +41,7 @@ const oneDriver = (pods: readonly PodView[], attempts: number): Claim => {
   return { claim: "one driver per attempt", holds: holds && attempts > 0, found: found === "" ? "no driver" : found };
 };
 
-/** The first executors have the numbers up to what was asked for; whoever comes later stands in for somebody. */
+/** Checks the replacement. The first executors have ids up to `wants`; each later one is a replacement. */
 const replaced = (pods: readonly PodView[], wants: number, name: string | undefined): Claim => {
   const claim = "a killed executor was replaced";
   const lost = pods.find((pod) => pod.name === name);
@@ -57,7 +60,7 @@ const outlived = ({ killedInvocation, tookOver }: Deeds): Claim => ({
   found: `killed: invocation ${killedInvocation ?? "none"}; took over: ${tookOver ?? "none"}`,
 });
 
-/** The line of a driver's log that says what it was all for. */
+/** Returns the line of the driver's log with the result. */
 export const piIn = (log: string): string | undefined =>
   log.split("\n").find((line) => line.startsWith("Pi is roughly 3."));
 

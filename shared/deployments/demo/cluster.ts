@@ -1,4 +1,4 @@
-/** The demo's cluster: the simulator on real time, with doors that count what goes through them. */
+/** The demo's cluster: the simulator in real time, with transports that count requests. */
 import type { Transport } from "../../core/http.ts";
 import { openSimulator, type Simulator } from "../../simulator/open.ts";
 import { drive } from "../../simulator/realtime.ts";
@@ -6,12 +6,12 @@ import type { Scripts } from "../../simulator/script.ts";
 
 export type DemoCluster = {
   readonly simulator: Simulator;
-  /** A door of its own for everybody who asks; `counted` is called for each request that passes. */
+  /** Opens a transport; `counted` is called for each request. */
   door(counted?: () => void): Transport;
   stop(): void;
 };
 
-/** Opens it at the present. `scripts` say how long simulated Spark takes. */
+/** Opens the cluster at the present time. `scripts` set the durations of simulated Spark. */
 export const openDemoCluster = (scripts: Scripts): DemoCluster => {
   const start = Date.now();
   const simulator = openSimulator({ start, seed: String(start), events: true, commands: true, scripts });

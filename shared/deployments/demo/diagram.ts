@@ -1,4 +1,4 @@
-/** The small picture under the timeline: the application, its pods and the functions, as the reader knows them. */
+/** The diagram under the timeline: the application, its pods and the functions. */
 import { checkpointName } from "../../adapters/checkpoints/object.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
@@ -34,7 +34,7 @@ const stateColours: Readonly<Record<string, Colour>> = {
   SUBMISSION_FAILED: "red",
 };
 
-/** How a pod looks: its sign, and its colour. */
+/** Returns the sign and the colour of a pod. */
 const signOf = ({ exit, phase }: PodView): readonly [sign: string, colour: Colour] => {
   if (exit !== undefined) return exit === 0 ? ["✔", "green"] : ["✖", "red"];
   return phase === "Running" ? ["●", "green"] : ["○", "yellow"];
@@ -65,7 +65,7 @@ const waitsFor = (scene: ObservedCluster, application: Stored): string => {
   return waits === "" ? "" : `waits for ${waits}`;
 };
 
-/** What is shown of the newest object: its head, its state and its pods. */
+/** The shown parts of the newest object: name, state, wait and pods. */
 type Portrait = {
   readonly name: string;
   readonly state: string;
@@ -102,7 +102,7 @@ const portraitOf = (scene: ObservedCluster): Portrait => {
   return kind === undefined ? ofApplication(scene, object) : ofOther(scene, kind, object);
 };
 
-/** The rows for the newest object; without one, of what is waited for. */
+/** Returns the rows for the newest object, or placeholders without one. */
 export const pictureOf = (scene: ObservedCluster, figures: Figures): readonly Row[] => {
   const { ms, invocations, killed, requests } = figures;
   const { name, state, waits, pods } = portraitOf(scene);

@@ -1,15 +1,18 @@
-/** What the demo does to its own cluster and functions, so that there is something to recover from. */
+/** The faults that the demo injects into its own cluster and functions. */
 import type { HttpRequest } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Notice } from "./instances.ts";
 import type { Said } from "./narration.ts";
 import { applicationView, type ObservedCluster, type PodView, podsOf } from "./observed-cluster.ts";
 
-/** The call in the middle of which the first function dies: the driver pod is on its way, its status is not written. */
+/**
+ * True for the request during which the first function is killed: it creates the driver pod, and the status is not
+ * written yet.
+ */
 export const createsDriver = ({ method, path, body }: HttpRequest): boolean =>
   method === "POST" && path.endsWith("/pods") && body?.includes('"spark-role":"driver"') === true;
 
-/** True for the first that it is true of, and never again. */
+/** Returns a predicate that is true only for the first match. */
 export const once = <T>(isIt: (one: T) => boolean): ((one: T) => boolean) => {
   let spent = false;
   return (one) => {
@@ -21,7 +24,7 @@ export const once = <T>(isIt: (one: T) => boolean): ((one: T) => boolean) => {
 
 const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`;
 
-/** What a cloud's console says, in words; `visibilityMs` is how long a dead invocation's message stays hidden. */
+/** Returns the text of a notice. `visibilityMs`: the visibility timeout of a killed invocation's message. */
 export const noticeText = (notice: Notice, visibilityMs: number): readonly Said[] => {
   switch (notice.did) {
     case "complained":
@@ -52,7 +55,7 @@ export const isOver = (scene: ObservedCluster, application: Stored): boolean =>
 export const runningExecutors = (scene: ObservedCluster, { metadata }: Stored): readonly PodView[] =>
   podsOf(scene, metadata.uid).filter(({ role, phase }) => role === "executor" && phase === "Running");
 
-/** Everything that was asked for runs, and the status says so. */
+/** Returns whether all requested executors run and the status is RUNNING. */
 export const isUp = (scene: ObservedCluster, application: Stored): boolean =>
   stateOf(scene, application) === "RUNNING" &&
   runningExecutors(scene, application).length >= applicationView(application).wants;

@@ -1,4 +1,7 @@
-/** The deployed whole in one process: forwarder, queue and resync are the host's, each delivery is an invocation. */
+/**
+ * A deployment with functions in one process: forwarder, queue and resync are the host's, and each delivery is an
+ * invocation.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers } from "../../adapters/embedded/workers.ts";
@@ -14,14 +17,14 @@ import { type InstanceSettings, openInstances, reportTo } from "./instances.ts";
 
 export type FunctionSettings = Pick<InstanceSettings, "kills" | "notice"> & {
   readonly transport: Transport;
-  /** How long the message of a dead invocation stays hidden. */
+  /** The visibility timeout of a killed invocation's message, ms. */
   readonly visibilityMs: number;
 };
 
 export type Functions = {
-  /** True once every watch has listed what there is. */
+  /** True once every watch has listed its objects and a resync has succeeded. */
   ready(): boolean;
-  /** How many there were for objects in namespaces. */
+  /** Returns the number of invocations for namespaced objects. */
   invocations(): number;
   stop(): Promise<void>;
 };
@@ -31,7 +34,10 @@ const parallel = 8;
 const resyncMs = 60_000;
 const graceMs = 500;
 
-/** The first resync makes the queues root and default, which have no namespace: their steps are no part of the story. */
+/**
+ * Returns whether an invocation is counted: those for the queues root and default, which the first resync creates and
+ * which have no namespace, are not.
+ */
 const counts = ({ namespace }: Key): boolean => namespace !== "";
 
 export const startFunctions = (settings: FunctionSettings): Functions => {
@@ -62,7 +68,7 @@ export const startFunctions = (settings: FunctionSettings): Functions => {
     invocations: instances.invocations,
     stop: async () => {
       await Promise.all([forwarder.stop(), sweeping.stop()]);
-      // The killed one never ends.
+      // The killed invocation never ends.
       await Promise.race([workers.stop(graceMs), sleep(graceMs)]);
     },
   };

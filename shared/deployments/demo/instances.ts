@@ -1,11 +1,11 @@
-/** Instances of the function as a cloud runs them: reused while they live, and dead between any two calls. */
+/** Instances of the function as a cloud runs them: reused while they run, and killed between any two calls. */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { type Key, type Message, textOf } from "../../core/key.ts";
 import { take } from "../../engine/batch.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import type { World } from "../../engine/world.ts";
 
-/** What a cloud's console would show: nothing of what the engine thinks. */
+/** An event that a cloud's console would show, without the engine's state. */
 export type Notice =
   | { readonly did: "killed"; readonly invocation: number; readonly request: HttpRequest }
   | { readonly did: "took over"; readonly invocation: number; readonly afterMs: number }
@@ -19,24 +19,27 @@ export type InstanceSettings = {
     readonly queue: Queue;
     readonly report: Report;
   }) => Promise<World>;
-  /** Whether the instance that has just sent this request is killed: no answer reaches it. */
+  /** Returns whether the instance that has just sent this request is killed; then no answer reaches it. */
   readonly kills: (request: HttpRequest) => boolean;
-  /** Whether an invocation for this key is counted; all others run without a number. */
+  /** Returns whether an invocation for this key is counted; all others run without a number. */
   readonly counts: (key: Key) => boolean;
   readonly notice: (notice: Notice) => void;
 };
 
 export type Instances = {
-  /** One delivery. Does not end when its instance is killed: then only the queue's visibility brings it back. */
+  /**
+   * Runs one delivery. It never ends when its instance is killed: the message comes back after the queue's visibility
+   * timeout.
+   */
   invoke(messages: readonly Message[]): Promise<boolean>;
-  /** How many were counted. */
+  /** Returns the number of counted invocations. */
   invocations(): number;
 };
 
-/** What an instance is doing, and whether it still does anything. */
+/** The current work of an instance, and whether it is killed. */
 type Life = { dead: boolean; invocation: number; messages: readonly Message[] };
 
-/** What becomes of a call of a process that is no more. */
+/** The result of each call of a killed process: it never ends. */
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 const mortal = (settings: InstanceSettings, life: Life, die: (request: HttpRequest) => void): Transport => ({
@@ -55,14 +58,14 @@ const mortalQueue = (queue: Queue, life: Life): Queue => ({
   sendLater: (message, id, delayMs) => (life.dead ? never() : queue.sendLater(message, id, delayMs)),
 });
 
-/** Passes on what went wrong by a fault of ours; all else shows in the API. */
+/** Passes on reports of level error; everything else shows in the API. */
 export const reportTo =
   (notice: InstanceSettings["notice"]): Report =>
   (level, message, fields) => {
     if (level === "error") notice({ did: "complained", message: `${message} ${JSON.stringify(fields ?? {})}` });
   };
 
-/** Keys whose invocation was killed, and since when (performance.now). */
+/** The time of the kill (performance.now, ms) by the key of a killed invocation. */
 type Orphans = Map<string, number>;
 
 const start = async (settings: InstanceSettings, life: Life, orphans: Orphans): Promise<World> => {
@@ -71,7 +74,7 @@ const start = async (settings: InstanceSettings, life: Life, orphans: Orphans): 
     life.dead = true;
     for (const message of life.messages) orphans.set(textOf(message), performance.now());
     const news = { did: "killed", invocation: life.invocation, request } as const;
-    // A console is slower than a watch: whoever looks at the API sees first what was done last.
+    // A console is slower than a watch: the reader of the API shows the last write first.
     setImmediate(() => notice(news));
   };
   const transport = mortal(settings, life, die);

@@ -1,18 +1,18 @@
-/** What the demo applies: our CRDs and our example as they are shipped, and what an installation brings beside. */
+/** The manifests of the demo: the CRDs and the example as they are shipped, and other objects of an installation. */
 import { readdir, readFile } from "node:fs/promises";
 
-/** The texts of what is applied. */
+/** The texts of the manifests. */
 export type Manifests = {
   readonly crds: readonly string[];
-  /** What the example runs as, and the namespace of records of what stands in none. */
+  /** The service account of the example, and the namespace for records of cluster-scoped objects. */
   readonly beside: readonly string[];
   readonly example: string;
 };
 
-/** The example, from the package's root. */
+/** Path of the example, from the package's root. */
 export const exampleFile = "infra/examples/spark-pi.yaml";
 
-/** Those of the other kinds, for whoever keeps the cluster up. */
+/** Paths of examples of other kinds, for a cluster that stays up. */
 export const moreExamples: readonly string[] = [
   "volcano-job",
   "volcano-jobflow",

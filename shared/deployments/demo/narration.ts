@@ -1,4 +1,4 @@
-/** What a change in the API means to a person: pure, and told of nothing but what the reader saw. */
+/** Describes changes in the API to a person. Pure: the reader's observations are the only input. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
@@ -24,7 +24,10 @@ import {
 export type Lane = "demo" | "application" | "checkpoint" | "driver" | "executor" | "pod" | "event" | "function";
 export type Tone = "plain" | "good" | "bad" | "faint";
 
-/** One thing that happened. Lines of `demo` and `function` are the demo's own; all others were read from the API. */
+/**
+ * One line of the timeline. Those of `demo` and `function` come from the demo itself; all others were read from the
+ * API.
+ */
 export type Said = { readonly lane: Lane; readonly tone: Tone; readonly text: string };
 
 const states: Readonly<Record<string, { readonly tone: Tone; readonly means: string }>> = {
@@ -55,7 +58,7 @@ const applicationSaid = ({ before, after }: Change): readonly Said[] => {
   return [...arrival, ...(changed ? [stateSaid(now, name)] : [])];
 };
 
-/** Whose it is, where there are several that it could be of. */
+/** Returns the name of the application as a suffix, where there are several. */
 const ofWhom = (scene: ObservedCluster, app: string): string => (namesIn(scene).length > 1 ? ` of ${app}` : "");
 
 const checkpointSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Said[] => {
@@ -71,7 +74,9 @@ const checkpointSaid = ({ before, after }: Change, scene: ObservedCluster): read
   return [{ lane: "checkpoint", tone: "faint", text: `${now.phase}${whose} is saved` }];
 };
 
-/** Which lost executor a new one stands in for: the first ones were asked for, each later one replaces a loss. */
+/**
+ * Returns the id of the lost executor that a new one replaces; undefined for one of the first, which were requested.
+ */
 const replacedBy = (scene: ObservedCluster, pod: Stored, { id, app }: PodView): number | undefined => {
   const application = applicationNamed(scene, app);
   const wants = application === undefined ? Number.POSITIVE_INFINITY : applicationView(application).wants;
@@ -116,14 +121,14 @@ const podSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Sa
   return [];
 };
 
-/** The state of an object of another kind, and what it waits for or what its end says. */
+/** Describes the state of an object of another kind, with its wait or its final message. */
 const standingSaid = (name: string, { state, ended, message, what }: Standing): Said => {
   const more = ended === undefined ? `waits for ${what.waitsFor}` : (message ?? "");
   const tone = ended === undefined ? "plain" : ended === "well" ? "good" : "bad";
   return { lane: "application", tone, text: `${name} is ${state}${more === "" ? "" : ` (${more})`}` };
 };
 
-/** An object of another kind: that it came, each state that it is in, and that it went. */
+/** Describes an object of another kind: its creation, each of its states, and its deletion. */
 const otherSaid =
   ({ resource, standingOf }: Kind) =>
   ({ before, after }: Change): readonly Said[] => {
@@ -142,7 +147,9 @@ const otherSaid =
     ];
   };
 
-/** Events about what Rekindle runs: those about pods repeat what the pods show themselves. */
+/**
+ * Events about objects that Rekindle runs. Those about pods are left out, because they repeat the pods' own changes.
+ */
 const event = z.looseObject({
   type: z.string(),
   reason: z.string(),
@@ -165,6 +172,6 @@ const tellers: ReadonlyMap<string, (change: Change, scene: ObservedCluster) => r
   ...otherKinds.map((kind) => [kind.resource.kind, otherSaid(kind)] as const),
 ]);
 
-/** What there is to say about one change; often nothing. */
+/** Returns the lines about one change; often none. */
 export const told = (change: Change, scene: ObservedCluster): readonly Said[] =>
   tellers.get((change.after ?? change.before).kind)?.(change, scene) ?? [];

@@ -1,4 +1,4 @@
-/** What a reader with nothing but the API knows: the objects as they are, and all that it ever saw. */
+/** The knowledge of a reader of the API: the current objects, and all that it has seen. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
@@ -15,10 +15,10 @@ export const applications: Resource = {
 };
 const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
 
-/** The kinds beside applications, as the command line knows them. */
+/** The kinds other than SparkApplication, as the command line knows them. */
 export const otherKinds: readonly Kind[] = everyKind.filter(({ resource }) => resource.kind !== applications.kind);
 
-/** What the reader follows. */
+/** Resources that the reader watches. */
 export const followed: readonly Resource[] = [
   ...[applications, pods, events, checkpointResource],
   ...otherKinds.map(({ resource }) => resource),
@@ -27,7 +27,7 @@ export const followed: readonly Resource[] = [
 export type ObservedCluster = {
   /** Every object ever seen, by UID, as it was last seen; in the order of their appearance. */
   readonly seen: ReadonlyMap<string, Stored>;
-  /** UIDs of those that are gone. */
+  /** UIDs of deleted objects. */
   readonly gone: ReadonlySet<string>;
 };
 
@@ -78,7 +78,7 @@ export type RecordView = {
   readonly waitsFor: string;
 };
 
-/** Undefined when the checkpoint is none that a newcomer could be told about. */
+/** Returns the shown fields of a record; undefined where it is not one of an application. */
 export const recordView = (object: Obj): RecordView | undefined => {
   const { data } = record.safeParse(object);
   if (data === undefined) return undefined;
@@ -96,12 +96,12 @@ export type PodView = {
   readonly name: string;
   readonly app: string;
   readonly role: "driver" | "executor" | "other";
-  /** Of an executor: its number. */
+  /** The id of an executor; 0 for other pods. */
   readonly id: number;
   readonly attempt: string;
   readonly phase: string;
   readonly node: string;
-  /** Undefined while it has not ended. */
+  /** Undefined while the container has not ended. */
   readonly exit: number | undefined;
   readonly waits: string;
   /** Name of the pod that owns it: an executor's driver. */
@@ -135,19 +135,19 @@ export const podView = (object: Obj): PodView => {
 const ofKind = ({ seen }: ObservedCluster, kind: string): readonly Stored[] =>
   [...seen.values()].filter((object) => object.kind === kind);
 
-/** Names of all applications ever seen; the newest last. */
+/** Returns the names of all applications ever seen; the newest last. */
 export const namesIn = (scene: ObservedCluster): readonly string[] => {
   const names = ofKind(scene, applications.kind).map(({ metadata }) => metadata.name);
   return names.filter((name, at) => names.lastIndexOf(name) === at);
 };
 
-/** The newest object of a kind that Rekindle runs and that is still there. */
+/** Returns the newest existing object of a kind that Rekindle runs. */
 export const newestIn = ({ seen, gone }: ObservedCluster): Stored | undefined => {
   const kinds = everyKind.map(({ resource }) => resource.kind);
   return [...seen.values()].filter(({ kind, metadata }) => kinds.includes(kind) && !gone.has(metadata.uid)).at(-1);
 };
 
-/** Pods of an object of another kind, by the labels that its kind gives them; gone ones too. */
+/** Returns the pods of an object of another kind, by the labels that its kind sets, deleted ones included. */
 export const podsOfKind = (scene: ObservedCluster, kind: Kind, name: string): readonly PodView[] => {
   const labels = Object.entries(kind.podLabels(name));
   return ofKind(scene, pods.kind)
@@ -155,7 +155,7 @@ export const podsOfKind = (scene: ObservedCluster, kind: Kind, name: string): re
     .map(podView);
 };
 
-/** The application of this name as it is; of several in a row the newest. */
+/** Returns the newest existing application of this name. */
 export const applicationNamed = (scene: ObservedCluster, name: string): Stored | undefined =>
   ofKind(scene, applications.kind)
     .filter(({ metadata }) => metadata.name === name && !scene.gone.has(metadata.uid))
@@ -166,7 +166,7 @@ export const recordNamed = (scene: ObservedCluster, name: string): Stored | unde
     .filter(({ metadata }) => metadata.name === name && !scene.gone.has(metadata.uid))
     .at(-1);
 
-/** All pods of one application object that were ever seen, gone ones too. */
+/** Returns all pods of one application object that were ever seen, deleted ones included. */
 export const podsOf = (scene: ObservedCluster, uid: string): readonly PodView[] =>
   ofKind(scene, pods.kind)
     .filter((pod) => labelOf(pod, "rekindle.dev/app-uid") === uid)

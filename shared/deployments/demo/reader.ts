@@ -1,4 +1,6 @@
-/** A reader of its own: it follows applications, pods, events and checkpoints through the API, as any client may. */
+/**
+ * A reader of the demo's cluster: it watches applications, pods, events and records through the API, as any client may.
+ */
 import type { Transport } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
@@ -7,11 +9,11 @@ import { pause } from "../../forward/pause.ts";
 import { followed, type ObservedCluster } from "./observed-cluster.ts";
 
 export type Reader = {
-  /** What is known now: the same object, which grows. */
+  /** The current knowledge; always the same object, which changes. */
   readonly scene: ObservedCluster;
   /** Resolves once everything has been listed. */
   readonly listed: Promise<void>;
-  /** Resolves true as soon as the scene is so, false when the signal is raised first. */
+  /** Resolves true as soon as `isSo` holds, false when the signal is aborted first. */
   until(isSo: (scene: ObservedCluster) => boolean, signal: AbortSignal): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -19,7 +21,7 @@ export type Reader = {
 export type ReaderSettings = {
   readonly transport: Transport;
   readonly namespace: string;
-  /** Every change, in the order in which the API told it; the scene holds it already. */
+  /** Receives every change in the order of the API; the scene contains it already. */
   readonly changed: (change: Change, scene: ObservedCluster) => void;
 };
 

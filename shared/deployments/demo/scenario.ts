@@ -1,6 +1,6 @@
 /**
- * The play: an application is applied, a function and an executor die, and it completes. What the demo does it says
- * itself; everything else is read from the API and only then told.
+ * The scenario: an application is applied, a function and an executor are killed, and the application completes. The
+ * demo reports its own faults itself; everything else is read from the API.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "../../core/http.ts";
@@ -24,20 +24,20 @@ export type ScenarioContext = {
   readonly manifests: Manifests;
   readonly tempo: Tempo;
   readonly say: (said: Said) => void;
-  /** Raised when there is no more time, or nobody wants to see more. */
+  /** Aborted when the time is over, or when the user interrupts. */
   readonly signal: AbortSignal;
-  /** The first function that makes a driver is killed, as the story tells. */
+  /** True: the first function that creates a driver is killed. */
   readonly kills: boolean;
-  /** Another engine, or none. */
+  /** Starts another engine, or none; absent: the demo's functions. */
   readonly engine?: (settings: FunctionSettings) => Functions;
 };
 
 export type DemoScenario = {
   readonly scene: ObservedCluster;
   figures(): Omit<Figures, "ms">;
-  /** Resolves once everything is there and nothing is applied yet. */
+  /** Resolves once reader and functions are ready; nothing is applied yet. */
   ready(): Promise<void>;
-  /** Plays it to its end, and holds what is claimed against what was seen. */
+  /** Runs the scenario to its end, and checks the claims. */
   perform(): Promise<readonly Claim[]>;
   stop(): Promise<void>;
 };
@@ -53,7 +53,7 @@ const furnish = async ({ manifests, say }: ScenarioContext, door: Transport): Pr
   say(demo(`a cluster is up, with the CRDs ${crds.map(({ metadata }) => metadata.name.split(".")[0]).join(", ")}`));
 };
 
-/** Counts the drivers as soon as the status speaks of one. */
+/** Counts the drivers as soon as the application has a state. */
 const tellDrivers = async (
   { say, signal }: ScenarioContext,
   { scene, until }: Reader,
@@ -67,7 +67,7 @@ const tellDrivers = async (
   say({ lane: "driver", tone: alone ? "good" : "bad", text });
 };
 
-/** Waits for the executors, lets them work for a moment, and ends the first. Gives its name. */
+/** Waits for the executors, lets them work for a moment, and kills the first. Returns its name. */
 const killExecutor = async (
   stage: ScenarioContext,
   reader: Reader,
@@ -84,7 +84,7 @@ const killExecutor = async (
   return victim.name;
 };
 
-/** The states of one application, in the order in which the API told them. */
+/** Collects the states of the first application, in the order of the API. */
 const openStates = () => {
   const states: string[] = [];
   let uid: string | undefined;
@@ -97,7 +97,7 @@ const openStates = () => {
   return { states, hear };
 };
 
-/** The functions with a death in store, and what is known of them from outside. */
+/** Starts the functions, with the kill if there is one, and counts their requests. */
 const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: ScenarioContext) => {
   const { visibilityMs } = tempo;
   let requests = 0;
@@ -119,7 +119,7 @@ const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: Scenari
   return { functions, figures, deeds: () => deeds };
 };
 
-/** Opens cluster, reader and functions; nothing is applied yet but what an installation brings. */
+/** Opens reader and functions, and applies the objects of an installation. */
 export const openScenario = async (stage: ScenarioContext): Promise<DemoScenario> => {
   const { cluster, say, signal, manifests } = stage;
   const { states, hear } = openStates();

@@ -1,4 +1,4 @@
-/** Where the demo is seen: lines that stay, and on a terminal a small picture under them that is drawn anew. */
+/** The demo's output: lines that stay and, on a terminal, a diagram under them that is drawn again. */
 import { styleText } from "node:util";
 import { wantsColour } from "../../cli/colour.ts";
 import type { Said, Tone } from "./narration.ts";
@@ -17,12 +17,12 @@ export type Output = {
 };
 
 export type Screen = {
-  /** Columns of a line; infinitely many where lines are not seen but kept. */
+  /** Columns of a line; infinite where the output is no terminal. */
   width(): number;
   line(row: Row): void;
-  /** Replaces the picture; on anything but a terminal there is none. */
+  /** Replaces the diagram; does nothing where the output is no terminal. */
   picture(rows: readonly Row[]): void;
-  /** Takes the picture away and leaves the terminal as it was. */
+  /** Removes the diagram, and shows the cursor again. */
   close(): void;
 };
 
@@ -33,7 +33,7 @@ const painted = (row: Row, colours: boolean): string =>
     )
     .join("");
 
-/** The row, no wider than the terminal: one that wraps could not be taken back. */
+/** Cuts a row to the width of the terminal: a wrapped row could not be erased. */
 const cut = (row: Row, width: number): Row => {
   let left = width;
   return row.map(([text, colour]): Piece => {
@@ -81,7 +81,7 @@ const plain = (output: Output, colours: boolean): Screen => ({
   close: () => {},
 });
 
-/** As the output and the environment ask: NO_COLOR and FORCE_COLOR are obeyed, a dumb terminal gets lines only. */
+/** Opens the screen. NO_COLOR and FORCE_COLOR are obeyed; a dumb terminal gets lines only. */
 export const openScreen = (output: Output, env: Readonly<Record<string, string | undefined>>): Screen => {
   const terminal = output.isTTY === true && env["TERM"] !== "dumb";
   const colours = wantsColour(env, terminal);
@@ -106,10 +106,10 @@ const laneColours: Readonly<Record<Said["lane"], Colour>> = {
   function: "magenta",
 };
 
-/** Seconds since the start, to a tenth. */
+/** Formats ms as seconds, to a tenth. */
 export const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)}s`;
 
-/** Words in lines no longer than the width; a word that is longer has a line of its own. */
+/** Wraps a text at words to lines of the width; a longer word has a line of its own. */
 const wrapped = (text: string, width: number): readonly string[] => {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -122,7 +122,7 @@ const wrapped = (text: string, width: number): readonly string[] => {
 
 const margin = 21;
 
-/** An entry of the timeline, in as many rows as it takes. */
+/** Returns an entry of the timeline as rows. */
 export const timelineRows = (at: number, { lane, tone, text }: Said, width: number): readonly Row[] =>
   wrapped(text, width - margin).map(
     (line, index): Row => [

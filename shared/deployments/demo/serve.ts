@@ -1,4 +1,7 @@
-/** The demo's cluster for kubectl: a port on loopback and a kubeconfig, where it is asked for or in a folder of its own. */
+/**
+ * Serves the demo's cluster for kubectl: a port on loopback, and a kubeconfig at the requested path or in a temporary
+ * folder.
+ */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,18 +10,21 @@ import { serveSimulator } from "../../simulator/serve.ts";
 
 export type Served = {
   readonly url: string;
-  /** Path of the kubeconfig; it goes when the port is closed. */
+  /** Path of the kubeconfig, which `close` deletes. */
   readonly kubeconfig: string;
   close(): Promise<void>;
 };
 
-/** A file of ours may be written again; anybody else's holds ways to other clusters. */
+/**
+ * Returns whether the file may be written: it does not exist, or is a kubeconfig of an earlier demo. Any other
+ * kubeconfig may hold access to other clusters.
+ */
 const isOurs = async (file: string): Promise<boolean> => {
   const text = await readFile(file, "utf8").catch(() => undefined);
   return text === undefined || /"server": "http:\/\/127\.0\.0\.1:\d+"/.test(text);
 };
 
-/** The file that is asked for, or one in a folder of its own; `clear` takes away what was made. */
+/** Returns the requested file, or one in a temporary folder; `clear` deletes it. */
 const placeFor = async (asked: string | undefined): Promise<{ file: string; clear: () => Promise<void> }> => {
   if (asked !== undefined) {
     const file = resolve(asked);
@@ -29,7 +35,7 @@ const placeFor = async (asked: string | undefined): Promise<{ file: string; clea
   return { file: join(folder, "kubeconfig"), clear: () => rm(folder, { recursive: true, force: true }) };
 };
 
-/** The kubeconfig cannot be written where it is asked for. */
+/** The kubeconfig cannot be written at the requested path. */
 export class Occupied extends Error {
   override readonly name = "Occupied";
 }

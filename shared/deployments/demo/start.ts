@@ -1,4 +1,4 @@
-/** `rekindle demo`: the first minute with Rekindle, without a cluster. The engine is the real one, the cluster simulated. */
+/** `rekindle demo`: a first run of Rekindle without a cluster. The engine is the real one, the cluster is simulated. */
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,12 +15,12 @@ import { type Tempo, tempo as usual } from "./timing.ts";
 
 export type Demo = {
   readonly args: readonly string[];
-  /** The package's root, where infra/crds and infra/examples lie. */
+  /** The package's root, with infra/crds and infra/examples. */
   readonly root: URL;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly output: Output;
   readonly warn: (line: string) => void;
-  /** Raised when the person has seen enough. */
+  /** Aborted when the user interrupts. */
   readonly interrupted: AbortSignal;
   readonly tempo?: Tempo;
   readonly engine?: ScenarioContext["engine"];
@@ -51,7 +51,7 @@ type Asked = {
   readonly json: string | undefined;
 };
 
-/** The options, "help", or one line that says what is wrong with them. */
+/** Returns the options, "help", or one line that says what is wrong. */
 const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: string } => {
   try {
     const { values } = parseArgs({
@@ -76,7 +76,7 @@ const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: s
   }
 };
 
-/** Runs the demo. Gives the exit code: 0 all came out as claimed, 1 not, 2 not understood, 130 interrupted. */
+/** Runs the demo. Returns the exit code: 0 all claims hold, 1 one does not, 2 the call is wrong, 130 interrupted. */
 export const runDemo = async (demo: Demo): Promise<number> => {
   const asked = readArgs(demo.args);
   if (asked === "help") {
@@ -107,7 +107,7 @@ export const runDemo = async (demo: Demo): Promise<number> => {
   }
 };
 
-/** The door for kubectl; loaded by those who want it. */
+/** Serves the cluster for kubectl; loaded only where it is requested. */
 const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: Asked): Promise<Served | Error> => {
   const { Occupied, serve } = await import("./serve.ts");
   return serve(simulator, port, kubeconfig).catch((cause: unknown) => {
@@ -127,7 +127,7 @@ type Entry = Said & { readonly ms: number };
 
 const beatMs = 100;
 
-/** Draws the picture again and again; called, it stops. */
+/** Draws the diagram at an interval, until the returned function is called. */
 const animate = (screen: Screen, play: DemoScenario, figures: () => Figures): (() => void) => {
   const draw = (): void => screen.picture(pictureOf(play.scene, figures()));
   const timer = setInterval(draw, beatMs);
@@ -143,7 +143,7 @@ const raised = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** Where a file of the package lies, seen from here. */
+/** Returns the path of a file of the package, relative to the working directory where it is below that. */
 const placeIn =
   (root: URL) =>
   (file: string): string => {
@@ -152,7 +152,7 @@ const placeIn =
     return near.startsWith("..") ? path : near;
   };
 
-/** What was played, as rows and as data; gives the exit code. */
+/** Runs the scenario, and prints and writes its result. Returns the exit code. */
 const tell = async (demo: Demo, play: DemoScenario, figures: () => Figures, shown: Told): Promise<number> => {
   const { print, timeline, json } = shown;
   const claims = await play.perform();
@@ -201,7 +201,7 @@ const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promi
   }
 };
 
-/** The demo on this machine's terminal, until its end or Ctrl-C. */
+/** Runs the demo on this terminal, until its end or Ctrl-C. */
 export const demoHere = (args: readonly string[], root: URL): Promise<number> => {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop.abort());

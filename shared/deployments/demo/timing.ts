@@ -1,14 +1,14 @@
-/** How long things take in the demo: long enough to be followed, short enough for a first minute. */
+/** The durations of the demo: long enough to be followed, short enough for a first minute. */
 import type { DriverScript } from "../../simulator/script.ts";
 
 export type Tempo = {
-  /** How long the message of a killed invocation stays hidden; deployed it is 90 s. */
+  /** The visibility timeout of a killed invocation's message, ms; 90 s in a deployment. */
   readonly visibilityMs: number;
-  /** How long nothing is done to it: before it is applied, and before an executor dies. */
+  /** The pause before the application is applied, and before an executor is killed, ms. */
   readonly calmMs: number;
-  /** After this the demo gives up and says what is missing. */
+  /** The time limit of the scenario, ms; then the claims that are not met fail. */
   readonly limitMs: number;
-  /** How long simulated Spark takes, for every application. */
+  /** The durations of simulated Spark, for every application. */
   readonly spark: DriverScript;
 };
 

@@ -8,7 +8,7 @@ import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { apart } from "../common/separate-queues.ts";
 
-/** How many keys of a namespace are taken in one turn; 1 for a namespace without an entry. */
+/** Keys that the queue takes from a namespace in one turn; 1 for a namespace without an entry. */
 export type NamespaceWeights = ReadonlyMap<string, number>;
 
 /** Deliveries at once; each takes two seconds at most. */

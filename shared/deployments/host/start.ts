@@ -43,7 +43,7 @@ export type HostSettings = {
   readonly namespaceSelector?: string | undefined;
   readonly selector: string | undefined;
   readonly timing: Timing;
-  /** Where records are kept; absent: as objects beside the applications. */
+  /** The record store; absent: `Checkpoint` objects beside the applications. */
   readonly place?: Place;
   /** Namespace for records of cluster-scoped objects; absent: the adapter's default. */
   readonly home?: string;
@@ -52,7 +52,7 @@ export type HostSettings = {
   readonly spark: Options;
   /** Families to run; absent: all. */
   readonly families?: readonly Family[];
-  /** Whether Volcano's scheduler or Rekindle admits PodGroups; absent: detected. */
+  /** The component that admits PodGroups, Volcano's scheduler or Rekindle; absent: detected. */
   readonly gang?: GangMode;
   /** Namespaces whose Commands apply to queues; absent: the namespace that vcctl uses. */
   readonly queueCommandNamespaces?: readonly string[];

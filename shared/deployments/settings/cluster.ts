@@ -1,4 +1,4 @@
-/** The flat cluster record that functions are given: no file, no exec plugin, nothing to look up. */
+/** The flat cluster record of functions: it needs no file, no exec plugin and no lookup. */
 import * as z from "zod";
 import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
 import { textOrPlace } from "./secret.ts";
@@ -10,24 +10,27 @@ const shape = z.object({
   token: z.string().optional(),
   cert: z.string().optional(),
   key: z.string().optional(),
-  /** Log in to EKS as the role that this runs as. */
+  /** Logs in to EKS with the role of the process. */
   eks: z.object({ name: z.string().min(1), region: z.string().min(1) }).optional(),
   proxy: z.url().optional(),
 });
 
 export type ClusterRecord = z.infer<typeof shape>;
 
-/** The way to the API server, or where it is kept: in the pod's own account, under an ARN, or in a file. */
+/** The endpoint of the API server, or the place of its record: the pod's own account, an ARN, or a file. */
 export type Access =
   | Endpoint
   | { readonly own: typeof inCluster }
   | { readonly arn: string }
   | { readonly file: string };
 
-/** In the place of a record: the account that the pod is given. */
+/** Value in place of a record: the service account of the pod. */
 export const inCluster = "in-cluster";
 
-/** An EKS cluster takes a token for 15 minutes after its signature, whatever is said in it. */
+/**
+ * The longest age of a reused token, ms. EKS accepts a token for 15 minutes after its signature, whatever expiry it
+ * states.
+ */
 const ageMs = 600_000;
 
 const authOf = ({ token, cert, key, eks }: ClusterRecord): Auth | undefined => {
@@ -42,7 +45,7 @@ const authOf = ({ token, cert, key, eks }: ClusterRecord): Auth | undefined => {
   return cert === undefined || key === undefined ? undefined : { cert, key };
 };
 
-/** Throws when the text is no record; nothing of it is in the error. */
+/** Parses a record. Throws where the text is none; the error contains nothing of the text. */
 export const endpointIn = (text: string): Endpoint => {
   const record = shape.parse(JSON.parse(text));
   const auth = authOf(record);
@@ -63,7 +66,7 @@ const accessIn = (text: string): Endpoint | { readonly own: typeof inCluster } |
   }
 };
 
-/** The setting: the record itself, or where it is kept. */
+/** The schema of the setting: the record itself, or its place. */
 export const clusterRecord = () =>
   textOrPlace(
     accessIn,

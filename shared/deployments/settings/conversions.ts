@@ -1,4 +1,4 @@
-/** What parsed settings mean to the engine, to Spark's kinds and to figures. */
+/** Converts parsed settings into those of the engine, of the Spark family and of metrics. */
 import { type RecoverySettings, recovery, type Timing, timing } from "../../engine/settings.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { Naming } from "../host/metrics.ts";
@@ -69,7 +69,7 @@ export const namingOf = (
   startBuckets: values.metricsJobStartLatencyBuckets,
 });
 
-/** Leader leases to look for; none where others are not to be looked for. */
+/** Returns the leader leases to look for; empty where detection of other controllers is off. */
 export const leasesOf = ({
   leases,
   takeOver,

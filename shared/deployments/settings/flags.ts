@@ -1,4 +1,4 @@
-/** Settings on a command line: ours by their names, and those of the controllers that a host replaces. */
+/** Settings on a command line: flags of Rekindle, and those of the controllers that a host replaces. */
 import { parseArgs } from "node:util";
 import { inFile } from "./secret.ts";
 import { meant, type Problem, type Source, type Written } from "./sources.ts";
@@ -33,7 +33,7 @@ const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: strin
 export type Flags = Source & {
   readonly asked: ReadonlySet<string>;
   readonly file: string | undefined;
-  /** What was taken, and has no effect. */
+  /** One line for each accepted flag that has no effect. */
   readonly notes: readonly string[];
 };
 
@@ -64,15 +64,18 @@ type Read =
 
 const problem = (origin: string, text: string): Read => ({ is: "problem", problem: { origin, text } });
 
-/** Those of a program's flags. */
+/** The flag tables of one or more programs. */
 type Tables = readonly (readonly Row[])[];
 
-/** Upstream's programs that are started without a word before their flags. */
+/** Flag tables of upstream's programs that are started without a subcommand. */
 const wordless: Tables = [rows, volcanoRows];
 
 type Given = { readonly name: string; readonly value: string | undefined };
 
-/** As the first of the tables reads it that has nothing against it. */
+/**
+ * Returns the reading of the first table that accepts the flag, else its first problem; undefined where no table has
+ * the flag.
+ */
 const understoodBy = ({ name, value }: Given, tables: Tables): Understood | undefined => {
   const readings = tables.map((table) => understood(name, value, table)).filter((one) => one !== undefined);
   return readings.find(({ is }) => is !== "problem") ?? readings[0];
@@ -99,14 +102,16 @@ const readUpstream = (name: string, found: Understood): Read => {
   return found.is === "written" ? { is: "written", written: { name: found.name, value: found.value, origin } } : found;
 };
 
-/** What follows an unknown flag was meant as its value: one mistake is told once. */
+/**
+ * Returns whether an argument follows an unknown flag and was meant as its value, so that one mistake is reported once.
+ */
 const isValueOfUnknown = (before: ReturnType<typeof tokensOf>[number] | undefined): boolean =>
   before?.kind === "option" && before.value === undefined && !Object.hasOwn(optionsOf(), before.name);
 
-/** Upstream's default of either half. */
+/** Upstream's default for namespace and name. */
 const upstreamService = "spark-webhook";
 
-/** Upstream's two flags about one Service; none where neither is given. */
+/** Combines upstream's two flags about one Service into a setting; empty where neither is given. */
 const reachOf = (read: readonly Read[]): readonly Written[] => {
   const half = (part: Part): string | undefined =>
     read.flatMap((found) => (found.is === "part" && found.part === part ? [found.value] : [])).at(-1);
@@ -121,7 +126,7 @@ const webhookReads: readonly Read[] = [
   { is: "note", text: asWebhook.note },
 ];
 
-/** Reads the command line; what is unknown is named, not guessed. */
+/** Reads the command line. An unknown flag is a problem, and is not guessed. */
 export const fromFlags = (given: readonly string[]): Flags => {
   const started = subcommands.find(({ words }) => words.every((word, at) => given[at] === word));
   const { words, table } = started ?? { words: [], table: undefined };

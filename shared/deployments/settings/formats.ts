@@ -1,4 +1,4 @@
-/** The forms that settings are written in, each with what to write when a value does not have its form. */
+/** The forms of settings, each with an error that says what to write. */
 import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/sink.ts";
@@ -22,7 +22,7 @@ export const duration = z
 export const durationUpTo = (longest: string) =>
   duration.refine((ms) => ms <= inMs(longest), { error: `write a duration up to ${longest}` });
 
-/** A number without a unit counts seconds here. */
+/** A duration in which a number without a unit counts seconds. */
 export const windowLength = z
   .union([z.int(), z.string()], { error: "write seconds such as 50s" })
   .transform((given) => (/^\d+$/.test(String(given)) ? Number(given) * 1_000 : inMs(String(given))))
@@ -61,12 +61,12 @@ const parsed = (value: unknown, context: z.RefinementCtx): unknown => {
   }
 };
 
-/** JSON text, or in a file the value that the text stands for. */
+/** JSON text, or in a file the value itself. */
 const json = <Shape extends z.ZodType>(shape: Shape) => z.unknown().transform(parsed).pipe(shape);
 
 const texts = z.record(z.string(), z.string(), { error: 'write JSON such as [{"key": "value"}]' });
 
-/** Upstream writes a list of maps. */
+/** A map, or a list of maps as upstream writes it. */
 export const annotations = () =>
   json(
     z
@@ -98,7 +98,7 @@ export const address = () =>
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** A namespace as the API server takes it. */
+/** A name that the API server accepts for a namespace. */
 export const namespace = () => text.refine((name) => label.test(name), { error: "write the name of a namespace" });
 
 export const namespaces = () =>
@@ -106,7 +106,7 @@ export const namespaces = () =>
     error: "write names of namespaces separated by commas",
   });
 
-/** Names of namespaces, or all of them; none is meant where nothing is written. */
+/** Names of namespaces, or `*` for all of them; empty means none. */
 export const commandNamespaces = () =>
   list.refine((names) => names.every((name) => name === everyNamespace || label.test(name)), {
     error: `write names of namespaces separated by commas, or ${everyNamespace} for all of them`,

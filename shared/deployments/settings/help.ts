@@ -1,4 +1,4 @@
-/** The settings as people read them: help, and what is in force with where it came from. */
+/** The settings as text: the help, and the effective values with their origins. */
 import { reference } from "./reference.ts";
 import type { Written } from "./sources.ts";
 import { defaultOf, fileName, flagName, isReadBy, isSwitch, rowOf, type SettingName, settingNames } from "./table.ts";
@@ -13,7 +13,7 @@ const besides = [
 const meaning = (name: SettingName): string =>
   rowOf(name).secret === true ? `file: ${reference[name].text}` : reference[name].text;
 
-/** Help text: one line per setting, and per flag that is none. */
+/** Returns the help: one line per setting, and per flag that is not a setting. */
 export const helpLines = (): readonly string[] => {
   const settings = ofHost.map((name) => {
     const value = defaultOf(name, "host");
@@ -39,7 +39,7 @@ const isNumber = (name: SettingName): boolean => /^\d+$/.test(defaultOf(name, "h
 const isFile = (value: unknown): value is { readonly file: string } =>
   typeof value === "object" && value !== null && "file" in value;
 
-/** As it was written: a text, a value of a file, or a secret's file; of a secret nothing else. */
+/** Returns the line of a setting as it was written; for a secret its file, else undefined. */
 const shown = (name: SettingName, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (rowOf(name).secret === true) return isFile(value) ? `${fileName(name)}File: ${quoted(value.file)}` : undefined;
@@ -50,7 +50,7 @@ const shown = (name: SettingName, value: unknown): string | undefined => {
   return `${fileName(name)}: ${text}`;
 };
 
-/** Values in force with their origin, as a YAML file that could be read back. */
+/** Returns the effective values with their origins, as YAML that a host can read back. */
 export const effectiveText = (said: ReadonlyMap<SettingName, Written>): string => {
   const rows = ofHost.map((name) => {
     const written = said.get(name);

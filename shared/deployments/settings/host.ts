@@ -1,4 +1,7 @@
-/** One configuration of a host from flags, environment and a file, in that order of precedence, or one clear line per mistake. */
+/**
+ * Reads the configuration of a host from flags, environment and a file, in that order of precedence, or reports one
+ * line per mistake.
+ */
 import { type Flags, fromFlags } from "./flags.ts";
 import { effectiveText, helpLines } from "./help.ts";
 import { parseFor, strongest } from "./read.ts";
@@ -17,7 +20,7 @@ import {
 } from "./sources.ts";
 import { type Configuration, rowOf, type SettingName, variableName } from "./table.ts";
 
-/** What a command line and an environment ask for: to run, to print something and stop, or nothing that can be done. */
+/** The outcome of reading the settings: run, print a text and stop, or refuse with one line per problem. */
 export type Asked =
   | { readonly do: "run"; readonly configuration: Configuration; readonly notes: readonly string[] }
   | { readonly do: "print"; readonly text: string }
@@ -42,7 +45,7 @@ const refusal = (name: SettingName): string => {
   return `is a setting of functions, and a host has none like it: ${reference[name].absent?.host ?? ""}; unset it`;
 };
 
-/** Loaded where there is a text to parse. */
+/** Loads the YAML parser; called only where there is a text to parse. */
 const openYaml = async (): Promise<ParseText> => {
   const { parseDocument } = await import("yaml");
   return (text) => {
@@ -63,7 +66,7 @@ const nothing: Source = { written: [], problems: [] };
 
 const isSecret = (name: SettingName): boolean => rowOf(name).secret === true;
 
-/** With the value that is wrong, unless nobody may see it. */
+/** Returns the line of a problem, with the wrong value unless it is a secret. */
 const lineOf = (
   { name, origin, text }: Problem & { readonly name: SettingName },
   said: ReadonlyMap<SettingName, Written>,
@@ -99,13 +102,13 @@ const asked = async (flags: Flags, environment: Environment): Promise<Asked> => 
     : { do: "run", configuration: parsed.values, notes: flags.notes };
 };
 
-/** Reads all sources. `args` are what follows the command's name. */
+/** Reads all sources. `args`: the arguments after the command's name. */
 export const readConfiguration = async (args: readonly string[], environment: Environment): Promise<Asked> => {
   const flags = fromFlags(args);
   return flags.asked.has("help") ? { do: "print", text: help() } : await asked(flags, environment);
 };
 
-/** The settings of a host that is told nothing. */
+/** Returns the default settings of a host. */
 export const defaults = (): Configuration => {
   const parsed = parseFor("host", new Map());
   if ("values" in parsed) return parsed.values;

@@ -1,4 +1,4 @@
-/** Reads the settings of a function, or one clear line that names everything that is missing or wrong. */
+/** Reads the settings of a function, or throws one line that names everything that is missing or wrong. */
 import type * as z from "zod";
 import {
   type Environment,
@@ -25,7 +25,7 @@ export type { Settings } from "./table.ts";
 
 type Said = ReadonlyMap<SettingName, Written>;
 
-/** The strongest word on each setting. `weakestFirst` is overwritten from left to right. */
+/** Returns the value of highest precedence of each setting. `weakestFirst` is overwritten from left to right. */
 export const strongest = (weakestFirst: readonly Written[]): Said =>
   new Map(weakestFirst.map((written) => [written.name, written]));
 
@@ -38,7 +38,7 @@ export type Parsed<R extends Reader> =
 
 const messages = (error: z.ZodError): string => error.issues.map(({ message }) => message).join("; ");
 
-/** Parses what a reader reads, with its defaults. */
+/** Parses the settings of a reader, with its defaults. */
 export const parseFor = <R extends Reader>(reader: R, said: Said): Parsed<R> => {
   const values: Record<string, unknown> = {};
   const problems: (Problem & { readonly name: SettingName })[] = [];
@@ -62,7 +62,7 @@ export const parseFor = <R extends Reader>(reader: R, said: Said): Parsed<R> => 
 
 const queues = ["fifoUrl", "delayUrl", "updatesUrl"] as const;
 
-/** Queues that the AWS client, which asks in the region of its environment, would not find. */
+/** Finds queues outside AWS_REGION, the region in which the SQS client sends its requests. */
 const elsewhere = (env: Environment, said: Said): readonly Problem[] => {
   const { AWS_REGION: region } = env;
   return queues.flatMap((name) => {
@@ -90,7 +90,10 @@ const parseJson = (text: string): unknown => {
 
 const inFunctions: Reading = { mode: "functions", refuse: refusal, parse: parseJson };
 
-/** Reads what a function reads. Throws one line that names every setting that is missing, unknown or wrong; no value is in it. */
+/**
+ * Reads the settings of a function. Throws one line that names every setting that is missing, unknown or wrong; it
+ * contains no value of a setting.
+ */
 export const settingsFor = <R extends FunctionReader>(reader: R, env: Environment): Settings<R> => {
   const path = fileIn(env);
   const file = path === undefined ? { written: [], problems: [] } : fromFile(path, inFunctions);
@@ -105,7 +108,9 @@ export const settingsFor = <R extends FunctionReader>(reader: R, env: Environmen
   );
 };
 
-/** What the command line reads of an environment that is meant for hosts and functions. Throws one line. */
+/**
+ * Reads the settings of the command line from an environment that is meant for hosts and functions. Throws one line.
+ */
 export const settingsForCli = (env: Environment): Settings<"cli"> => {
   const { written } = fromEnvironment(env, inFunctions);
   const parsed = parseFor("cli", strongest(written));

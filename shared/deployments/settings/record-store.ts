@@ -1,9 +1,9 @@
-/** Where records are kept, as people write it: `kubernetes`, or `dynamodb://TABLE?region=eu-west-1&keepDays=90`. */
+/** The setting of the record store: `kubernetes`, or `dynamodb://TABLE?region=eu-west-1&keepDays=90`. */
 import * as z from "zod";
 
 export type Place =
   | { readonly in: "kubernetes" }
-  /** `keepMs`: how long a record that rests is kept, 0 for ever; absent: as the table's adapter has it. */
+  /** `keepMs`: the retention of a record at rest, 0 for ever; absent: the table adapter's default. */
   | {
       readonly in: "dynamodb";
       readonly table: string;

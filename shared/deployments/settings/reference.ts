@@ -1,24 +1,24 @@
 /**
- * What people are told of each setting: its sentence, and its place in each kind of deployment or the reason why it has
- * none there. Apart from the table, so that functions do not carry it.
+ * The documentation of each setting: its sentence, and its place in each kind of deployment or the reason why it has
+ * none there. Separate from the table, so that functions do not bundle it.
  */
 import type { SettingName } from "./table.ts";
 
-/** Where a setting may be missing: in a mode, or in one kind of deployment of it. */
+/** A mode, or one kind of deployment of it, in which a setting may be missing. */
 export type Target = "host" | "functions" | "helm" | "hostOverlay" | "sam" | "functionsOverlay";
 
 export type Reference = {
   readonly text: string;
   readonly form: "text" | "duration" | "count" | "switch" | "choice" | "list" | "JSON" | "secret";
-  /** Of what a number counts. */
+  /** The unit that a number counts. */
   readonly unit?: string;
   /** The template's parameter; absent: the document in its parameter `Settings`. */
   readonly parameter?: string;
-  /** The template makes what it names. */
+  /** True: the template creates the resource that the setting names. */
   readonly made?: true;
-  /** The path in the chart's values that means the same. */
+  /** The path in the chart's values with the same meaning. */
   readonly value?: string;
-  /** The chart makes more of that value than a variable, so `settings` has no such name. */
+  /** True: the chart uses that value for more than a variable, so `settings` has no such name. */
   readonly valueOnly?: true;
   readonly absent?: Readonly<Partial<Record<Target, string>>>;
 };
@@ -375,7 +375,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
 };
 
-/** The kinds of deployment of each mode. */
+/** The mode of each kind of deployment. */
 const modeOf: Readonly<Record<Target, "host" | "functions">> = {
   host: "host",
   helm: "host",
@@ -385,7 +385,7 @@ const modeOf: Readonly<Record<Target, "host" | "functions">> = {
   functionsOverlay: "functions",
 };
 
-/** Why a setting has no place there; undefined: it has one. */
+/** Returns the reason why a setting has no place in a deployment; undefined: it has one. */
 export const reasonOf = (name: SettingName, target: Target): string | undefined => {
   const { absent = {} } = reference[name];
   return absent[target] ?? absent[modeOf[target]];

@@ -1,22 +1,25 @@
-/** A secret as it is written: the text itself, a file that holds it, or the ARN under which AWS keeps it. */
+/** The forms of a secret in a setting: the text itself, a file that holds it, or the ARN under which AWS stores it. */
 import * as z from "zod";
 
-/** Where a secret is kept. */
+/** The place of a stored secret. */
 type Kept = { readonly file: string } | { readonly arn: string };
 
 export type SecretSource = { readonly text: string } | Kept;
 
 const arn = /^arn:aws[a-z-]*:(secretsmanager|ssm):[a-z0-9-]+:\d{12}:(secret:|parameter\/)\S+$/;
 
-/** The ARN of a secret in Secrets Manager or of a parameter in the Parameter Store. */
+/** Returns whether a text is the ARN of a secret in Secrets Manager or of a parameter in the Parameter Store. */
 const isArn = (text: string): boolean => arn.test(text);
 
 const fileForm = z.strictObject({ file: z.string().min(1) });
 
-/** What `NAME_FILE` says, as a schema of this module takes it. */
+/** Returns the value of `NAME_FILE` in the form that the schemas of this module accept. */
 export const inFile = (path: unknown): z.input<typeof fileForm> => ({ file: String(path ?? "") });
 
-/** A text that `read` takes, its file, or its ARN. `read` gives undefined where the text is wrong; no error repeats the text. */
+/**
+ * The schema of a text that `read` accepts, of its file, or of its ARN. `read` returns undefined for a wrong text; no
+ * error repeats the text.
+ */
 export const textOrPlace = <Read extends object>(read: (text: string) => Read | undefined, error: string) =>
   z.unknown().transform((value, context): Read | Kept => {
     const file = fileForm.safeParse(value);
@@ -37,6 +40,6 @@ const matching =
 export const signingSecret = () =>
   textOrPlace(matching(/^[\s\S]{16,}$/), "write at least 16 characters, or the ARN of a secret");
 
-/** The first part of a path, which nobody may guess. */
+/** The first part of a path, which is a secret. */
 export const secretPath = () =>
   textOrPlace(matching(/^[A-Za-z0-9_-]{16,128}$/), "write 16 to 128 letters, digits, - and _, or the ARN of a secret");

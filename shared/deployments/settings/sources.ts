@@ -1,4 +1,4 @@
-/** Where settings are written besides flags: the environment, a document in the environment, and a file. */
+/** Sources of settings besides flags: the environment, a document in the environment, and a file. */
 import { readFileSync } from "node:fs";
 import { nearTo } from "../../core/near.ts";
 import { inFile } from "./secret.ts";
@@ -6,10 +6,10 @@ import { fileName, isReadIn, type Mode, rowOf, type SettingName, settingNames, v
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value as it was written, and where, as a message names the place. */
+/** A value as it was written, and its origin as messages name it. */
 export type Written = { readonly name: SettingName; readonly value: unknown; readonly origin: string };
 
-/** What is wrong, and where. */
+/** A problem with a setting, and its origin. */
 export type Problem = { readonly origin: string; readonly text: string };
 
 export type Source = { readonly written: readonly Written[]; readonly problems: readonly Problem[] };
@@ -17,23 +17,23 @@ export type Source = { readonly written: readonly Written[]; readonly problems: 
 /** Reads the text of a document. Throws where it cannot. */
 export type ParseText = (text: string) => unknown;
 
-/** Says why a setting is not read in a mode. */
+/** Returns the reason why a setting is not read in a mode. */
 export type Refuse = (name: SettingName) => string;
 
-/** How a mode reads its sources. */
+/** The rules by which a mode reads its sources. */
 export type Reading = { readonly mode: Mode; readonly refuse: Refuse; readonly parse: ParseText };
 
-/** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not ours. */
+/** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not settings. */
 const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
 
-/** A file of settings, and a document of settings. */
+/** The variables of a file of settings, and of a document of settings. */
 export const fileVariable = "REKINDLE_CONFIG";
 export const documentVariable = "REKINDLE_SETTINGS";
 
 /** Variables that are no settings: the two above, and the folder of a demo. */
 const others: readonly string[] = [fileVariable, documentVariable, "REKINDLE_DATA"];
 
-/** The nearest known name, when one is near enough to be what was meant. */
+/** Returns a suggestion of the nearest known name; `otherwise` where none is near. */
 export const meant = (unknown: string, known: readonly string[], otherwise = ""): string => {
   const [best] = nearTo(unknown, known);
   return best === undefined ? otherwise : `; did you mean ${best}?`;
@@ -41,7 +41,9 @@ export const meant = (unknown: string, known: readonly string[], otherwise = "")
 
 type Named = { readonly name: SettingName; readonly isFile: boolean };
 
-/** Every name under which settings are written, by `nameOf` and, for the file of a secret, by `nameOf` with `suffix`. */
+/**
+ * Returns the settings by each of their names: by `nameOf` and, for the file of a secret, by `nameOf` with `suffix`.
+ */
 const named = (nameOf: (name: SettingName) => readonly string[], suffix: string): ReadonlyMap<string, Named> =>
   new Map(
     settingNames.flatMap((name) =>
@@ -74,7 +76,7 @@ const readEntry = (entry: Entry, known: ReadonlyMap<string, Named>, { mode, refu
   return { name, value: isFile ? inFile(value) : value, origin };
 };
 
-/** A setting under two names of one source. */
+/** Finds settings with different values under two names. */
 const repeated = (written: readonly Written[]): readonly Problem[] => {
   const first = new Map<SettingName, Written>();
   return written.flatMap((one) => {
@@ -94,7 +96,10 @@ const sourceOf = (entries: readonly Entry[], known: ReadonlyMap<string, Named>, 
   return { written, problems: [...read.flatMap((one) => ("text" in one ? [one] : [])), ...repeated(written)] };
 };
 
-/** An empty variable of a setting without a default is as good as none: that is how templates leave one out. */
+/**
+ * Returns whether a variable counts as unset. An empty one of a setting without a default does: templates leave a
+ * setting out in this way.
+ */
 const isLeftOut = (value: unknown, found: Named | undefined): boolean =>
   value === undefined || (value === "" && found !== undefined && rowOf(found.name).default === undefined);
 
@@ -125,7 +130,7 @@ const fromText = (origin: string, text: string, reading: Reading): Source => {
   return sourceOf(entries, fileKeys(), reading);
 };
 
-/** A file that is asked for must be there. */
+/** Reads a file of settings. A missing file is a problem. */
 export const fromFile = (path: string, reading: Reading): Source => {
   let text: string;
   try {
@@ -137,7 +142,9 @@ export const fromFile = (path: string, reading: Reading): Source => {
   return fromText(path, text, reading);
 };
 
-/** Everything that an environment says: its variables, and the document in it, which may not say the same. */
+/**
+ * Reads the variables of an environment and the document in it. A setting with different values in both is a problem.
+ */
 export const fromEnvironment = (environment: Environment, reading: Reading): Source => {
   const said = fromVariables(environment, reading);
   const document = environment[documentVariable] ?? "";
@@ -147,5 +154,5 @@ export const fromEnvironment = (environment: Environment, reading: Reading): Sou
   return { written, problems: [...read.problems, ...said.problems, ...repeated(written)] };
 };
 
-/** The file that an environment names. */
+/** Returns the file that an environment names. */
 export const fileIn = (environment: Environment): string | undefined => environment[fileVariable] || undefined;

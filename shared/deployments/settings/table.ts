@@ -1,6 +1,6 @@
 /**
- * Every setting there is, once: its form, its default and who reads it. Its names on command lines, in environments and in
- * files follow from its key; `reference.ts` has its sentence and its places in each kind of deployment.
+ * The table of all settings: form, default and readers of each. The names on command lines, in environments and in
+ * files follow from the key; `reference.ts` has the sentence and the place in each kind of deployment.
  */
 import type * as z from "zod";
 import { families } from "../../kube/families.ts";
@@ -47,22 +47,22 @@ export type FunctionReader = (typeof functionReaders)[number];
 export type Reader = "host" | "cli" | FunctionReader;
 
 type Row = {
-  /** Made when the setting is read: a cold start pays for what its function reads. */
+  /** Called when the setting is read, so that a cold start builds only the schemas of its function. */
   readonly schema: () => z.ZodType;
   readonly readers: readonly Reader[];
-  /** As it would be written; absent: the setting may be undefined. */
+  /** The default as a user would write it; absent: the setting may be undefined. */
   readonly default?: string;
   /** The default in functions, where it differs. */
   readonly functions?: string;
-  /** Readers for which the default does not count. */
+  /** Readers without the default. */
   readonly silent?: readonly Reader[];
   /** Readers that do not start without it. */
   readonly neededBy?: readonly Reader[];
-  /** It may be written as a file or an ARN, too, and is never shown. */
+  /** True: the value may be given as a file or an ARN, too, and is never shown. */
   readonly secret?: true;
   /** An older name of its variable, which is read as well. */
   readonly alias?: string;
-  /** The setting that stands for it in the other mode. */
+  /** The corresponding setting of the other mode. */
   readonly instead?: string;
 };
 
@@ -209,7 +209,7 @@ type NamesFor<R extends Reader> = {
   readonly [N in SettingName]: R extends Rows[N]["readers"][number] ? N : never;
 }[SettingName];
 
-/** What a reader is given. */
+/** The settings of a reader. */
 export type Settings<R extends Reader> = { readonly [N in NamesFor<R>]: ValueFor<N, R> };
 
 /** The settings of a host. */
@@ -223,11 +223,11 @@ export const rowOf = (name: SettingName): Row => rows[name];
 
 export const isReadBy = (reader: Reader, name: SettingName): boolean => rowOf(name).readers.includes(reader);
 
-/** The settings that a reader reads. */
+/** Returns the settings that a reader reads. */
 export const namesFor = (reader: Reader): readonly SettingName[] =>
   settingNames.filter((name) => isReadBy(reader, name));
 
-/** Where steps run: in a host, or in functions. */
+/** The two ways to run steps: in a host, or in functions. */
 export type Mode = "host" | "functions";
 
 export const modeOf = (reader: Reader): Mode => (reader === "host" || reader === "cli" ? "host" : "functions");
@@ -235,22 +235,22 @@ export const modeOf = (reader: Reader): Mode => (reader === "host" || reader ===
 export const isReadIn = (mode: Mode, name: SettingName): boolean =>
   rowOf(name).readers.some((reader) => reader !== "cli" && modeOf(reader) === mode);
 
-/** As people write it in a file: units belong to the value. */
+/** Returns the name in a file, without the unit, which belongs to the value. */
 export const fileName = (name: string): string => name.replace(/Ms$/, "");
 
 const split = (name: string): string => fileName(name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** As a flag, without its dashes; of a secret, the flag that names its file. */
+/** Returns the flag without its dashes; for a secret, the flag that names its file. */
 export const flagName = (name: SettingName): string =>
   rowOf(name).secret === true ? `${split(name)}-file` : split(name);
 
-/** As an environment variable. */
+/** Returns the environment variable of a setting. */
 export const variableName = (name: string): string => `REKINDLE_${split(name).replaceAll("-", "_").toUpperCase()}`;
 
-/** A switch needs no value on the command line. */
+/** Returns whether a setting is a switch, which needs no value on the command line. */
 export const isSwitch = (name: SettingName): boolean => rowOf(name).schema === yes;
 
-/** The default as it would be written; undefined where there is none. */
+/** Returns the default as a user would write it; undefined where there is none. */
 export const defaultOf = (name: SettingName, reader: Reader): string | undefined => {
   const row = rowOf(name);
   if (row.silent?.includes(reader) === true) return undefined;

@@ -1,23 +1,26 @@
-/** The flags of upstream's controller and webhook, each with what becomes of it here: a deployment's arguments can stay as they are. */
+/**
+ * The flags of upstream's controller and webhook, and the handling of each here, so that a Deployment's arguments can
+ * stay as they are.
+ */
 import type { SettingName } from "./table.ts";
 
 type Fate =
-  /** Ours has the same name and meaning. */
+  /** A setting has the same name and meaning. */
   | { readonly is: "same" }
-  /** Another name; `words` are values that are called otherwise here, `{}` in `form` stands for the value. */
+  /** A setting has another name. `words` maps values with another name here; `{}` in `form` stands for the value. */
   | {
       readonly is: "setting";
       readonly name: SettingName;
       readonly words?: Readonly<Record<string, string>>;
       readonly form?: string;
     }
-  /** One half of how the API server reaches admission. */
+  /** One of two flags that name the Service of admission. */
   | { readonly is: "part"; readonly part: Part }
   | { readonly is: "ignored"; readonly because: string }
-  /** Refused, unless it has one of the values that ask for nothing. */
+  /** Refused, unless its value has no effect. */
   | { readonly is: "refused"; readonly because: string; readonly harmless: readonly string[] };
 
-/** Upstream names a Service by two flags. */
+/** The part of a Service that a flag names: upstream uses two flags. */
 export type Part = "namespace" | "name";
 
 export type Row = Fate & { readonly flag: string; readonly takes?: "nothing" };
@@ -44,7 +47,7 @@ const ownCertificate = ignored("it makes a certificate; one of yours: --admissio
 const ownName = ignored("its webhook configurations are called rekindle");
 const tls = ignored("admission takes TLS 1.2 and later, with Node's ciphers");
 
-/** Of both, in the order of upstream's help. */
+/** Log flags of both programs, in the order of upstream's help. */
 const logs: readonly Row[] = [
   { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
   { flag: "zap-encoder", ...oneLog },
@@ -53,7 +56,7 @@ const logs: readonly Row[] = [
   { flag: "zap-time-encoding", ...oneLog },
 ];
 
-/** The controller's, in the order of upstream's help. */
+/** Flags of the controller, in the order of upstream's help. */
 export const rows: readonly Row[] = [
   { flag: "cache-sync-timeout", ...noCache },
   { flag: "controller-threads", is: "setting", name: "concurrency" },
@@ -87,7 +90,7 @@ export const rows: readonly Row[] = [
   { flag: "kubeconfig", ...same },
   { flag: "leader-election", takes: "nothing", ...noLeader },
   { flag: "leader-election-lease-duration", ...noLeader },
-  // None leads here; while upstream's own leader renews it, nothing is written beside it.
+  // No host leads. While upstream's leader renews this lease, hosts stand by.
   { flag: "leader-election-lock-name", is: "setting", name: "leases" },
   { flag: "leader-election-lock-namespace", ...noLeader },
   { flag: "leader-election-renew-deadline", ...noLeader },
@@ -128,7 +131,7 @@ export const rows: readonly Row[] = [
   ...logs,
 ];
 
-/** The webhook's. */
+/** Flags of the webhook. */
 export const webhookRows: readonly Row[] = [
   { flag: "cache-sync-timeout", ...noCache },
   { flag: "controller-threads", ...ignored("admission answers as it is asked; --concurrency bounds the rest") },
@@ -172,7 +175,7 @@ export const webhookRows: readonly Row[] = [
   ...logs,
 ];
 
-/** Upstream's flags that are none of ours, as an argument parser is told of them. */
+/** Returns upstream's flags without a setting of the same name, as options of the argument parser. */
 export const upstreamOptions = (
   tables: readonly Row[],
 ): Readonly<Record<string, { readonly type: "string" | "boolean" }>> =>
@@ -194,11 +197,11 @@ const setting = ({ name, words = {}, form = "{}" }: Extract<Row, { is: "setting"
   return { is: "written", name, value: form.replace("{}", level ?? words[value] ?? value) };
 };
 
-/** Upstream's own reading of a list: every part must ask for nothing. */
+/** Returns whether a value has no effect. Upstream reads it as a list, so each part must be harmless. */
 const isHarmless = (harmless: readonly string[], value: string): boolean =>
   value.split(",").every((part) => harmless.includes(part.trim()));
 
-/** What a flag of upstream's asks for; undefined when it is none, or one of ours by the same name. */
+/** Returns the meaning of an upstream flag; undefined for an unknown flag, and for one with the name of a setting. */
 export const understood = (
   flag: string,
   value: string | undefined,
@@ -214,13 +217,13 @@ export const understood = (
   return isNothing ? { is: "nothing" } : { is: "problem", text: row.because };
 };
 
-/** How upstream's binary is started: its subcommand may stay before the flags. */
+/** The subcommands of upstream's binary, which may stay before the flags. */
 export const subcommands: readonly { readonly words: readonly string[]; readonly table: readonly Row[] }[] = [
   { words: ["controller", "start"], table: rows },
   { words: ["webhook", "start"], table: webhookRows },
 ];
 
-/** What the words before a webhook's flags ask for, and say. */
+/** The setting and the note of the subcommand `webhook start`. */
 export const asWebhook = {
   name: "admission",
   note: "webhook start: runs as a host that serves admission, and runs applications like any other",

@@ -1,4 +1,4 @@
-/** The flags of Volcano's controller manager, each with what becomes of it here; read when its deployment is to be left. */
+/** The flags of Volcano's controller manager, and the handling of each here, for a migration from its Deployment. */
 import { ignored, noLeader, oneDoor, type Row, refused } from "./upstream-flags.ts";
 
 const noLimiter = ignored("bursts are coalesced per object; --concurrency and --parallel bound the rest");
@@ -16,7 +16,7 @@ const inherits = (flag: string, ...harmless: readonly string[]): Row => ({
   ...refused(asUpstreamDoes, ...harmless),
 });
 
-/** Log flags of klog: the same of every program that uses it. */
+/** Log flags of klog, the same in every program that uses it. */
 const klog: readonly Row[] = [
   ...["logtostderr", "alsologtostderr", "skip_headers", "skip_log_headers", "add_dir_header", "one_output"].map(
     (flag): Row => ({ flag, takes: "nothing", ...oneLog }),
@@ -27,7 +27,7 @@ const klog: readonly Row[] = [
   ...["stderrthreshold", "v", "vmodule"].map((flag): Row => ({ flag, ...oneLog })),
 ];
 
-/** The controller manager's, of all its versions; in the order of their names. */
+/** Flags of the controller manager in all its versions, by name. */
 export const volcanoRows: readonly Row[] = [
   { flag: "ca-cert-file", ...oneDoor },
   {
@@ -50,7 +50,7 @@ export const volcanoRows: readonly Row[] = [
     harmless: [
       ...["", "VolcanoJobSupport=true", "QueueCommandSync=true", "WorkLoadSupport=true", "PriorityClass=true"],
       ...["CronVolcanoJobSupport=true", "CSIStorage=true", "CSIStorage=false", "ResourceTopology=true"],
-      // Of its scheduler and its webhook server: the controllers do nothing about it.
+      // Gates of the scheduler and the webhook server: the controllers ignore them.
       ...["SchedulingGatesQueueAdmission=true", "SchedulingGatesQueueAdmission=false"],
       ...["ResourceTopology=false", "PodDisruptionBudgetsSupport=true", "PodDisruptionBudgetsSupport=false"],
     ],
@@ -70,7 +70,7 @@ export const volcanoRows: readonly Row[] = [
   { flag: "leader-elect-lease-duration", ...noLeader },
   { flag: "leader-elect-renew-deadline", ...noLeader },
   { flag: "leader-elect-resource-lock", ...noLeader },
-  // None leads here; while upstream's own leader renews it, nothing is written beside it.
+  // No host leads. While upstream's leader renews this lease, hosts stand by.
   { flag: "leader-elect-resource-name", is: "setting", name: "leases" },
   { flag: "leader-elect-resource-namespace", ...noLeader },
   { flag: "leader-elect-retry-period", ...noLeader },

@@ -6,8 +6,8 @@ import type { Access } from "../settings/cluster.ts";
 import type { Place } from "../settings/record-store.ts";
 
 /**
- * Metrics that are left out with a table: counting its records would need the right to scan it, and this function may
- * only read single records.
+ * Metrics that are left out with a table: counting needs the right to list its records, and this function may only read
+ * single ones.
  */
 const ofRecords = ["rekindle_updates_waiting"];
 

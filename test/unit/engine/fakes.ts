@@ -21,10 +21,10 @@ export const message: Message = { cluster: "here", kind: "Toy", namespace: "ns",
 export const eight = Date.UTC(2026, 10, 2, 8);
 
 export type Toy = { readonly count: number };
-/** A decision that reads, or a plan where it reads nothing. */
+/** A generator that yields queries, or a plan if the decision reads nothing. */
 export type Decide = (view: View<Toy>) => Reads<ToyPlan> | ToyPlan;
 
-/** Where nothing is said of what comes after it, an event is waited for. */
+/** A plan of the toy kind. Without `next`, the step waits for an event. */
 export type ToyPlan = Omit<Plan<Toy>, "next"> & Partial<Pick<Plan<Toy>, "next">>;
 
 export function* decisionOf(decided: ReturnType<Decide>): Decision<Toy> {
@@ -70,19 +70,19 @@ export type Stage = {
   readonly lines: Line[];
   readonly objects: Map<string, Stored>;
   readonly checkpoints: ReturnType<typeof memoryCheckpoints>;
-  /** Server and monotonic time, turned by hand. */
+  /** Server time and monotonic time in ms, set by the test. */
   readonly time: { now: number; monotonic: number };
-  /** Runs before a call is served; what it throws is the answer. */
+  /** Runs before a call is served; an error that it throws is the answer. */
   before: (call: string) => void | Promise<void>;
-  /** Runs after a call took effect; what it throws takes the answer away. */
+  /** Runs after a call took effect; an error that it throws replaces the answer. */
   after: (call: string) => void;
-  /** What the server keeps of a status. */
+  /** Returns the part of a status that the server keeps. */
   keeps: (status: unknown) => unknown;
   decide: Decide;
-  /** What a plan means to whoever listens. */
+  /** Returns the update that a plan sends to listeners. */
   tells: (plan: Plan<Toy>) => StateUpdate | undefined;
   put(object: Obj): Stored;
-  /** What a trouble is told as. */
+  /** Returns the word by which a trouble is reported. */
   words: NonNullable<Operator<Toy>["troubleWord"]>;
   /** The stored record, or undefined. */
   record(): CheckpointRecord | undefined;
@@ -90,7 +90,7 @@ export type Stage = {
 
 const writing = /^(create|remove|patch|save|drop) /;
 
-/** The calls that change something. */
+/** Returns the calls that write. */
 export const writesIn = (calls: readonly string[]): readonly string[] => calls.filter((call) => writing.test(call));
 
 export const conflict = (): ApiError => new ApiError({ status: 409, reason: "Conflict", message: "changed meanwhile" });
@@ -165,7 +165,7 @@ const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promis
   };
 };
 
-/** A world with one toy in it. */
+/** Opens a world with one toy in it. */
 export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { count: 0 }, stages: [] })): Stage => {
   const objects = new Map<string, Stored>();
   const checkpoints = memoryCheckpoints();

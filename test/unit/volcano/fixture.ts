@@ -1,4 +1,7 @@
-/** One object of any kind among others: steps taken by its decisions alone, on plain data; time is turned by hand. */
+/**
+ * One object of any kind and the objects around it as plain data; a step runs only the decision, and the test sets the
+ * time.
+ */
 
 import { mergePatch } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
@@ -28,19 +31,19 @@ const applied = (target: unknown, patch: unknown): unknown => {
 
 type Ask = Extract<Query, { do: "proxyGet" }>;
 
-/** What a step has done so far, and was refused. */
+/** The effects that a step has done so far, and the refusals that it met. */
 type Before = { readonly refused?: readonly Refusal[]; readonly done?: readonly Effect[] };
 
 export class Fixture<Memory> {
   memory: Memory | undefined;
   readonly objects = new Map<string, Stored>();
-  /** What was done, in order: `create jobs a`, `delete jobs a`. */
+  /** Writes in order: `create jobs a`, `delete jobs a`. */
   readonly deeds: string[] = [];
   /** Events as `Reason: message`. */
   readonly told: string[] = [];
-  /** What pods answer. */
+  /** The answers of pods to proxied requests. */
   hears: (query: Ask) => ProbeResult = () => ({ heard: false, why: "unreachable", message: "nobody" });
-  /** Answers of a server that takes no creation; undefined: it takes all. */
+  /** Returns the refusal of a creation; undefined: the server accepts it. */
   refuses: ((object: Obj) => Omit<Refusal, "effect"> | undefined) | undefined;
   last: Plan<Memory> | undefined;
   private count = 0;
@@ -93,7 +96,7 @@ export class Fixture<Memory> {
     this.objects.delete(`${plural}/${name}`);
   }
 
-  /** A job shows a phase, entered now. */
+  /** Sets the phase of a job, entered at the current time. */
   job(name: string, phase: string, more: Fields = {}): void {
     const state = { phase, lastTransitionTime: timeText(this.now) };
     this.change("jobs", name, { status: { state, ...more } });
@@ -155,7 +158,7 @@ export class Fixture<Memory> {
     return undefined;
   }
 
-  /** One step; `dies`: after the save, before anything is done. */
+  /** Takes one step. `dies`: the step ends after the save, before any effect. */
   step(dies = false, before: Before = {}): Plan<Memory> {
     const { refused = [], done = [] } = before;
     const plan = this.decided(before);
@@ -172,7 +175,7 @@ export class Fixture<Memory> {
     return plan;
   }
 
-  /** Steps until a step neither does anything nor asks for more. */
+  /** Steps until a step writes nothing and asks for no further step. */
   run(): this {
     for (let steps = 0; steps < 40; steps += 1) {
       const before = this.count + this.deeds.length;

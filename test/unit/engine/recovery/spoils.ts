@@ -1,4 +1,7 @@
-/** Ways in which a record goes wrong: every field of it taken away, of another type, out of all bounds, or somebody else's. */
+/**
+ * Ways in which a record is damaged: each field is removed, has another type, exceeds all bounds, or holds the value of
+ * another record.
+ */
 import { at } from "../../../proof/sweep/fields.ts";
 
 export type Path = readonly (string | number)[];
@@ -7,13 +10,13 @@ export type Spoil = {
   readonly says: string;
   readonly path: Path;
   readonly record: unknown;
-  /** No record has such a value there: it is refused. */
+  /** No valid record has such a value here: the record is refused. */
   readonly absurd: boolean;
 };
 
 type Value = { readonly says: string; readonly to: unknown; readonly absurd?: true };
 
-/** What takes the place of a field. */
+/** The values that replace a field. */
 const values: readonly Value[] = [
   { says: "taken away", to: undefined },
   { says: "an empty text", to: "" },
@@ -29,7 +32,7 @@ const entriesOf = (value: unknown): readonly (readonly [string | number, unknown
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
 };
 
-/** Where everything stands, the outermost first. */
+/** Returns the path of every field, the outermost first. */
 const pathsIn = (value: unknown, before: Path = []): readonly Path[] =>
   entriesOf(value).flatMap(([name, inner]) => [[...before, name], ...pathsIn(inner, [...before, name])]);
 
@@ -42,7 +45,7 @@ const replaced = (value: unknown, [name, ...rest]: Path, to: unknown): unknown =
 
 const textOf = (path: Path): string => path.join(".");
 
-/** Leaves may hold anything in the fields that are carried unread. */
+/** Fields that are stored unread may hold any value, so only leaves are checked for an absurd one. */
 const isLeaf = (value: unknown): boolean => typeof value !== "object" || value === null;
 
 const spoilsAt = (record: unknown, other: unknown, path: Path): readonly Spoil[] => {
@@ -65,13 +68,13 @@ const spoilsAt = (record: unknown, other: unknown, path: Path): readonly Spoil[]
   return differs ? [...own, swapped] : own;
 };
 
-/** Every field of a record spoilt in every way; `other` is the record of somebody else. */
+/** Returns the record with every field damaged in every way; `other` is the record of another object. */
 export const spoilsOf = (record: unknown, other: unknown): readonly Spoil[] => [
   ...pathsIn(record).flatMap((path) => spoilsAt(record, other, path)),
   { says: "all of it: its neighbour's", path: [], record: other, absurd: false },
 ];
 
-/** A text that was cut off, at so many lengths. */
+/** Returns the record's JSON text cut off at `lengths` different lengths. */
 export const cutOff = (
   record: unknown,
   lengths: number,

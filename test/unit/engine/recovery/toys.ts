@@ -1,4 +1,4 @@
-/** A toy that can say how it comes back: its parts are what it owns, its count is what it remembers. */
+/** A toy kind with a recovery: a toy owns its parts and remembers its count. */
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Operator } from "../../../../shared/core/operator.ts";
 import type { Recovery } from "../../../../shared/core/recovery.ts";
@@ -13,7 +13,7 @@ const query = { do: "list", resource: parts, namespace: "ns", labels: { toy: "be
 
 const counted = (object: Stored): number => (isToy(object["status"]) ? object["status"].count : 0);
 
-/** -1 and below: there was a run in another cluster; 1,000: it was ended by order. */
+/** A count below 0 stands for a run in another cluster; 0 for a run that was ended by order. */
 const recovery: Recovery<Toy> = {
   ownedObjects: () => ({ queries: [query], owners: ["toy-1"] }),
   isLive: (object) => object.metadata.labels?.["old"] === undefined,
@@ -31,14 +31,14 @@ const recovery: Recovery<Toy> = {
 };
 
 export type ToyBox = Stage & {
-  /** What every decision was made from, in order. */
+  /** The counts from which decisions were made, in order; undefined: no memory. */
   readonly counts: (number | undefined)[];
   readonly toyWorld: (more?: Partial<World>) => World;
 };
 
 type Kind = Partial<Recovery<Toy>>;
 
-/** A world whose toys have a recovery; `kind` replaces some of it. */
+/** Opens a world whose toys have a recovery; `kind` replaces parts of it. */
 export const toyBox = (kind: Kind = {}, decide?: Decide): ToyBox => {
   const base = stage();
   const counts: (number | undefined)[] = [];
@@ -68,7 +68,7 @@ export const good: CheckpointRecord = {
   memory: { count: 3 },
 };
 
-/** Puts anything at all into the store, as nothing but a mishap or a person could. */
+/** Returns checkpoints that hand out any record at all, as after damage or a manual edit, until the next save. */
 export const stored = async (box: ToyBox, record: unknown, more: Partial<Loaded> = {}): Promise<Partial<World>> => {
   const { checkpoints } = box.world;
   const { save } = checkpoints;

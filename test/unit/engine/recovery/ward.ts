@@ -1,6 +1,6 @@
 /**
- * Two objects of one kind on a simulated cluster, each with the record that real steps made. Whoever steps then is handed
- * another record for the first of them, as a store would that has gone wrong, until one is saved over it.
+ * Two objects of one kind on a simulated cluster, each with a record that real steps made. Later steps load another
+ * record for the first object, as from a damaged store, until one of them saves a record over it.
  */
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import type { Message } from "../../../../shared/core/key.ts";
@@ -24,18 +24,18 @@ export type Treatment = { readonly strict: boolean; readonly edited: boolean };
 
 export type Outcome = {
   readonly endings: readonly (Ending | undefined)[];
-  /** What was logged as an error, but that a record cannot be used. */
+  /** Errors that were logged, except those that say that the record cannot be used. */
   readonly faults: readonly string[];
   /** Paths of requests that write. */
   readonly writes: readonly string[];
 };
 
 export type Ward = {
-  /** What stands in the records of both. */
+  /** The specs of both Checkpoints. */
   readonly records: readonly [own: unknown, other: unknown];
-  /** A fork of the world in which the first one's record is this. */
+  /** Takes steps in a copy of the world in which the first object has this record. */
   treat(record: unknown, how: Treatment): Promise<Outcome>;
-  /** All that is there of the other one, in one text; and what it was in the beginning. */
+  /** Returns every object of the second application as one text, and its value at the start. */
   picture(): string;
   readonly opening: string;
   get(kind: string, name: string): unknown;
@@ -43,20 +43,20 @@ export type Ward = {
 
 export type Making = {
   readonly kind: string;
-  /** What is applied, of both and for both. */
+  /** The objects that are applied, for both applications. */
   readonly objects: readonly Obj[];
   readonly scripts: Scripts;
-  /** Steps of each, with so much time after each, ms. */
+  /** Steps of each object; `pauseMs` passes after each round. */
   readonly rounds: number;
   readonly pauseMs: number;
-  /** The first pod of this role of the first one ends with this, before the records are taken. */
+  /** The first pod of this role of the first application ends with this exit code before the records are taken. */
   readonly kill?: { readonly role: string; readonly code: number };
 };
 
 const steps = 2;
 const namespace = "default";
 
-/** Hands out `spoilt` in place of what is stored, until something is saved. */
+/** Returns `spoilt` in place of the stored record until a record is saved. */
 const gone = (store: Checkpoints, name: string, spoilt: unknown, edited: boolean): Checkpoints => {
   let mended = false;
   return {

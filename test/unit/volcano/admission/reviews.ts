@@ -1,4 +1,4 @@
-/** Requests about Volcano's kinds, and what came of them in few words. */
+/** Admission requests about Volcano's kinds, and their verdicts as short texts. */
 import type { AdmissionRequest, AdmittedObject } from "../../../../shared/kube/admission.ts";
 import { type Around, judgedBy, patchedBy } from "../../../../shared/volcano/admission/review.ts";
 
@@ -40,7 +40,7 @@ export const updating = (kind: Kind, before: unknown, after: unknown): Admission
     },
   );
 
-/** "" where it is allowed without a word. */
+/** Returns the verdict as text; "" if the request is allowed without a warning. */
 export const said = (request: AdmissionRequest, around?: Around): string => {
   const verdict = judgedBy(request, around);
   return verdict.allowed ? verdict.warnings.map((text) => `warning: ${text}`).join("\n") : verdict.message;

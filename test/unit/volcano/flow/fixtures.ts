@@ -1,4 +1,4 @@
-/** Flows among their templates and jobs, for tests of their decisions. */
+/** Flows with their templates and jobs, for tests of the decisions of a JobFlow. */
 
 import { volcanoJobFlow } from "../../../../shared/volcano/flow/operator.ts";
 import { jobTemplates } from "../../../../shared/volcano/resource.ts";
@@ -20,7 +20,7 @@ export const template = (name: string, spec: Fields = {}) => ({
   spec: { queue: "default", tasks: [{ name: "w", replicas: 2, template: podTemplate }], ...spec },
 });
 
-/** A flow `f` of these, each with a template of its name unless `templates` says otherwise. */
+/** Returns a flow `f` of these entries, with a template for each entry's name unless `templates` names others. */
 export const flowOf = (
   flows: readonly Fields[],
   { spec = {}, templates, status = {} }: { spec?: Fields; templates?: readonly string[]; status?: Fields } = {},

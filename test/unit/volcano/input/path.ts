@@ -1,4 +1,4 @@
-/** A job's step through reconcile in a cluster that holds its queue and nothing else, with no webhook before it. */
+/** One step of a job in a cluster that holds only its queue, with no webhook installed. */
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import type { Looking } from "../../../../shared/core/query.ts";
@@ -22,14 +22,14 @@ export const stored = (name: string, spec: unknown, generation = 1): Stored => (
   ...(spec === undefined ? {} : { spec }),
 });
 
-/** Of what is looked for only the queue is there. */
+/** Decides one step; the reads find only the queue. */
 export const stepOf = (object: Stored, memory?: Memory): Plan<Memory> => {
   const key = { cluster: "here", kind: "Job", namespace: "team", name: object.metadata.name };
   const objects = (query: Looking) => (query.do === "get" && query.ref.name === "default" ? [queue] : []);
   return resultOf(decide(key, { object, uid: "job-1", memory, now, refused: [] }), { objects });
 };
 
-/** What everybody reads of it: the state in the job, and the events. */
+/** Returns the messages that users see: the state in the job's status, and the events. */
 export const toldIn = (
   plan: Plan<Memory>,
 ): { readonly phase: string; readonly message: string; readonly events: string } => {
@@ -40,7 +40,7 @@ export const toldIn = (
   return { phase: `${state?.phase}`, message: `${state?.message}`, events: events.join("\n") };
 };
 
-/** What it would make, by kind. */
+/** Lists the kinds of the objects that the plan creates, and its other writes. */
 export const madeBy = ({ stages }: Plan<Memory>): readonly string[] =>
   stages
     .flat()

@@ -1,4 +1,4 @@
-/** Bad pods of tasks, and amounts that nobody can count with. */
+/** Bad pod templates of tasks, and amounts that cannot be parsed. */
 import { container, type Fields, job, ofPod, ofTask, type Row } from "./row.ts";
 
 const holding = (resources: Fields): Fields => ({ containers: [{ ...container, resources }] });

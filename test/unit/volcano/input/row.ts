@@ -1,11 +1,14 @@
-/** One bad input for a Volcano job, and what its writer is told: at the door, and in the job where no webhook is installed. */
+/**
+ * One bad input for a Volcano job and the message that its user gets: from admission, and in the job's status where no
+ * webhook is installed.
+ */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type Row = {
   readonly name: string;
   readonly spec: unknown;
-  /** Of the job; "train" where it is not what is wrong. */
+  /** The job's name; "train" unless the name is the bad input. */
   readonly job?: string;
   readonly says: RegExp;
 };
@@ -16,19 +19,19 @@ export const template: Fields = { spec: { restartPolicy: "Never", containers: [c
 
 export const task: Fields = { name: "work", replicas: 2, template };
 
-/** A spec that runs. */
+/** A valid spec. */
 export const good: Fields = { tasks: [task] };
 
-/** The spec that runs, with fields of its own changed. */
+/** Returns a row of the valid spec with these fields changed. */
 export const job = (name: string, changes: Fields, says: RegExp): Row => ({
   ...{ name, says },
   spec: { ...good, ...changes },
 });
 
-/** The same with its one task changed. */
+/** Returns a row whose only task has these fields changed. */
 export const ofTask = (name: string, changes: Fields, says: RegExp): Row =>
   job(name, { tasks: [{ ...task, ...changes }] }, says);
 
-/** The same with the pod's spec of its one task changed. */
+/** Returns a row whose only task has these fields of its pod spec changed. */
 export const ofPod = (name: string, changes: Fields, says: RegExp): Row =>
   ofTask(name, { template: { spec: { restartPolicy: "Never", containers: [container], ...changes } } }, says);

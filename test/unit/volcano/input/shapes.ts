@@ -1,4 +1,4 @@
-/** Bad shapes, numbers, names and orders. */
+/** Bad shapes, numbers, names and task dependencies. */
 import { good, job, ofTask, type Row, task } from "./row.ts";
 
 const whole = (name: string, spec: unknown, says: RegExp): Row => ({ name, spec, says });

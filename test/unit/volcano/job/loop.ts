@@ -1,4 +1,4 @@
-/** A job among its objects: steps taken by its decisions alone, on objects that are plain data; time is turned by hand. */
+/** A job and its objects as plain data; a step runs only the decision, and the test sets the time. */
 
 import { mergePatch } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "x" }] } };
 
-/** A task of so many pods. */
+/** Returns a task of this many pods. */
 export const task = (name: string, replicas: number, more: Fields = {}): Fields => ({
   name,
   replicas,
@@ -46,19 +46,19 @@ const applied = (target: unknown, patch: unknown): unknown => {
 export class Loop {
   now = eight;
   memory: Memory | undefined;
-  /** Everything that was done, in order. */
+  /** Writes that were applied, in order. */
   readonly deeds: string[] = [];
-  /** Phases as everybody saw them, in order. */
+  /** Phases that the status has shown, in order. */
   readonly phases: string[] = [];
   readonly objects = new Map<string, Stored>();
-  /** Deleted pods go at once, or when `release` lets them. */
+  /** Whether deleted pods stay, with a deletion timestamp, until `release` removes them. */
   lingering = false;
-  /** The same, with so many seconds of grace for those that have not finished. */
+  /** Running pods that are deleted get this grace, in seconds, and stay until `release`. */
   grace: number | undefined;
   last: Plan<Memory> | undefined;
-  /** What is answered as if nothing were there. */
+  /** Selects the queries that are answered as if there were no objects. */
   blind: (query: Query) => boolean = () => false;
-  /** The window of a recovery. */
+  /** The recovery window, if one is open. */
   returning: Returning | undefined;
   private count = 0;
 
@@ -90,7 +90,7 @@ export class Loop {
     return stored;
   }
 
-  /** Another object's fields merged in. */
+  /** Merges the patch into an object. */
   change(plural: string, name: string, patch: Fields): void {
     const before = this.objects.get(idOf(plural, name));
     if (before === undefined) throw new Error(`no ${plural}/${name}`);
@@ -119,12 +119,12 @@ export class Loop {
     return Object(this.job()["status"] ?? {});
   }
 
-  /** Pods of these names, or all, enter a phase. */
+  /** Sets the phase of the pods of these names, or of all pods. */
   pods(phase: string, names: readonly string[] = this.names("pods"), more: Fields = {}): void {
     for (const name of names) this.change("pods", name, { status: { phase, ...more } });
   }
 
-  /** A pod has failed, its containers with these codes. */
+  /** Sets a pod to Failed, its containers ended with these exit codes. */
   fail(name: string, ...codes: readonly number[]): void {
     const containerStatuses = codes.map((exitCode, at) => ({
       name: `c${at}`,
@@ -137,7 +137,7 @@ export class Loop {
     this.objects.delete(idOf(plural, name));
   }
 
-  /** Somebody asks for the end of a pod, with so many seconds of grace: none for one that has finished. */
+  /** Marks a pod as being deleted with this grace, in seconds. A finished pod has none: 0. */
   ask(name: string, graceSeconds = 30, more: Fields = {}): void {
     this.change("pods", name, {
       metadata: {
@@ -148,19 +148,19 @@ export class Loop {
     });
   }
 
-  /** Its process ends with 0: what a kubelet writes of a pod, also of one that is being deleted. */
+  /** Ends a pod's process with 0, as a kubelet writes it, also for a pod that is being deleted. */
   exits(name: string): void {
     const state = { terminated: { exitCode: 0, finishedAt: timeText(this.now) } };
     this.pods("Succeeded", [name], { containerStatuses: [{ name: "c", state }] });
   }
 
-  /** Pods on their way out are gone. */
+  /** Removes every object that has a deletion timestamp. */
   release(): void {
     for (const [id, object] of this.objects)
       if (object.metadata.deletionTimestamp !== undefined) this.objects.delete(id);
   }
 
-  /** The scheduler lets the job's group in, if it has one. */
+  /** Sets the phase of the job's PodGroup, if it has one, as the scheduler does. */
   admit(phase = "Inqueue"): void {
     for (const name of this.names("podgroups")) this.change("podgroups", name, { status: { phase } });
   }
@@ -218,7 +218,7 @@ export class Loop {
     this.put(plural, plural === "pods" ? { ...object, status: { phase: "Pending" } } : object);
   }
 
-  /** One step; `dies`: after the save, before anything is done. */
+  /** Takes one step. `dies`: the step ends after the save, before any effect. */
   step(dies = false): Plan<Memory> {
     const reads = asStep({ objects: (query) => this.answer(query) });
     const done: Effect[] = [];
@@ -248,7 +248,7 @@ export class Loop {
     if (this.phases.at(-1) !== phase) this.phases.push(phase);
   }
 
-  /** Steps until a step neither does anything nor asks for more. */
+  /** Steps until a step writes nothing and asks for no further step. */
   run(): this {
     for (let steps = 0; steps < 40; steps += 1) {
       const before = this.count;
@@ -259,7 +259,7 @@ export class Loop {
     throw new Error(`never rests: ${this.deeds.slice(-6).join(", ")}`);
   }
 
-  /** To a job whose pods all run. */
+  /** Steps until all pods of the job run. */
   running(): this {
     this.run();
     this.admit();
@@ -268,7 +268,7 @@ export class Loop {
     return this.run();
   }
 
-  /** A command for the job. */
+  /** Creates a Command for the job. */
   order(action: string): void {
     this.put("commands", {
       apiVersion: "bus.volcano.sh/v1alpha1",

@@ -1,4 +1,4 @@
-/** Queues, groups and commands as plain data, and steps of every queue by their decisions alone until nothing changes any more. */
+/** Queues, PodGroups and Commands as plain data; each queue's decision runs in turn until nothing changes. */
 
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Plan } from "../../../../shared/core/plan.ts";
@@ -18,7 +18,7 @@ const idOf = (plural: string, name: string): string => `${plural}/${name}`;
 
 export class Hall {
   now = Date.UTC(2026, 10, 2, 8);
-  /** Writes of steps. */
+  /** Count of writes by steps. */
   writes = 0;
   private count = 0;
   private readonly objects = new Map<string, Stored>();
@@ -66,7 +66,7 @@ export class Hall {
     return this.put("commands", { ...this.bare("Command", name, namespace), action, target });
   }
 
-  /** Volcano's scheduler renews its lease now, for so many seconds. */
+  /** Writes the lease of Volcano's scheduler, renewed at the current time with this duration in seconds. */
   lease(leaseDurationSeconds: number): this {
     const spec = { holderIdentity: "s", leaseDurationSeconds, renewTime: timeText(this.now) };
     return this.put("leases", { ...this.bare("Lease", "volcano", "volcano-system"), spec });
@@ -167,7 +167,7 @@ export class Hall {
     else this.merge(effect.ref.resource.plural, effect.ref.name, effect.patch);
   }
 
-  /** One step of a queue; `dies`: after the save, before anything is done. */
+  /** Takes one step of a queue. `dies`: the step ends after the save, before any effect. */
   step(name: string, dies = false, done: readonly Effect[] = []): Plan<QueueMemory> {
     const plan = this.decided(name, done);
     this.memories.set(name, plan.memory);
@@ -180,7 +180,7 @@ export class Hall {
     return plan;
   }
 
-  /** Steps of all queues until nothing is written any more. */
+  /** Steps all queues until a round writes nothing. */
   run(): this {
     for (let rounds = 0; rounds < 20; rounds += 1) {
       const before = this.count + this.writes;

@@ -1,4 +1,4 @@
-/** A merge patch (RFC 7386) of an object, as a server does it. */
+/** Applies a merge patch (RFC 7386) to an object, as an API server does. */
 import type { Stored } from "../../../../shared/core/object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** The command line beside a host on the same cluster: what a person is told. */
+/** The command line beside a host on the same simulated cluster, and its output. */
 
 import { plain } from "../../../shared/cli/colour.ts";
 import { run } from "../../../shared/cli/program.ts";
@@ -14,7 +14,7 @@ const never = async (): Promise<never> => {
   throw new Error("not asked for");
 };
 
-/** What a command printed, on both streams. */
+/** Runs a command and returns its output, of both streams. */
 export const rekindle = async (stand: Stand, ...args: readonly string[]): Promise<string> => {
   const { simulator } = stand;
   const said: string[] = [];

@@ -1,4 +1,7 @@
-/** A Volcano job as its controllers left it on a stand: in whatever phase, with as much of it as is said. */
+/**
+ * A Volcano job as upstream's controllers left it on a simulated cluster, in any phase and with any part of its
+ * objects.
+ */
 import assert from "node:assert/strict";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Stored } from "../../../shared/core/object.ts";
@@ -26,19 +29,19 @@ const told = async (stand: Stand, status: unknown): Promise<void> => {
 
 const phaseOf = (pod: Stored): unknown => at(pod, "status", "phase");
 
-/** How much of a job is there, beyond the job itself. */
+/** The objects of a job that exist beside the job itself. */
 export type Parts = {
   readonly spec?: Readonly<Record<string, unknown>>;
-  /** The simulated pods by their ordinals: how each lives. Absent: no pods. */
+  /** The scripts of the simulated pods, by ordinal. Absent: no pods. */
   readonly lives?: readonly object[];
   readonly standing?: Parameters<typeof leftOf>[1];
-  /** The phase of its group; absent: it has none. */
+  /** The phase of its PodGroup; absent: it has none. */
   readonly group?: string;
-  /** Whether its plugins' objects are there. */
+  /** Whether the objects of its plugins exist. */
   readonly shared?: boolean;
-  /** Upstream has asked for the end of its pods, which takes them a while. */
+  /** Upstream has deleted its pods, which are still terminating. */
   readonly ending?: boolean;
-  /** Upstream has marked them, and died before it asked. */
+  /** Upstream has marked its pods as out of sync, and died before it deleted them. */
   readonly marked?: boolean;
 };
 
@@ -58,7 +61,7 @@ const placed = async (stand: Stand, left: LeftJob, { lives = [], marked = false 
   }
 };
 
-/** The job as upstream left it; what it told is written last. */
+/** Creates the job as upstream left it; the status that upstream wrote comes last. */
 export const leave = async (stand: Stand, parts: Parts, status: (now: number) => object): Promise<LeftJob> => {
   await stand.create(home);
   for (const one of [queue, { ...queue, metadata: { name: "root" } }]) await stand.create(one);
@@ -86,7 +89,7 @@ export const leave = async (stand: Stand, parts: Parts, status: (now: number) =>
   return left;
 };
 
-/** Lets every group in that comes from now on. */
+/** Sets every PodGroup that is created from here on to Inqueue. */
 export const admitting = (stand: Stand): void =>
   void stand.simulator.subscribe(({ type, table, object }) => {
     if (type !== "ADDED" || table !== "podgroups.scheduling.volcano.sh") return;
@@ -95,7 +98,7 @@ export const admitting = (stand: Stand): void =>
 
 export const ended = (stand: Stand): readonly string[] => stand.writes().filter((line) => line.startsWith("DELETE"));
 
-/** What comes to be from now on, by its resource. */
+/** Lists the resources of the objects that are created from here on, without Events and Checkpoints. */
 export const counting = (stand: Stand): readonly string[] => {
   const made: string[] = [];
   stand.simulator.subscribe(({ type, table }) => {
@@ -107,7 +110,7 @@ export const counting = (stand: Stand): readonly string[] => {
 export const uids = (stand: Stand, kind: string): readonly string[] =>
   stand.all(kind).map(({ metadata }) => metadata.uid);
 
-/** A status as upstream writes it. */
+/** Returns a status as upstream writes it. */
 export const status =
   (phase: string, more: object = {}) =>
   (now: number): object => ({

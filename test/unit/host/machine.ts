@@ -1,4 +1,4 @@
-/** `rekindle host` as a process would run it, on a simulator behind real HTTP; stopped when the test says so. */
+/** `rekindle host` as a process runs it, on a simulator behind real HTTP, until the test stops it. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export type Running = {
   readonly out: readonly string[];
   readonly err: readonly string[];
   readonly lines: readonly Line[];
-  /** Where health and triggers are served, once they are. */
+  /** Resolves to the URL of health and triggers when it is served. */
   door(): Promise<string>;
   /** SIGTERM. */
   stop(): void;
@@ -28,9 +28,12 @@ export type Machine = {
   readonly asked: readonly string[];
   readonly folder: string;
   readonly kubeconfig: string;
-  /** Everything after the word `rekindle host`; the kubeconfig and a free port are given unless the arguments say otherwise. */
+  /**
+   * Runs `rekindle host` with these arguments. The kubeconfig and a free port are added unless the arguments name
+   * others.
+   */
   host(...args: readonly string[]): Running;
-  /** Answered in the server's place, from now on. */
+  /** Sets the function that answers in place of the server; undefined passes the request on. */
   fault(fault: Fault): void;
 };
 
@@ -38,7 +41,7 @@ type Fault = (ask: Parameters<Simulator["handle"]>[0]) => ReturnType<Simulator["
 
 const beats = 4_000;
 
-/** Real time: looks every few milliseconds. */
+/** Checks a condition every 5 ms of real time; throws after 4,000 checks. */
 export const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
   for (let left = beats; !(await isSo()); left--) {
     if (left === 0) throw new Error(`still not: ${what}`);
@@ -94,7 +97,7 @@ const runOn = (kubeconfig: string, args: readonly string[]): Running => {
   return { out, err, lines, door, stop: () => stop(), code };
 };
 
-/** A test on a machine of its own: every host is stopped, and the server closed, whatever happens. */
+/** Runs a test on a machine of its own; every host is stopped and the server closed, also when the test fails. */
 export const onMachine =
   (act: (machine: Machine) => Promise<void>, options: Parameters<typeof openSimulator>[0] = {}) =>
   async (): Promise<void> => {

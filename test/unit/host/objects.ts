@@ -1,8 +1,8 @@
-/** What users put into a cluster, and how a test reads it back. */
+/** The objects that users create in a cluster, and readers of their status. */
 import type { Obj, Resource, Stored } from "../../../shared/core/object.ts";
 import { isRecord } from "../../../shared/kube/responses.ts";
 
-/** kind → where it stands. */
+/** Resources by kind. */
 export const resources: Readonly<Record<string, Resource>> = {
   SparkApplication: {
     ...{ group: "sparkoperator.k8s.io", version: "v1beta2" },
@@ -49,7 +49,7 @@ type Made = {
   readonly spec?: Readonly<Record<string, unknown>>;
 };
 
-/** A SparkApplication that runs to its end; `spec` is merged over it, undefined takes a field away. */
+/** Returns a SparkApplication that runs to its end; `spec` is merged over it, and undefined removes a field. */
 export const application = (name: string, { namespace = "default", spec, ...metadata }: Made = {}): Obj => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
@@ -64,7 +64,7 @@ export const application = (name: string, { namespace = "default", spec, ...meta
   },
 });
 
-/** A schedule of such applications. */
+/** Returns a schedule of such applications. */
 export const schedule = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "ScheduledSparkApplication",
@@ -72,7 +72,7 @@ export const schedule = (name: string, spec: Readonly<Record<string, unknown>>):
   spec: { template: application(name)["spec"], ...spec },
 });
 
-/** A server for clients of Spark Connect. */
+/** Returns a server for clients of Spark Connect. */
 export const connect = (name: string, spec: Readonly<Record<string, unknown>> = {}): Obj => ({
   apiVersion: "sparkoperator.k8s.io/v1alpha1",
   kind: "SparkConnect",
@@ -80,7 +80,7 @@ export const connect = (name: string, spec: Readonly<Record<string, unknown>> = 
   spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server: {}, executor: { instances: 1 }, ...spec },
 });
 
-/** A Volcano job of two workers that find each other; `script` says how the simulated pods live. */
+/** Returns a Volcano job of two workers that find each other; `script` is the script of the simulated pods. */
 export const volcanoJob = (name: string, script: object, spec: Readonly<Record<string, unknown>> = {}): Obj => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
   kind: "Job",
@@ -101,7 +101,7 @@ export const volcanoJob = (name: string, script: object, spec: Readonly<Record<s
   },
 });
 
-/** What vcctl writes to have something done to a job or a queue. */
+/** Returns a Command for a job or a queue, as vcctl writes it. */
 export const command = (name: string, action: string, { apiVersion, kind, metadata }: Stored): Obj => ({
   apiVersion: "bus.volcano.sh/v1alpha1",
   kind: "Command",
@@ -109,7 +109,7 @@ export const command = (name: string, action: string, { apiVersion, kind, metada
   ...{ action, target: { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true } },
 });
 
-/** A flow of templates, each after the one before, and those templates: jobs as above. */
+/** Returns a flow of templates, each after the one before, and those templates, whose jobs are as above. */
 export const jobFlow = (name: string, templates: readonly string[], script: object): readonly Obj[] => {
   const flows = templates.map((template, at) => ({
     name: template,
@@ -129,7 +129,7 @@ export const jobFlow = (name: string, templates: readonly string[], script: obje
   ];
 };
 
-/** Such a job every minute. */
+/** Returns a CronJob that runs such a job every minute. */
 export const cronJob = (name: string, script: object, spec: Readonly<Record<string, unknown>> = {}): Obj => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
   kind: "CronJob",
@@ -137,10 +137,10 @@ export const cronJob = (name: string, script: object, spec: Readonly<Record<stri
   spec: { schedule: "* * * * *", jobTemplate: { spec: volcanoJob("", script)["spec"] }, ...spec },
 });
 
-/** Where the records stand of what stands in no namespace. */
+/** The namespace of the records of cluster-scoped objects. */
 export const home: Obj = { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } };
 
-/** The queue that jobs go to when they name none. */
+/** The queue of jobs that name none. */
 export const queue: Obj = {
   apiVersion: "scheduling.volcano.sh/v1beta1",
   kind: "Queue",
@@ -152,14 +152,14 @@ export const queue: Obj = {
 const within = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
 
-/** The state that an application shows, and what it says went wrong. */
+/** Returns the state of an application, or its error message. */
 export const stateOf = (object: Stored | undefined): string =>
   String(within(object, "status", "applicationState", "state") ?? "");
 
 export const errorOf = (object: Stored | undefined): string =>
   String(within(object, "status", "applicationState", "errorMessage") ?? "");
 
-/** What it says behind upstream's words for a failed submission. */
+/** Returns the reason that follows upstream's words for a failed submission. */
 export const refusalOf = (object: Stored | undefined): string => {
   const error = errorOf(object);
   return /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] ?? `no failed submission: ${error}`;
@@ -167,7 +167,7 @@ export const refusalOf = (object: Stored | undefined): string => {
 
 export const statusOf = (object: Stored | undefined, field: string): unknown => within(object, "status", field);
 
-/** The CRD as those install it who do without validation: everything is stored. */
+/** Returns the CRD of applications or jobs without validation, so that every object is stored. */
 export const loose = (crd: Obj): Obj => {
   const everything = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   const changed = JSON.parse(JSON.stringify(crd), (key, value) => (key === "schema" ? everything : value));

@@ -1,4 +1,4 @@
-/** A host's way into a cluster under rights of its own, and what it was refused. */
+/** A host's access to a cluster under its own RBAC rights, and the rights that it was refused. */
 import assert from "node:assert/strict";
 import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/roles.ts";
@@ -33,7 +33,7 @@ const installation = objectsOf({
   ...{ sparkNamespaces: ["default"], sparkAccounts: ["spark"] },
 });
 
-/** Installs with these rules for the host, and gives the host's token. */
+/** Installs Rekindle with these ClusterRole rules, and returns the host's token. */
 export const install = ({ handle, store }: Simulator, rules: readonly Rule[]): string => {
   for (const object of installation) {
     const path = (tables[object.kind] ?? "").replace("NS", object.metadata.namespace ?? "");
@@ -48,7 +48,7 @@ export const install = ({ handle, store }: Simulator, rules: readonly Rule[]): s
 
 export type Way = { readonly transport: Transport; readonly refused: readonly string[] };
 
-/** A host's way to the server under its own token; the answer to the first creation of each resource is lost. */
+/** Returns a transport under the host's token; the answer to the first creation of each resource is lost. */
 export const wayOf = ({ transport }: Simulator, token: string): Way => {
   const refused: string[] = [];
   const lost = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * A host on a simulated cluster under turned time: what it asked of the API server, what it wrote, what it logged.
- * `node:test` mocks the host's timers and dates, so that both clocks are turned together.
+ * A host on a simulated cluster under mocked time, with its requests, writes and log lines. `node:test` mocks the
+ * host's timers and dates, so that both clocks advance together.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,29 +26,29 @@ export const crds: readonly Obj[] = readdirSync(folder).map((file) => parse(read
 export type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
 
 type Options = Parameters<typeof openSimulator>[0] & {
-  /** Answers take a while, each another one: two hosts then meet in the middle of a step. */
+  /** Each answer takes a different time, so that two hosts meet in the middle of a step. */
   readonly slow?: boolean;
 };
 
 export type Stand = {
   readonly simulator: Simulator;
   readonly lines: readonly Line[];
-  /** What hosts asked, as `METHOD path`. */
+  /** Requests of hosts, as `METHOD path`. */
   readonly asked: readonly string[];
-  /** Those of them that write. */
+  /** Requests of hosts that write. */
   writes(): readonly string[];
   host(settings?: Partial<HostSettings>): Promise<Host>;
-  /** Put between all hosts and the server from now on. */
+  /** Sets the fault between all hosts and the server; undefined removes it. */
   fault(fault: Fault | undefined): void;
   /** Ends all watches of hosts. */
   cut(): void;
-  /** Lets so much time pass, a step at a time, with everything that becomes due on the way. */
+  /** Advances time in steps of 100 ms, with everything that becomes due on the way. */
   turn(ms: number): Promise<void>;
-  /** The same in longer steps, for when little happens. */
+  /** Advances time in steps of 1 s. */
   pass(hours: number): Promise<void>;
-  /** Turns until it is so; throws after so much time. */
+  /** Advances time until the condition holds; throws after `ms` (300 s by default). */
   until(what: string, isSo: () => boolean, ms?: number): Promise<void>;
-  /** Stops all hosts and gives time back. */
+  /** Stops all hosts and restores real time. */
   close(): Promise<void>;
   create(object: Obj): Promise<void>;
   patch(kind: string, name: string, change: unknown, namespace?: string): Promise<void>;
@@ -71,7 +71,7 @@ const isStoredOf = (kind: string, found: unknown): found is Stored => isRecord(f
 
 type Hands = Pick<Stand, "create" | "patch" | "remove" | "get" | "all">;
 
-/** A user's hands on the cluster, past all faults. */
+/** A user's reads and writes, which meet no fault. */
 const handsOn = ({ transport, handle }: Simulator): Hands => {
   const read = (path: string): unknown => JSON.parse(handle({ method: "GET", path, headers: {} }).body);
   return {
@@ -102,13 +102,13 @@ const settings = {
   ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined, spark: defaultOptions },
 };
 
-/** A host is known to the server as ours: whose write is whose shows in the managed fields. */
+/** Adds the user agent of a host, so that managed fields show which writes are Rekindle's. */
 const named = ({ send, stream }: Transport): Transport => {
   const own = (ask: HttpRequest): HttpRequest => ({ ...ask, headers: { "user-agent": "rekindle/1", ...ask.headers } });
   return { send: (ask) => send(own(ask)), stream: (ask) => stream(own(ask)) };
 };
 
-/** Opens the cluster and takes hold of time. */
+/** Opens the cluster and mocks time. */
 const openStand = ({ slow = false, ...options }: Options): Stand => {
   mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: start });
   const monotonic = mock.method(performance, "now", () => Date.now() - start);
@@ -150,7 +150,7 @@ const openStand = ({ slow = false, ...options }: Options): Stand => {
   };
 };
 
-/** A test on a stand of its own, which is taken down whatever happens. */
+/** Runs a test on a stand of its own, which is closed also when the test fails. */
 export const onStand =
   (act: (stand: Stand) => Promise<void>, options: Options = {}) =>
   async (): Promise<void> => {

@@ -1,10 +1,13 @@
-/** A host's way to the server: what passes it is written down, and may be answered by somebody else, or late. */
+/**
+ * The transport between a host and the server: it records requests, and can delay them, fail them, or answer them
+ * itself.
+ */
 import type { HttpRequest, HttpResponse, HttpStream, Transport } from "../../../shared/core/http.ts";
 
-/** What stands between a host and the server: an answer in its place, a failure, or nothing. */
+/** Returns an answer in place of the server's, a failure, or undefined to pass the request on. */
 export type Fault = (asked: HttpRequest) => HttpResponse | Error | undefined;
 
-/** An answer of the server that is no success. */
+/** Returns an error answer of the server. */
 export const answer = (status: number, reason: string, message: string): HttpResponse => ({
   ...{ status, headers: {} },
   body: JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", reason, message, code: status }),
@@ -12,7 +15,7 @@ export const answer = (status: number, reason: string, message: string): HttpRes
 
 const asRead = ({ method }: HttpRequest): boolean => method === "GET";
 
-/** Some turns of the event loop, differing from one call to the next and the same in every run. */
+/** Waits some turns of the event loop; the number differs from call to call and is the same in every run. */
 const openDelay = (slow: boolean): (() => Promise<void>) => {
   let state = 1;
   return async () => {
@@ -28,7 +31,7 @@ const refused = ({ status, headers, body }: HttpResponse): HttpStream => ({
   })(),
 });
 
-/** `slow`: answers take a while, each another one. */
+/** Opens the transport. `slow`: each answer takes a different number of turns of the event loop. */
 export const openWay = (transport: Transport, slow: boolean) => {
   const asked: string[] = [];
   const written: string[] = [];
@@ -69,7 +72,7 @@ export const openWay = (transport: Transport, slow: boolean) => {
       }),
     stream: (sent) => fly(() => open(sent)),
   };
-  /** Lets everything that waits on nothing but promises go on until nobody asks anything any more. */
+  /** Turns the event loop until no request is under way and no new one comes. */
   const settled = async (): Promise<void> => {
     for (let quiet = 0, before = asked.length; quiet < 3; before = asked.length) {
       await new Promise((resolve) => setImmediate(resolve));

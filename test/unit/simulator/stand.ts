@@ -1,4 +1,4 @@
-/** A simulator to test on, and short words for what the tests do with it. */
+/** A simulator for tests, with short names for what the tests do with it. */
 import { itemsAt, numberAt, textAt } from "../../../shared/simulator/json.ts";
 import type { Item } from "../../../shared/simulator/metadata.ts";
 import { type Options, openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
@@ -10,9 +10,9 @@ export type Stand = {
   pod(name: string): Item | undefined;
   /** Names and phases of the pods of the default namespace. */
   pods(): readonly string[];
-  /** Turns the clock on by so many ms. */
+  /** Advances the clock by this many ms. */
   pass(ms: number): void;
-  /** Turns the clock until nothing is due any more. */
+  /** Advances the clock until nothing is due. */
   rest(): void;
 };
 
@@ -44,7 +44,7 @@ export const mapsPath = "/api/v1/namespaces/default/configmaps";
 
 export const merge = "application/merge-patch+json";
 
-/** A pod that sleeps. */
+/** Returns a pod that sleeps. */
 export const sleeper = (name: string, spec: object = {}, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   spec: { restartPolicy: "Never", containers: [{ name: "main", image: "sleep:1" }], ...spec },
@@ -97,15 +97,15 @@ export const submit = (
     call("POST", mapsPath, { metadata: { name: `${name}-template` }, data: { podspec: JSON.stringify(template) } });
 };
 
-/** The exit code of a pod's first container. */
+/** Returns the exit code of a pod's first container. */
 export const exitOf = (pod: Item | undefined): number | undefined =>
   numberAt(itemsAt(pod, "status", "containerStatuses")[0], "state", "terminated", "exitCode");
 
-/** Why a pod's first container waits. */
+/** Returns the reason for which a pod's first container waits. */
 export const waitsFor = (pod: Item | undefined): string | undefined =>
   textAt(itemsAt(pod, "status", "containerStatuses")[0], "state", "waiting", "reason");
 
-/** The status of one of a pod's or node's conditions. */
+/** Returns the status of a condition of a pod or node. */
 export const condition = (item: Item | undefined, type: string): string | undefined =>
   textAt(
     itemsAt(item, "status", "conditions").find((each) => textAt(each, "type") === type),

@@ -1,6 +1,6 @@
 /**
- * A street with one sender and one listener under a clock that is turned by hand: the real step, the real delivery and
- * the real queue, a listener that does as it is told, and a sender that may die at any call.
+ * One sender of updates and one listener under a clock that the test sets: the real step, delivery and queue, a
+ * listener with scripted answers, and a sender that can die at any call.
  */
 import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { deliveryKey, type Message } from "../../../shared/core/key.ts";
@@ -31,19 +31,19 @@ export type Street = {
   readonly stage: Stage;
   readonly world: World;
   readonly heard: Heard[];
-  /** What the listener makes of a request; what it throws, kills the sender. */
+  /** Returns the listener's answer to a request; an error that it throws kills the sender. */
   answer: (heard: Omit<Heard, "answered">) => Sent;
-  /** Where updates go when nobody says anything else. */
+  /** The queue of keys. */
   readonly queue: EmbeddedQueue;
-  /** Called when a sender has died: the next one begins. */
+  /** Called when a sender has died, before the next one begins. */
   revive: () => void;
-  /** All messages are lost. */
+  /** Loses all messages. */
   forget(): void;
-  /** The application is in this state now, and its step is taken. */
+  /** Sets the state of the application and takes its step. */
   enter(state: string, more?: Partial<StateUpdate>): Promise<void>;
-  /** Lets time pass until so much later, everything due in its order. */
+  /** Advances time by this many ms and takes every step that becomes due, in order. */
   pass(ms: number): Promise<void>;
-  /** What a resync finds. */
+  /** Sends the keys that a resync sends, and takes their steps. */
   resync(): Promise<void>;
   cursor(): Promise<Cursor | undefined>;
 };
@@ -58,7 +58,7 @@ const memoryOf = (word: StateUpdate, count: number) => ({ count, word });
 type Settings = {
   readonly to?: string;
   readonly strict?: boolean;
-  /** What carries updates to a listener that is real: its acknowledgement may then be lost on the way back. */
+  /** Sends updates to a real listener; its acknowledgement can be lost on the way back. */
   readonly carrier?: Sink;
 };
 

@@ -13,7 +13,9 @@ const query = { do: "list", resource: parts, namespace: "ns", labels: { toy: "be
 
 const counted = (object: Stored): number => (isToy(object["status"]) ? object["status"].count : 0);
 
-/** A count below 0 stands for a run in another cluster; 0 for a run that was ended by order. */
+/**
+ * A count below 0 stands for a run in another cluster, 1,000 for a run that was ended by order, 0 for a trimmed memory.
+ */
 const recovery: Recovery<Toy> = {
   ownedObjects: () => ({ queries: [query], owners: ["toy-1"] }),
   isLive: (object) => object.metadata.labels?.["old"] === undefined,

@@ -1,4 +1,7 @@
-/** API calls as other tools make them: their paths, verbs, patch types, field managers and agents, past the host's own way. */
+/**
+ * API calls as other tools make them, with their paths, verbs, patch types, field managers and user agents, past the
+ * host's transport.
+ */
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../../../shared/core/http.ts";
 import { withQuery } from "../../../../shared/kube/paths.ts";
@@ -31,7 +34,7 @@ const parsed = (text: string): Answered["body"] => {
   }
 };
 
-/** A tool with the user agent that it gives itself. */
+/** Returns a client with the tool's user agent. */
 export const toolOn =
   ({ simulator }: Stand, agent: string) =>
   async ({ method, path, query = {}, type = "application/json", body }: Call): Promise<Answered> => {
@@ -47,7 +50,7 @@ export const toolOn =
 
 export type Tool = ReturnType<typeof toolOn>;
 
-/** Follows names into what was answered, as `.get(…, {})` and gjson do; undefined where there is nothing. */
+/** Returns the value at a path of an answer, as `.get(…, {})` and gjson do; undefined if there is none. */
 export const within = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
 
@@ -56,10 +59,10 @@ export const itemsOf = ({ body }: Answered): readonly unknown[] => {
   return Array.isArray(items) ? items : assert.fail("not a list");
 };
 
-/** How many drivers hosts have created. */
+/** Returns the number of pods that hosts have created. */
 export const submissionsIn = (stand: Stand): number => stand.asked.filter((line) => line === `POST ${pods}`).length;
 
-/** What is there of an application: itself, and what its name begins with. */
+/** Lists the applications, pods and services whose names begin with this name. */
 export const leftOf = (stand: Stand, name: string): readonly string[] =>
   ["SparkApplication", "Pod", "Service"]
     .flatMap((kind) => stand.all(kind))

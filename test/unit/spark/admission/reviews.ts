@@ -1,4 +1,4 @@
-/** Requests to admission, and what came of them in few words. */
+/** Admission requests about Spark's kinds, and their verdicts as short texts. */
 import type { AdmissionRequest, Verdict } from "../../../../shared/kube/admission.ts";
 import { judgedBy, patchedBy } from "../../../../shared/spark/admission/review.ts";
 
@@ -20,7 +20,7 @@ export const creating = (kind: Kind, spec: unknown, metadata: Fields = { name: "
   object: { metadata, spec },
 });
 
-/** "" where it is allowed without a word. */
+/** Returns the verdict as text; "" if the request is allowed without a warning. */
 export const saidBy = (verdict: Verdict): string =>
   verdict.allowed ? verdict.warnings.map((text) => `warning: ${text}`).join("\n") : verdict.message;
 
@@ -31,7 +31,7 @@ export const patchOf = (request: AdmissionRequest): readonly unknown[] => {
   return verdict.allowed ? verdict.patch : [];
 };
 
-/** A SparkApplication's spec that runs. */
+/** A valid spec of a SparkApplication. */
 export const good = {
   type: "Scala",
   mode: "cluster",

@@ -1,4 +1,4 @@
-/** Any memory that parses, and any pods that could stand under the application's name. */
+/** Arbitrary memories that parse, and arbitrary pods under the application's name. */
 import fc from "fast-check";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Memory, State } from "../../../../shared/spark/application/memory.ts";
@@ -81,7 +81,7 @@ const one: fc.Arbitrary<Stored> = fc
   .chain((short) => fc.constantFrom(short, { ...short, exitCode: 0 }, { ...short, exitCode: 1 }))
   .map(pod);
 
-/** No two of a name, as in a namespace. */
+/** Pods with distinct names, as in one namespace. */
 export const crowds: fc.Arbitrary<readonly Stored[]> = fc.uniqueArray(one, {
   maxLength: 4,
   selector: ({ metadata }) => metadata.name,

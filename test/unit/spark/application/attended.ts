@@ -1,4 +1,4 @@
-/** Steps of a run whose driver runs, as rows: what is there, what is heard, what comes of it. */
+/** Steps of a run whose driver runs, as rows: objects, probe results and the expected plan. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -35,7 +35,7 @@ export const registered = (
     ),
   );
 
-/** Marks of executors 1 and 2, and of those alone. */
+/** Returns a ledger in which the executors of these ids live. */
 export const living = (ids: readonly number[], more: Partial<Ledger> = {}): Ledger => ({
   attempt: 1,
   ...(ids.length === 0 ? {} : { live: ids.join(","), marks: ids.map((id) => uidOf(id).slice(0, 8)).join("") }),
@@ -53,10 +53,10 @@ export type Row = {
   readonly instances?: number;
   readonly ledger?: Ledger;
   readonly executors?: readonly Short[];
-  /** The status does not name them yet. */
+  /** The status does not name the executors yet. */
   readonly unnamed?: boolean;
   readonly timeToLiveSeconds?: number;
-  /** Executors that only a second list shows. */
+  /** The probe results, by the last part of the path or the object's name. */
   readonly hears?: Readonly<Record<string, ProbeResult>>;
   readonly denied?: boolean;
   readonly body?: Stored;
@@ -64,12 +64,12 @@ export type Row = {
   readonly does: readonly string[];
   readonly lost?: Ledger["lost"];
   readonly wakeAt?: number;
-  /** When to look again without remembering it; unless it says so, nobody asks. */
+  /** When to step again without saving the time; absent: not asserted. */
   readonly pollMs?: number | "never";
   readonly waits?: RegExp;
   readonly phase?: string;
   readonly care?: Ledger["care"];
-  /** Ids of those that are about to be ended; unless it says so, nobody asks. */
+  /** Ids of the executors that are about to be ended; absent: not asserted. */
   readonly doomed?: readonly number[];
 };
 
@@ -101,7 +101,7 @@ const objectOf = ({ annotations = {}, sparkConf, instances = 2, executors = [], 
   });
 };
 
-/** What was done, in few words; what the status tells of each executor is another's affair. */
+/** Shortens the text of an effect. States of executors in the status have tests of their own. */
 const brief = (line: string): string =>
   line
     .replace(
@@ -115,7 +115,7 @@ const brief = (line: string): string =>
 
 const notOfStates = (line: string): boolean => !/^tell \w+ SparkExecutor/.test(line);
 
-/** Runs long enough for its start to be of no interest. */
+/** A driver pod that has run long enough for startup checks to be over. */
 const body = (): Stored => {
   const one = pod();
   return { ...one, status: { ...Object(one["status"]), startTime: "2026-11-02T07:59:00Z" } };
@@ -123,7 +123,7 @@ const body = (): Stored => {
 
 const without = <Value extends object>(value: Value | undefined): object | undefined => value && { ...value };
 
-/** One test for each row. */
+/** Declares one test for each row. */
 export const tested = (what: string, rows: readonly Row[]): void => {
   describe(what, () => {
     for (const row of rows)

@@ -1,4 +1,4 @@
-/** Applications, memories and pods in few words, and a world in which a decision may look until it comes to a plan. */
+/** Applications, memories and pods from a few fields, and a world in which a decision reads until it has a plan. */
 
 import { digestOf } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
@@ -55,7 +55,7 @@ export const application = (more: Application = {}): Stored => ({
   ...(more.status === undefined ? {} : { status: more.status }),
 });
 
-/** The digest that a memory keeps of a spec. */
+/** Returns the digest of a spec that a memory holds. */
 export const digested = (of: object): string => digestOf({ ...of, suspend: undefined, timeToLiveSeconds: undefined });
 
 export const remembered = (more: Partial<Memory> = {}): Memory => ({
@@ -79,7 +79,7 @@ export const driver = {
   uid: "driver-1",
 } as const;
 
-/** A pod in few words. `owner` is the UID that it stands under. */
+/** The fields of a pod. `owner` is the UID of its owner. */
 export type Short = {
   readonly name?: string;
   readonly uid?: string;
@@ -138,19 +138,21 @@ export type World = {
   readonly memory?: Memory | undefined;
   readonly now?: number;
   readonly pods?: readonly Stored[];
-  /** What a read of one pod by its name finds, if not what is listed. */
+  /** The pods that a read by name finds, if they differ from those that a list finds. */
   readonly live?: readonly Stored[];
   readonly services?: readonly Stored[];
   readonly configMaps?: readonly Stored[];
   readonly refused?: readonly Refusal[];
   readonly returning?: Returning;
   readonly slow?: boolean;
-  /** What is worth a try and no more is not allowed. */
+  /** Optional patches are refused. */
   readonly denied?: boolean;
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
-  /** What a pod answers by the last words of the path, and what getIfAllowed finds by its name; else nobody answers. */
+  /**
+   * The answers of pods by the last part of the path, and the results of getIfAllowed by name; otherwise unreachable.
+   */
   readonly hears?: Readonly<Record<string, ProbeResult>>;
 };
 
@@ -171,16 +173,19 @@ const answer = (world: World, query: Looking): readonly Stored[] => {
 export type Decided = {
   readonly plan: Plan<Memory>;
   readonly looks: readonly Query[];
-  /** What the step did before it came to its last plan. */
+  /** The effects that the step did before its last plan. */
   readonly before: readonly Effect[];
-  /** What it remembered with that, plan by plan. */
+  /** The memories that were saved with those effects, plan by plan. */
   readonly saved: readonly Memory[];
 };
 
 const passedOf = ({ denied = false }: World, done: readonly Effect[]): readonly Effect[] =>
   denied ? done.filter((effect) => effect.do === "patch" && effect.optional === true) : [];
 
-/** Decides, answering every query, as a step does: with more to decide, from the memory that it planned. */
+/**
+ * Decides as a step does: answers every query, and decides again from the planned memory after each plan that
+ * continues.
+ */
 export const decided = (world: World): Decided => {
   const { object, now = eight, refused = [] } = world;
   let { memory } = world;
@@ -211,7 +216,7 @@ export const decided = (world: World): Decided => {
   throw new Error("more to decide, eight times");
 };
 
-/** One effect as a person would say it. */
+/** Returns an effect as a text. */
 export const said = (effect: Effect): string => {
   switch (effect.do) {
     case "create": {
@@ -232,7 +237,7 @@ export const said = (effect: Effect): string => {
   }
 };
 
-/** One query as a person would say it. */
+/** Returns a query as a text. */
 export const asked = (query: Query): string =>
   query.do === "list"
     ? `list ${query.resource.plural}`

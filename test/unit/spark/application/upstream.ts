@@ -1,6 +1,6 @@
 /**
- * What kubeflow's operator does about an application as it finds it: its reconcile functions as rules over status and
- * pods, written from the specification (spec/spark-operator.md §1.3, §1.6, §1.7) and sharing nothing with ours.
+ * The next action of kubeflow's operator on an application: its reconcile functions as rules over status and pods,
+ * written from the specification (spec/spark-operator.md §1.3, §1.6, §1.7), with no code in common with Rekindle's.
  */
 import * as z from "zod";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -10,7 +10,7 @@ const time = z
   .nullish()
   .transform((text) => (text === null || text === undefined ? undefined : Date.parse(text)));
 
-/** As upstream's typed client reads it: what is absent is zero. `driverInfo` is required by the CRD. */
+/** A status as upstream's typed client reads it: absent fields are zero. The CRD requires `driverInfo`. */
 const statusShape = z.looseObject({
   applicationState: z.looseObject({ state: z.string(), errorMessage: z.string().optional() }),
   driverInfo: z.looseObject({ podName: z.string().default("") }),
@@ -57,7 +57,7 @@ type Found = {
   readonly now: number;
 };
 
-/** The driver pod is looked for by the name in the status, else by the one that a submission would give it. */
+/** Finds the driver pod by the name in the status, else by the name that a submission gives it. */
 const driverOf = ({ status, spec, pods, name }: Found): Stored | undefined => {
   const podName = status.driverInfo.podName || spec.driver.podName || `${name}-driver`;
   return pods.find(({ metadata }) => metadata.name === podName);
@@ -84,10 +84,10 @@ const followed = (found: Found): string => {
   return young ? "error: driver pod not found, inside the grace period" : "follow: FAILING";
 };
 
-/** A submission under a name that is taken fails, and a submission beside a driver is what must never be. */
+/** A submission under a name that exists fails, and a submission beside a driver must never happen. */
 const submitted = (found: Found): string => (driverOf(found) === undefined ? "submit" : "submit onto a driver");
 
-/** When the next attempt is due, epoch ms: intervals grow with the attempts, from the start of the last one. */
+/** Returns when the next attempt is due, epoch ms: intervals grow with the attempts, from the start of the last one. */
 const due = ({ status }: Found, interval: number | undefined): number | undefined => {
   const { lastSubmissionAttemptTime: from, submissionAttempts } = status;
   if (interval === undefined || from === undefined || submissionAttempts <= 0) return undefined;
@@ -133,7 +133,7 @@ const rules: Readonly<Record<string, (found: Found) => string>> = {
   FAILING: afterFailure,
   SUCCEEDING: ({ spec }) =>
     spec.restartPolicy.type === "Always" ? "end the driver, then move: PENDING_RERUN" : "move: COMPLETED",
-  // No timer: it is the end of the pod that brings it back.
+  // Upstream sets no timer: the end of the pod brings the key back.
   PENDING_RERUN: (found) => {
     const driver = driverOf(found);
     if (driver === undefined) return submitted(found);
@@ -151,7 +151,7 @@ const rules: Readonly<Record<string, (found: Found) => string>> = {
 
 const unsuspendable: ReadonlySet<string> = new Set(["COMPLETED", "FAILED", "SUSPENDING", "SUSPENDED"]);
 
-/** In a few words, what upstream would do next. Throws where its typed client could not read the object. */
+/** Returns upstream's next action as a text. Throws if its typed client could not read the object. */
 export const upstreamDoes = (object: Stored, pods: readonly Stored[], now: number): string => {
   const none = { applicationState: { state: "" }, driverInfo: {} };
   const spec = specShape.parse(object["spec"]);
@@ -164,7 +164,7 @@ export const upstreamDoes = (object: Stored, pods: readonly Stored[], now: numbe
     : rule({ ...{ spec, status, pods, now }, name: object.metadata.name });
 };
 
-/** The executors of the run, as upstream finds them: by three labels. */
+/** Lists the executors of the run as upstream finds them, by three labels. */
 export const upstreamExecutors = (object: Stored, pods: readonly Stored[]): readonly string[] => {
   const { submissionID } = statusShape.parse(object["status"]);
   const labels = {
@@ -178,7 +178,7 @@ export const upstreamExecutors = (object: Stored, pods: readonly Stored[]): read
     .map(({ metadata }) => metadata.name);
 };
 
-/** Whether upstream's watch brings it the events of a pod, and does not drop them as another submission's. */
+/** Tells whether upstream's watch delivers the events of a pod and its filter keeps them as its own submission's. */
 export const upstreamHears = (object: Stored, { metadata: { labels = {} } }: Stored): boolean =>
   labels["sparkoperator.k8s.io/launched-by-spark-operator"] === "true" &&
   labels["sparkoperator.k8s.io/app-name"] === object.metadata.name &&

@@ -1,4 +1,4 @@
-/** SparkConnects and what stands beside them as objects, and a decision carried to its plan; all instants are literals. */
+/** SparkConnects and the objects beside them, and a decision that is run until its plan; all instants are literals. */
 
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
@@ -27,7 +27,7 @@ export const connect = (spec: Spec = {}, more: Partial<Stored> = {}): Stored => 
 export type Given = {
   readonly object?: Stored | undefined;
   readonly memory?: Memory;
-  /** What stands, by plural and name. */
+  /** The objects that exist. */
   readonly there?: readonly Stored[];
   readonly now?: number;
   readonly refused?: readonly Refusal[];
@@ -45,13 +45,13 @@ const answer = (query: Query, there: readonly Stored[]): readonly Stored[] =>
 
 export type Decided = {
   readonly plan: Plan<Memory>;
-  /** What the step did before its last decision. */
+  /** The effects that the step did before its last decision. */
   readonly before: readonly Effect[];
-  /** The lists that it asked for, by plural. */
+  /** The lists that the decision read, by plural. */
   readonly lists: readonly string[];
 };
 
-/** Decides as a step does: again while there is more to decide. */
+/** Decides as a step does: again after each plan that continues. */
 export const decided = (given: Given = {}): Decided => {
   const { there = [], now = eight, refused = [] } = given;
   const object = "object" in given ? given.object : connect();
@@ -75,13 +75,13 @@ export const decided = (given: Given = {}): Decided => {
 
 export const planned = (given: Given = {}): Plan<Memory> => decided(given).plan;
 
-/** The objects that a first step makes. */
+/** Returns the objects that a first step creates. */
 export const made = (object: Stored = connect()): readonly Obj[] =>
   planned({ object })
     .stages.flat()
     .flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
 
-/** The same as they stand afterwards. */
+/** Returns those objects as the API holds them afterwards. */
 export const standing = (object: Stored = connect()): readonly Stored[] =>
   made(object).map((one) => ({ ...one, metadata: { ...one.metadata, uid: `uid-${one.kind}`, resourceVersion: "7" } }));
 
@@ -89,7 +89,7 @@ const isPod = ({ kind }: Obj): boolean => kind === "Pod";
 
 export const others = (): readonly Stored[] => standing().filter((one) => !isPod(one));
 
-/** The server's pod in a phase. */
+/** Returns the server's pod with this status. */
 export const server = (status: Spec, metadata: Partial<Stored["metadata"]> = {}): Stored => {
   const [pod] = standing().filter(isPod);
   if (pod === undefined) throw new Error("no pod was made");

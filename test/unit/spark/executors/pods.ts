@@ -1,4 +1,4 @@
-/** Executor pods in few words. */
+/** Builds executor pods from a few fields. */
 import type { Stored } from "../../../../shared/core/object.ts";
 
 export type Short = {
@@ -6,17 +6,17 @@ export type Short = {
   readonly uid?: string;
   readonly phase?: string;
   readonly exit?: number;
-  /** Reason of the container's end. */
+  /** Reason of the container's termination. */
   readonly because?: string;
   readonly finishedAt?: string;
   /** Reason of the pod's status. */
   readonly reason?: string;
   /** Reason of its DisruptionTarget condition. */
   readonly disrupted?: string;
-  /** End of its grace, of 30 s. */
+  /** Deletion timestamp: the end of its grace of 30 s. */
   readonly deletion?: string;
   readonly node?: string;
-  /** Its container's name; undefined: none is reported. */
+  /** The name of its container; null: the status reports no container. */
   readonly container?: string | null;
   readonly waiting?: string;
   readonly unscheduled?: string;
@@ -25,7 +25,7 @@ export type Short = {
   readonly created?: string;
   readonly started?: string;
   readonly claim?: boolean;
-  /** When its node goes. */
+  /** The time of the notice for its node. */
   readonly leaving?: string;
 };
 

@@ -1,10 +1,13 @@
-/** Which fields of a kind make a difference, tried one by one: each with two values, and with what it means something with. */
+/**
+ * Finds the fields of a kind that have an effect: each is tried with two values, in the context that gives it a
+ * meaning.
+ */
 import assert from "node:assert/strict";
 import { type Fields, isFields } from "../../infra/crd-comparison.ts";
 import type { Following } from "./following.ts";
 import { type Field, fieldsOf, merged, type Samples } from "./paths.ts";
 
-/** What a field means something with. */
+/** The fields beside which a field has a meaning. */
 export type Context = { readonly below: RegExp; readonly with: Fields };
 
 export type Exception = { readonly path: RegExp; readonly why: string };
@@ -14,9 +17,9 @@ export type Kind = {
   readonly contexts: readonly Context[];
   readonly samples: Samples;
   readonly follow: (spec: Fields) => Promise<Following>;
-  /** Makes no difference. */
+  /** The field has no effect. */
   readonly ignored: readonly Exception[];
-  /** One of its two values is refused. */
+  /** One of the two values is refused. */
   readonly refused: readonly Exception[];
 };
 
@@ -43,7 +46,7 @@ export const findings = async (kind: Kind, schema: Fields): Promise<readonly Fou
   return all;
 };
 
-/** Exceptions that nothing needs any more. */
+/** Returns the exceptions that match no field. */
 export const idle = (all: readonly Found[], { ignored, refused }: Kind): readonly Exception[] => {
   const without = all.filter(({ is }) => is !== "effective");
   return [...ignored, ...refused].filter(({ path }) => !without.some(({ field }) => path.test(field)));

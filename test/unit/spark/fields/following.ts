@@ -1,4 +1,4 @@
-/** All that follows from a spec: what is made of it, and what is done about it later. As texts, to be compared. */
+/** The consequences of a spec as texts to compare: the objects that are created, and the plans of later steps. */
 import type { Obj } from "../../../../shared/core/object.ts";
 import { render } from "../../../../shared/deployments/cli/render.ts";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
@@ -8,16 +8,16 @@ import * as schedules from "../scheduled/fixtures.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 
-/** What follows, or why nothing can; `later` is asked only where what is made tells no difference. */
+/** The consequences, or the refusal; `later` is called only if the created objects do not differ. */
 export type Following = { readonly refused?: string; readonly made: string; readonly later: () => string };
 
-/** Everything on that a deployment may turn on. */
+/** Every setting on that a deployment can turn on. */
 const settings = [
   ...["--enable-driver-pdb", "--enable-batch-scheduler", "--kube-scheduler-names", "kube"],
   ...["--ingress-url-format", "{{$appName}}.example.com"],
 ];
 
-/** Without what only says which spec it was: whom an event is about, and what is remembered to be compared. */
+/** JSON without the fields that only identify the spec: the object of an event, and the remembered timing. */
 const text = (plans: unknown): string =>
   JSON.stringify(plans, (key, value: unknown) => (["about", "timing"].includes(key) ? undefined : value));
 
@@ -26,7 +26,7 @@ const { application, decided, digested, driver, eight, pod, remembered } = appli
 const failed = { phase: "Failed", exitCode: 1, reason: "Error" } as const;
 const day = 86_400_000;
 
-/** Lives of an application that fails, that cannot be submitted, that runs, and that has long ended. */
+/** Returns the plans of an application that fails, that cannot be submitted, that runs, and that ended long ago. */
 const lives = (spec: Spec): string => {
   const object = application({ spec });
   const record = { spec: digested(spec), driver };
@@ -61,7 +61,10 @@ const metadata = { name: "spark-pi", namespace: "default" };
 export const ofApplication = (spec: Spec): Promise<Following> =>
   followed({ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata, spec }, () => lives(spec));
 
-/** The first step of a schedule, its next time while a run goes on, and past runs when more are kept than wanted. */
+/**
+ * Returns the first step of a schedule, its next time while a run is active, and the deletion of past runs above the
+ * limits.
+ */
 export const ofSchedule = async (spec: Spec): Promise<Following> => {
   const object = schedules.schedule(spec);
   const { at, run, planned } = schedules;
@@ -81,7 +84,7 @@ const pruned = (object: Obj): Obj => {
   return { ...object, metadata: kept };
 };
 
-/** Without the annotation that only tells whether the spec has changed. */
+/** Compares the objects of a SparkConnect without the pod's annotations, which hold the digest of the spec. */
 export const ofConnect = async (spec: Spec): Promise<Following> => {
   const made = connects.made(connects.connect(spec));
   const kept = made.map((object) => (object.kind === "Pod" ? pruned(object) : object));

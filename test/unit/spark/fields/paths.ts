@@ -1,15 +1,15 @@
-/** Every field that a structural schema knows, each in two values that differ in nothing else. */
+/** Every field of a structural schema, each as two values that differ in nothing else. */
 import { type Fields, isFields } from "../../infra/crd-comparison.ts";
 
-/** A field, and the least that says it: with one value, and with another. */
+/** A field and two minimal specs that hold it, with one value and with another. */
 export type Field = { readonly path: string; readonly one: unknown; readonly other: unknown };
 
 type Pair = readonly [one: unknown, other: unknown];
 
-/** What fields are tried with where their schema does not say enough: a whole path, or the end of one → two values. */
+/** Values for fields whose schema does not say enough: a whole path, or the end of one → two values. */
 export type Samples = Readonly<Record<string, Pair>>;
 
-/** One entry stands for a map: a word that keys of labels, variables, resources and confs may all be. */
+/** The key of a map's only entry: valid for labels, variables, resources and confs. */
 const entry = "spark.k";
 
 const plain = (schema: Fields): Pair => {
@@ -37,7 +37,7 @@ const childrenOf = (schema: Fields): readonly (readonly [name: string, child: Fi
 
 const join = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
-/** What a schema requires, and no more, each with its first value. */
+/** Returns the required fields of a schema, each with its first value. */
 const least = (schema: Fields, path: string, samples: Samples): Fields => {
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
   return Object.fromEntries(
@@ -55,7 +55,7 @@ const leastValue = (schema: Fields, path: string, samples: Samples): unknown => 
 const wrapped = (fields: readonly Field[], wrap: (inner: unknown) => unknown): readonly Field[] =>
   fields.map(({ path, one, other }) => ({ path, one: wrap(one), other: wrap(other) }));
 
-/** Down to what has no fields of its own: a list by its only item, a map by its only entry. */
+/** Lists the leaf fields of a schema: a list by its only item, a map by its only entry. */
 export const fieldsOf = (schema: Fields, samples: Samples, path = ""): readonly Field[] => {
   const { items, additionalProperties } = schema;
   if (isFields(items)) return wrapped(fieldsOf(items, samples, `${path}[]`), (item) => [item]);
@@ -72,7 +72,7 @@ export const fieldsOf = (schema: Fields, samples: Samples, path = ""): readonly 
   );
 };
 
-/** The second over the first: objects and lists place by place. */
+/** Merges the second value over the first: objects and lists place by place. */
 export const merged = (under: unknown, over: unknown): unknown => {
   if (Array.isArray(under) && Array.isArray(over))
     return [...over.map((item, at) => merged(under[at], item)), ...under.slice(over.length)];

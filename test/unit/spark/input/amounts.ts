@@ -151,7 +151,7 @@ const images: readonly Row[] = [
   ),
 ];
 
-/** As Spark and shells write one; in pieces, for it is meant as a text. */
+/** A placeholder as Spark and shells write it; joined from two parts because it is meant as a text. */
 export const placeholder = ["$", "{env:SECRET}"].join("");
 
 const texts = [
@@ -168,7 +168,7 @@ const texts = [
   "%2e%2e%2f",
 ];
 
-/** Never through a shell: every argument reaches the driver as it was written. */
+/** No shell reads an argument: each one reaches the driver as it was written. */
 const unicode: readonly Row[] = texts.map((text) =>
   runs(`B07 B14 an argument ${JSON.stringify(text)}`, { arguments: [text] }, ({ driver }) =>
     JSON.stringify(driver).includes(JSON.stringify(text).slice(1, -1)),

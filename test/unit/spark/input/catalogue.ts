@@ -1,4 +1,4 @@
-/** All rows of the catalogue, told apart. */
+/** All rows of the catalogue: those that are refused or warned of, and those that run. */
 import { amounts } from "./amounts.ts";
 import { confs } from "./confs.ts";
 import type { Row } from "./row.ts";

@@ -1,4 +1,4 @@
-/** Confs, templates and what a user must not take over: B09, B10, B14, B15, B26 of the catalogue. */
+/** Confs, templates and fields that a user must not override: B09, B10, B14, B15, B26 of the catalogue. */
 import { placeholder } from "./amounts.ts";
 import { inDriver, properties, type Row, refuses, runs, warns } from "./row.ts";
 

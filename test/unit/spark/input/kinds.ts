@@ -8,7 +8,7 @@ export type KindRow = {
   readonly kind: "ScheduledSparkApplication" | "SparkConnect";
   readonly spec: unknown;
   readonly metadata: Fields;
-  /** The message at the door, as a refusal or a warning, and in the status alike. */
+  /** The message of admission, as a refusal or a warning, and in the status. */
   readonly says: RegExp;
 };
 

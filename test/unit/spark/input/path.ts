@@ -1,4 +1,4 @@
-/** An application's way through reconcile in an empty cluster, step by step, with no webhook before it. */
+/** The steps of an application in an empty cluster, with no webhook installed. */
 
 import type { Stored } from "../../../../shared/core/object.ts";
 import { type Plan, wholeOf } from "../../../../shared/core/plan.ts";
@@ -22,7 +22,7 @@ export const storedOf = (
   ...(status === undefined ? {} : { status }),
 });
 
-/** Everything that is looked for is not there. */
+/** Decides one step; every read finds nothing. */
 const planOf = (object: Stored, memory: Memory | undefined, at: number): Plan<Memory> => {
   const key = { cluster: "here", kind: object.kind, namespace: "team", name: object.metadata.name };
   const view = { object, uid: "app-1", memory, now: at, refused: [] };
@@ -43,14 +43,14 @@ const madeBy = ({ stages }: Plan<Memory>): Made | undefined => {
   return driver === undefined ? undefined : { driver, before: objects.filter((one) => one !== driver) };
 };
 
-/** The status' message as it is, and what it says behind upstream's words for a failed submission. */
+/** Returns the error message of the status, and the reason that follows upstream's words for a failed submission. */
 const errorOf = ({ status }: Plan<Memory>): Pick<End, "error" | "reason"> => {
   const state = status?.["applicationState"];
   const error = typeof state === "object" && state !== null && "errorMessage" in state ? `${state.errorMessage}` : "";
   return { error, reason: /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] };
 };
 
-/** Steps, each a minute later, until a driver is made or nothing is left to do. */
+/** Steps, each a minute later, until a driver is created or a step waits for nothing. */
 export const walk = (object: Stored, from?: Memory): End => {
   let memory = from;
   for (let step = 1; step <= 12; step++) {

@@ -1,10 +1,10 @@
-/** One bad input, what admission says of it, and what becomes of it where no webhook is installed. */
+/** One bad input, the answer of admission, and the outcome where no webhook is installed. */
 import type { Obj } from "../../../../shared/core/object.ts";
 import { good } from "../admission/reviews.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a submission makes: the driver's pod, and what stands beside it. */
+/** The objects of a submission: the driver pod, and the objects that are created before it. */
 export type Made = { readonly driver: Obj; readonly before: readonly Obj[] };
 
 export type Row = {
@@ -15,19 +15,19 @@ export type Row = {
   readonly status?: unknown;
 } & (
   | {
-      /** The message, field by field, at the door and in the status alike. */
+      /** The message, field by field, of admission and in the status. */
       readonly says: RegExp;
-      /** Whether admission refuses it, or stores it with a warning, as upstream stores it. */
+      /** Whether admission refuses it, or stores it with a warning where upstream stores it. */
       readonly door: "refuses" | "warns";
     }
   | {
-      /** It runs all the same; the pod holds what it should. */
+      /** The application runs; tells whether its objects are as they should be. */
       readonly runs: (made: Made) => boolean;
       readonly warns?: RegExp;
     }
 );
 
-/** A spec that runs, changed; undefined takes a field away. */
+/** Returns a valid spec with changes; undefined removes a field. */
 export const changed = (changes: Fields): Fields => ({ ...good, ...changes });
 
 export const refuses = (name: string, changes: Fields, says: RegExp): Row => ({
@@ -35,7 +35,7 @@ export const refuses = (name: string, changes: Fields, says: RegExp): Row => ({
   spec: changed(changes),
 });
 
-/** Only a submission finds it: upstream stores it, and so do we. */
+/** Returns a row that only a submission refuses: admission stores it with a warning, as upstream stores it. */
 export const warns = (name: string, changes: Fields, says: RegExp): Row => ({
   ...{ name, says, door: "warns" },
   spec: changed(changes),
@@ -52,11 +52,11 @@ const at = (value: unknown, path: readonly string[]): unknown =>
     value,
   );
 
-/** Whatever stands at a path of the driver's pod, as text. */
+/** Returns the value at a path of the driver pod, as JSON. */
 export const inDriver = ({ driver }: Made, ...path: readonly string[]): string =>
   JSON.stringify(at(driver, path)) ?? "";
 
-/** The driver's properties, as Spark is to read them. */
+/** Returns the driver's properties file, as Spark reads it. */
 export const properties = ({ before }: Made): string =>
   before
     .map((object) => at(object, ["data", "spark.properties"]))

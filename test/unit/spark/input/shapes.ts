@@ -17,7 +17,7 @@ const missing: readonly Row[] = ["sparkVersion", "mainApplicationFile", "driver"
   refuses(`B01 no ${field}`, { [field]: undefined }, new RegExp(`^spec\\.${field} is missing: add it`)),
 );
 
-/** JSON has no word for some of these: they are what its readers make of theirs. */
+/** Some of these values have no form in JSON: they are what a parser makes of one. */
 const counts: readonly (readonly [string, unknown, RegExp])[] = [
   ["0", 0, /must be at least 1$/],
   ["-1", -1, /must be at least 1$/],

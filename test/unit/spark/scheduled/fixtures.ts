@@ -1,4 +1,4 @@
-/** Schedules and their runs as objects, and a decision carried to its plan; all instants are literals. */
+/** Schedules and their runs as objects, and a decision that is run until its plan; all instants are literals. */
 
 import assert from "node:assert/strict";
 import type { Key } from "../../../../shared/core/key.ts";
@@ -13,7 +13,7 @@ import { resultOf } from "../../../support/decisions.ts";
 
 export const key: Key = { cluster: "here", kind: "ScheduledSparkApplication", namespace: "ns", name: "nightly" };
 
-/** 2026-11-02T08:00:00Z and times of that day. */
+/** Returns the instant of a time of 2026-11-02, UTC, in epoch ms. */
 export const at = (text: string): number => Date.parse(`2026-11-02T${text}Z`);
 
 export const template = { type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///a.jar", driver: {} };
@@ -35,7 +35,7 @@ export const schedule = (spec: Spec = {}, more: Partial<Stored> = {}): Stored =>
   ...more,
 });
 
-/** A run as it stands in the API, created at the time that it is named after. */
+/** Returns a run as the API holds it, created at the time in its name. */
 export const run = (time: string, state: string, more: Partial<Stored["metadata"]> = {}): Stored => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
@@ -62,7 +62,7 @@ export type Given = {
   readonly refused?: readonly Refusal[];
 };
 
-/** The plan, once it has seen the runs. */
+/** Returns the plan; the decision reads these runs. */
 export const planned = (given: Given): Plan<Memory> => {
   const { memory, runs = [], now, refused = [] } = given;
   const object = "object" in given ? given.object : schedule();
@@ -80,7 +80,7 @@ const short = (name: string): string => {
   return Number.isNaN(seconds) ? name : new Date(seconds * 1_000).toISOString().slice(11, 19);
 };
 
-/** Effects in words, stage by stage; a run by the time that it is named after. */
+/** Returns the effects as texts, stage by stage; a run appears as the time in its name. */
 export const said = (plan: Plan<Memory>): readonly string[] =>
   plan.stages.map((stage) => stage.map(effectText).join(", "));
 
@@ -92,7 +92,7 @@ const effectText = (effect: Effect): string => {
 
 export const timing = timingOf(schedule());
 
-/** The name of the run of a time. */
+/** Returns the name of the run of a time. */
 export const name = (time: string): string => run(time, "").metadata.name;
 
 export const taken = (time: string): NonNullable<Memory["lastRun"]> => ({
@@ -103,7 +103,7 @@ export const taken = (time: string): NonNullable<Memory["lastRun"]> => ({
 
 export const waiting: Memory = { timing, nextRun: at("09:00:00") };
 
-/** An instant as the time of its day. */
+/** Returns an instant as its time of day. */
 export const timeOf = (instant: number | undefined): string | undefined =>
   instant === undefined ? undefined : new Date(instant).toISOString().slice(11, 19);
 

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "..", "..", "..");
 export type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
 export type Process = {
-  /** What it has printed so far. */
+  /** The standard output so far. */
   out(): string;
   err(): string;
   /** SIGINT, as Ctrl-C sends it. */
@@ -46,7 +46,7 @@ const startIn = ({ cli, kubeconfig, children }: Command, args: readonly string[]
   return { out: () => said.out, err: () => said.err, interrupt: () => child.kill("SIGINT"), ended };
 };
 
-/** Bundles into a folder of its own, as it is published. */
+/** Bundles the command line into a folder of its own, as the package is published. */
 export const openPackage = async (): Promise<Package> => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-cli-"));
   await bundle(true, ["cli"], join(folder, "dist"));

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions with nothing in them, for kinds that a test needs no schema of. */
+/** CustomResourceDefinitions without a schema, for kinds whose schema a test does not need. */
 import type { Obj } from "../../../shared/core/object.ts";
 
 type Named = { readonly kind: string; readonly plural: string; readonly version: string };
@@ -8,7 +8,7 @@ export const scheduledKind: Named = {
 };
 export const connectKind: Named = { kind: "SparkConnect", plural: "sparkconnects", version: "v1alpha1" };
 
-/** A definition that keeps whatever it is given. */
+/** Returns a definition that keeps unknown fields. */
 export const crdOf = ({ kind, plural, version }: Named): Obj => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",

@@ -1,4 +1,7 @@
-/** Kubeflow's operator as its chart installs it, beside a stranger who uses the same paths. */
+/**
+ * Kubeflow's operator as its chart installs it, beside a webhook configuration of another owner that uses the same
+ * paths.
+ */
 import type { Obj } from "../../../shared/core/object.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { hook, type Living, settle } from "./upstreams.ts";
@@ -11,7 +14,7 @@ const pods = { group: "", resource: "pods" };
 const applications = { group: "sparkoperator.k8s.io", resource: "sparkapplications" };
 const v1beta2 = "sparkoperator-k8s-io-v1beta2-sparkapplication";
 
-/** Another's, which speaks of the same kinds and paths: nobody but its owner may touch it. */
+/** A configuration of another owner with the same kinds and paths: a migration must not change it. */
 const stranger: Obj = hook({
   kind: "MutatingWebhookConfiguration",
   name: "kueue",
@@ -40,7 +43,10 @@ export const flags = ["--namespaces=default", "--leader-election=true", "--leade
 
 type Options = { readonly flags?: readonly string[]; readonly lease?: string | false };
 
-/** Installs it; it lives from then on. `lease` is the name of its leader's, or false where it elects none. */
+/**
+ * Installs the operator, which runs by the simulator's clock from here on. `lease` is the name of its leader's lease;
+ * false: it elects no leader.
+ */
 export const install = (simulator: Simulator, options: Options = {}): Promise<Living> => {
   const { lease = "chart-lock", flags: given = flags } = options;
   const deployments = [

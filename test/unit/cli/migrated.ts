@@ -1,4 +1,4 @@
-/** Clusters to migrate, and what a migration made of them in few words. */
+/** Clusters to migrate, and the results of a migration as short lists. */
 import * as z from "zod";
 import type { Obj } from "../../../shared/core/object.ts";
 import { install } from "./kubeflow.ts";

@@ -1,4 +1,6 @@
-/** A small object store on this machine: what S3's and Google's SDKs ask of a bucket when a file is uploaded. */
+/**
+ * A small object store on this machine: the requests of S3's and Google's SDKs for a bucket when a file is uploaded.
+ */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -29,7 +31,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
 
 const md5 = (text: string) => createHash("md5").update(text);
 
-/** Buckets that refuse, by their names. */
+/** Refusals, by the bucket's name. */
 const refusing: Readonly<Record<string, { readonly status: number; readonly code: string }>> = {
   forbidden: { status: 403, code: "AccessDenied" },
   missing: { status: 404, code: "NoSuchBucket" },
@@ -49,7 +51,7 @@ const s3 = (
 ): Reply => {
   const path = decodeURIComponent(url.pathname.slice(1));
   const refusal = refusing[path.split("/")[0] ?? ""];
-  // Like S3: of a bucket that is missing a HEAD only says 404, and a body is in no answer to it.
+  // As S3: a HEAD of a bucket that does not exist answers only 404, and no answer to a HEAD has a body.
   if (refusal !== undefined) {
     const text = `<Error><Code>${refusal.code}</Code><Message>refused</Message></Error>`;
     return { status: refusal.status, ...(request.method === "HEAD" ? {} : { body: text }) };

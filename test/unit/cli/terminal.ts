@@ -1,4 +1,4 @@
-/** A terminal for tests: the whole command line against the simulator, what it printed, and its exit code. */
+/** A terminal for tests: the whole command line on the simulator, its output and its exit code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -34,17 +34,17 @@ export type Terminal = {
 
 export type Setting = {
   readonly transport?: Transport;
-  /** False: none is installed; names: only those whose name begins with one of them. */
+  /** The CRDs that are installed. False: none; names: those whose name begins with one of them. */
   readonly crds?: false | readonly string[];
   readonly answer?: boolean;
   readonly preview?: Tools["preview"];
-  /** The kinds that hosts run; absent: as this version's do. */
+  /** The kinds that hosts run; absent: those of this version. */
   readonly runs?: readonly string[];
-  /** Names the store of records. */
+  /** The environment that names the store of records. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly colours?: boolean;
-  /** What happens whenever a command sleeps. */
+  /** Called after each sleep of a command. */
   readonly slept?: (simulator: Simulator) => Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export const installed = (wanted: false | readonly string[]): readonly Obj[] =>
 export const openTerminal = (setting: Setting = {}): Terminal =>
   onTerminal(openSimulator({ crds: installed(setting.crds ?? [""]) }), setting);
 
-/** A terminal of a cluster that is there already. */
+/** Returns a terminal of an existing cluster. */
 export const onTerminal = (simulator: Simulator, setting: Setting = {}): Terminal => {
   const transport = setting.transport ?? simulator.transport;
   return {
@@ -136,9 +136,9 @@ const plurals: Readonly<Record<string, string>> = {
 const pathOf = ({ kind, metadata }: Obj): string =>
   `/${plurals[kind] ?? "unknown"}`.replace("NS", metadata.namespace ?? "default");
 
-/** Creates objects, writes the status of those that have one, and deletes those that are marked as being deleted. */
+/** Creates objects, writes the status of those that have one, and deletes those that have a deletion timestamp. */
 export const make = async ({ transport }: Simulator, ...objects: readonly Obj[]): Promise<void> => {
-  /** Owners without a UID are those of that name who were made before. */
+  /** Returns the object with the UIDs of its owners, which were created before. */
   const owned = async (object: Obj): Promise<Obj> => {
     const { namespace = "default", ownerReferences = [] } = object.metadata;
     const owners = ownerReferences.map(async (owner) => {
@@ -159,7 +159,7 @@ export const make = async ({ transport }: Simulator, ...objects: readonly Obj[])
     await request(transport, "DELETE", `${pathOf(object)}/${object.metadata.name}`);
 };
 
-/** A SparkApplication as users write it, in a state. */
+/** Returns a SparkApplication as users write it, with this status. */
 export const application = (name: string, state?: Readonly<Record<string, unknown>>): Obj => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
@@ -174,7 +174,7 @@ export const application = (name: string, state?: Readonly<Record<string, unknow
   ...(state === undefined ? {} : { status: { driverInfo: {}, ...state } }),
 });
 
-/** One that could run. */
+/** Returns a SparkApplication that can run. */
 export const full = (name: string, spec: Readonly<Record<string, unknown>> = {}) => ({
   ...application(name),
   metadata: { name },
@@ -188,7 +188,7 @@ export const full = (name: string, spec: Readonly<Record<string, unknown>> = {})
 
 type DriverParts = { readonly metadata?: object; readonly spec?: object; readonly status: object };
 
-/** The driver pod of the application `app`. */
+/** Returns the driver pod of the application `app`. */
 export const driverPod = ({ metadata, spec, status }: DriverParts): Obj => ({
   apiVersion: "v1",
   kind: "Pod",

@@ -1,4 +1,7 @@
-/** An upstream installation on the simulator: Deployments whose pods come and go, a leader that renews, webhook configurations. */
+/**
+ * An upstream installation on the simulator: Deployments that scale up and down, a leader that renews its lease,
+ * webhook configurations.
+ */
 import * as z from "zod";
 import type { Obj } from "../../../shared/core/object.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
@@ -13,12 +16,12 @@ export type Deployed = {
   readonly configMaps?: readonly string[];
 };
 
-/** What is installed, and who of it leads. */
+/** The installed objects, and the Deployment that leads. */
 export type Upstream = {
   readonly home: string;
   readonly deployments: readonly Deployed[];
   readonly hooks: readonly Obj[];
-  /** The name of its leader's lease, or false where it elects none. */
+  /** The name of its leader's lease; false: it elects no leader. */
   readonly lease: string | false;
   /** The Deployment that leads. */
   readonly leader: string;
@@ -45,11 +48,11 @@ export type Registered = {
   readonly kind: "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration";
   readonly name: string;
   readonly service: { readonly name: string; readonly namespace: string };
-  /** By the path of the server: what is sent there. */
+  /** The group and resource whose requests are sent to each path of the webhook server. */
   readonly rules: Readonly<Record<string, { readonly group: string; readonly resource: string }>>;
 };
 
-/** A configuration that refuses when its server is silent. */
+/** Returns a webhook configuration with failure policy Fail. */
 export const hook = ({ kind, name, service, rules }: Registered): Obj => ({
   apiVersion: "admissionregistration.k8s.io/v1",
   kind,
@@ -65,7 +68,7 @@ export const hook = ({ kind, name, service, rules }: Registered): Obj => ({
   })),
 });
 
-/** How long pods take to come and to go, ms. */
+/** The time in which a Deployment scales, ms. */
 const podsMs = 3_000;
 
 const deployment = z.looseObject({
@@ -89,7 +92,7 @@ export type Living = {
 
 const micros = (at: number): string => new Date(at).toISOString().replace("Z", "000Z");
 
-/** Lives by the simulator's clock: every turn its pods and its leader do what they do. */
+/** Scales the Deployments and renews the lease at every turn of the simulator's clock. */
 const live = (simulator: Simulator, { home, deployments, leader, lease: name }: Upstream, led: number[]): void => {
   const call = (method: string, path: string, body?: unknown, type = "application/merge-patch+json"): unknown =>
     JSON.parse(simulator.handle({ method, path, headers: { "content-type": type }, body: JSON.stringify(body) }).body);
@@ -122,12 +125,12 @@ const live = (simulator: Simulator, { home, deployments, leader, lease: name }: 
   });
 };
 
-/** Turns the clock by so many seconds, one after the other. */
+/** Advances the clock by this many seconds, one at a time. */
 export const pass = ({ clock }: Simulator, seconds: number): void => {
   for (let left = seconds; left > 0; left--) clock.advanceTo(clock.now() + 1_000);
 };
 
-/** A lease as its holder has just renewed it. */
+/** Returns a lease that its holder has just renewed. */
 export const renewed = ({ clock }: Simulator, name: string, namespace: string): Obj => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
@@ -135,7 +138,7 @@ export const renewed = ({ clock }: Simulator, name: string, namespace: string): 
   spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime: micros(clock.now()) },
 });
 
-/** Installs it; it lives from then on. */
+/** Installs the upstream, which runs by the simulator's clock from here on. */
 export const settle = async (simulator: Simulator, upstream: Upstream): Promise<Living> => {
   const { home, deployments, hooks, lease: name } = upstream;
   const led: number[] = [];
@@ -158,7 +161,10 @@ const kept = z.looseObject({
   webhooks: z.unknown().optional(),
 });
 
-/** What a migration may change, without what the server counts: two of these are equal or something was lost. */
+/**
+ * Returns the objects that a migration may change, without resource versions and the like: two equal results mean that
+ * nothing was lost.
+ */
 export const pictureOf = ({ handle }: Simulator): unknown => {
   const list = (path: string): unknown => {
     const { items } = z
@@ -181,7 +187,7 @@ export const pictureOf = ({ handle }: Simulator): unknown => {
   };
 };
 
-/** Who holds the leases, by name. */
+/** Returns the holders of all leases, by the lease's name. */
 export const holders = ({ handle }: Simulator): Readonly<Record<string, string>> => {
   const path = "/apis/coordination.k8s.io/v1/leases";
   const shape = z.object({

@@ -62,15 +62,15 @@ export const byAnnotation = `resourceGroups:
 type Options = {
   readonly flags?: readonly string[];
   readonly lease?: string | false;
-  /** Flags of its webhook server. */
+  /** Flags of the webhook server. */
   readonly webhook?: readonly string[];
-  /** `volcano-admission.conf`, as its pods mount it; false: no ConfigMap holds it. */
+  /** The text of `volcano-admission.conf`, which its pods mount; false: no ConfigMap holds it. */
   readonly configuration?: string | false;
-  /** Whether its scheduler is there, renews its lease or elects no leader, and has a pod. */
+  /** The state of its scheduler: it renews its lease, elects no leader, has no pod, or is not installed. */
   readonly scheduler?: "renews" | "leaderless" | "podless" | "none";
 };
 
-/** Of its webhook server, likewise. */
+/** Flags of the webhook server as the manifests give them. */
 export const webhookFlags = [
   "--port=8443",
   "--admission-conf=/admission.local.config/configmap/volcano-admission.conf",
@@ -85,7 +85,7 @@ const schedulerOf = (leads: boolean): Deployed => ({
   args: [`--leader-elect=${leads}`],
 });
 
-/** Installs it; it lives from then on. */
+/** Installs Volcano, which runs by the simulator's clock from here on. */
 export const install = async (simulator: Simulator, options: Options = {}): Promise<Living> => {
   const { lease = "vc-controller-manager", flags: given = flags, scheduler = "renews" } = options;
   const { webhook = webhookFlags, configuration = "#resourceGroups:\n#- resourceGroup: management\n" } = options;

@@ -1,4 +1,4 @@
-/** A submitter on a simulated cluster, what an operator hands to it, and what its mistakes look like. */
+/** A submitter on a simulated cluster, the requests of an operator's RestSubmitter, and bad requests. */
 import * as z from "zod";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../../shared/core/http.ts";

@@ -1,4 +1,4 @@
-/** What functions are surrounded by in tests of their wiring: a queue and a cluster over HTTP, both in this process. */
+/** The surroundings of functions in tests of their wiring: a queue and a cluster over HTTP, both in this process. */
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { isRecord } from "../../../shared/kube/responses.ts";
@@ -9,7 +9,7 @@ import { crds } from "../host/stand.ts";
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
-/** A message as the queue hands it to a function. */
+/** Returns a message as the queue delivers it to a function. */
 export const record = (name: string, more: object = {}, attributes: object = {}) => ({
   messageId: name,
   body: JSON.stringify({
@@ -19,7 +19,7 @@ export const record = (name: string, more: object = {}, attributes: object = {})
   attributes: { ApproximateReceiveCount: "1", ...attributes },
 });
 
-/** An SQS of this process, and what was sent to it. */
+/** Runs a test with an SQS fake in this process; `bodies` lists the messages that were sent. */
 export const withQueue = async (
   reply: (asked: { action: string; input: Record<string, unknown> }) => Reply,
   act: (
@@ -39,7 +39,7 @@ export const withQueue = async (
   }
 };
 
-/** A cluster on loopback with these applications in it. */
+/** Runs a test with a cluster on loopback that holds these applications. */
 export const onCluster = async (
   names: readonly string[],
   act: (

@@ -1,4 +1,4 @@
-/** A server of lists and watches that follows a script, and time that is turned by hand. */
+/** A server of lists and watches that follows a script, and a clock that only waiting advances. */
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { HttpRequest, HttpStream, Transport } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
@@ -16,7 +16,7 @@ export const line = (type: string, value: unknown): string => JSON.stringify({ t
 export const bookmark = (resourceVersion: string): string =>
   line("BOOKMARK", { kind: "Pod", apiVersion: "v1", metadata: { resourceVersion } });
 
-/** What one request gets. A `Lines` may throw between its lines, or hang until it is closed. */
+/** The answer to one request. A watch ends after its lines, breaks, or stays open until it is closed. */
 export type Scene =
   | { readonly list: readonly Stored[]; readonly version: string; readonly next?: string }
   | { readonly watch: readonly string[]; readonly ending?: "end" | "reset" | "hang" }
@@ -41,7 +41,7 @@ const streamOf = (scene: Extract<Scene, { watch: unknown }>): HttpStream => {
   return { status: 200, headers, lines: lines(), close };
 };
 
-/** Plays its scenes one after the other, whatever is asked; `over` is called when none is left. */
+/** Answers each request with the next scene, whatever the request; `over` is called when none is left. */
 export const stage = (scenes: readonly Scene[], over: () => void): Stage => {
   const asked: string[] = [];
   const next = (request: HttpRequest): Scene => {
@@ -73,7 +73,7 @@ export const stage = (scenes: readonly Scene[], over: () => void): Stage => {
   };
 };
 
-/** Time that moves only by waiting for it: a pause is over at once, and later. */
+/** Returns a clock that only pauses advance; a pause returns at once. */
 export const turnedTime = (): { now: () => number; pause: Pause; waited: number[] } => {
   let time = 0;
   const waited: number[] = [];

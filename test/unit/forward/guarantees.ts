@@ -1,6 +1,6 @@
 /**
- * What a forwarder promises of a watch, tried on any API server: a writer makes some hundred changes while connections
- * are cut, lists fail, cursors are too old, and the forwarder itself is stopped and goes on from its cursor.
+ * The promises of a forwarder about a watch, tested on any API server: a writer makes some hundred changes while
+ * connections are cut, lists fail, cursors expire, and the forwarder itself is stopped and continues from its cursor.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpRequest, HttpStream, Transport } from "../../../shared/core/http.ts";
@@ -21,13 +21,13 @@ const operator: Watcher = {
 
 export type Guarantees = {
   readonly changes: number;
-  /** How often a watch was cut, a request failed, or a cursor was refused. */
+  /** Count of watches that were cut, requests that failed, and cursors that were refused. */
   readonly troubles: number;
-  /** What was promised and not kept, one line each. */
+  /** Broken promises, one line each. */
   readonly broken: readonly string[];
 };
 
-/** Numbers that look like chance and are the same in every run. */
+/** Returns a seeded generator of pseudorandom numbers, the same in every run. */
 const openChance = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -51,7 +51,7 @@ async function* shortened(lines: AsyncIterable<string>, count: number, last: rea
   yield* last;
 }
 
-/** A way to the server on which much goes wrong, until `calm` is asked for. */
+/** Returns a transport on which requests fail and watches break until `setCalm` is called. */
 const troubledWay = (transport: Transport, chance: () => number) => {
   let troubles = 0;
   let calm = false;
@@ -90,7 +90,7 @@ const troubledWay = (transport: Transport, chance: () => number) => {
 
 type Fate = { readonly version: string; readonly gone: boolean };
 
-/** Changes config maps at random and keeps book of what each is in the end. */
+/** Changes ConfigMaps at random and records the last state of each. */
 const openWriter = (transport: Transport, namespace: string, chance: () => number) => {
   const fates = new Map<string, Fate>();
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -121,7 +121,7 @@ const openWriter = (transport: Transport, namespace: string, chance: () => numbe
   return { fates, create, change };
 };
 
-/** A message, and which of the two forwarders sent it. */
+/** A message, and the number of the forwarder that sent it. */
 type Heard = Message & { readonly life: 1 | 2 };
 
 const isGone = ({ reason }: Message): boolean => reason.endsWith(" gone");
@@ -129,8 +129,8 @@ const isGone = ({ reason }: Message): boolean => reason.endsWith(" gone");
 const versionOf = ({ resourceVersion }: Message): number => Number(resourceVersion ?? 0);
 
 /**
- * Every last state, and every last deletion, was told: whoever reads upon that sees it. Of several changes that were
- * told together only the last is named, so that a deletion is known by what it ended: the last state or what came after.
+ * Lists the ConfigMaps whose last state, or deletion, was not sent. Of several changes that are sent as one message
+ * only the last is named, so a deletion counts as sent with the last version or a later one.
  */
 const reliable = (heard: readonly Heard[], fates: ReadonlyMap<string, Fate>): readonly string[] =>
   [...fates].flatMap(([name, { version, gone }]) => {
@@ -140,7 +140,10 @@ const reliable = (heard: readonly Heard[], fates: ReadonlyMap<string, Fate>): re
     return [`${name}: ${version}, its last state, was not told${gone ? " to be gone" : ""}`];
   });
 
-/** One that goes on from its cursor begins with what the one before may have told already. */
+/**
+ * Lists the ConfigMaps whose versions one forwarder sent out of order. The second forwarder may repeat messages of the
+ * first, because it continues from a cursor.
+ */
 const ordered = (heard: readonly Heard[], names: readonly string[]): readonly string[] =>
   [1, 2].flatMap((life) =>
     names.flatMap((name) => {
@@ -151,7 +154,7 @@ const ordered = (heard: readonly Heard[], names: readonly string[]): readonly st
     }),
   );
 
-/** Copies under one id vanish in the queue; two ids for one state would not. */
+/** Lists the states that were sent under two ids. The queue drops copies under one id, but not those. */
 const unique = (heard: readonly Heard[]): readonly string[] => {
   const states = heard
     .filter((message) => !isGone(message))
@@ -167,12 +170,12 @@ const silent = (heard: readonly Heard[], still: readonly string[]): readonly str
 
 const turns = { count: 300, perBreath: 5, breathMs: 3 } as const;
 
-/** Waits until what was heard is all that is to be heard, for at most so long. */
+/** Waits until the condition holds, for at most 10 s. */
 const settle = async (holds: () => boolean): Promise<void> => {
   for (let left = 400; left > 0 && !holds(); left--) await sleep(25);
 };
 
-/** Where it can be gone on from; there is nowhere while a list is to be made again. */
+/** Returns the cursor of the forwarder; it has none while a list is due. */
 const cursorOf = async (forwarder: Forwarder): Promise<string> => {
   for (let left = 400; left > 0; left--) {
     const [reached] = [...((await forwarder.sent())?.values() ?? [])];
@@ -182,7 +185,10 @@ const cursorOf = async (forwarder: Forwarder): Promise<string> => {
   throw new Error("the forwarder came nowhere");
 };
 
-/** `pass` lets a server's own clock go on, where it has one. */
+/**
+ * Runs the changes against the server and returns the broken promises. `pass` advances the server's own clock, where it
+ * has one.
+ */
 export const tryGuarantees = async (
   transport: Transport,
   namespace: string,
@@ -219,7 +225,7 @@ export const tryGuarantees = async (
   const cursor = await cursorOf(first);
   await first.stop();
   await write(turns.count / 10);
-  // Without what it knew, only a list could be compared with; its cursor is good, so that nothing has to be.
+  // The second forwarder has no cache to compare a list with, so its cursor must stay valid and no list be needed.
   setStale(false);
   const second = begin(2, cursor);
   await write(turns.count / 2);

@@ -1,4 +1,4 @@
-/** A small cluster, a queue and stored cursors, with instances of the forwarder that know nothing but what is stored. */
+/** A small cluster, a queue and stored cursors, with instances of the forwarder that know only the stored cursors. */
 import assert from "node:assert/strict";
 import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.ts";
 import type { Message } from "../../../shared/core/key.ts";
@@ -10,7 +10,7 @@ import { openSimulator } from "../../../shared/simulator/open.ts";
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
 const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" } as const;
 
-/** An application whose label changes matter and other changes do not, and its child. */
+/** Watches an application, of which only label changes matter, and its child. */
 const operator: Watcher = {
   kind: "ConfigMap",
   resource: configMaps,
@@ -28,10 +28,10 @@ export const turns = async (count = 30): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** A signal that nobody raises. */
+/** A signal that is never aborted. */
 export const never = new AbortController().signal;
 
-/** The key of an application that is thought to have vanished. */
+/** Returns the message for an application that has presumably vanished. */
 export const strayOf = (name: string): Sending => ({
   message: { cluster: "c1", kind: "ConfigMap", namespace: "default", name, reason: "orphaned" },
   dedupeId: name,
@@ -61,7 +61,7 @@ export const open = () => {
     remove: (plural: string, name: string) => ask("DELETE", place(plural, name)),
   };
   const report = (_: string, message: string): void => void lines.push(message);
-  /** A new instance: it knows nothing but what is stored. */
+  /** Opens a new instance, which knows only the stored cursors. */
   const instance = (more: Partial<Parameters<typeof openWindows>[0]> = {}) =>
     openWindows({
       transport: {
@@ -87,7 +87,7 @@ export const open = () => {
       ...more,
     });
   const run = (windows = instance()): Promise<Ran> => windows.run(20_000, never);
-  /** Names that were sent since the last look. */
+  /** Returns the names that were sent since the last call, sorted. */
   const news = (): readonly string[] => [...new Set(sent.splice(0).map(({ name }) => name))].sort();
   return { ...hands, simulator, checkpoints, lines, asked, world, instance, run, news };
 };

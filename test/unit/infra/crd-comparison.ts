@@ -1,4 +1,7 @@
-/** Compares structural schemas field by field, as far as ours is typed: embedded core types are opaque in ours. */
+/**
+ * Compares structural schemas field by field, as far as Rekindle's schema is typed: embedded core types are opaque in
+ * it.
+ */
 
 export type Fields = { readonly [name: string]: unknown };
 export type Path = readonly string[];
@@ -10,7 +13,7 @@ export const isFields = (value: unknown): value is Fields =>
 export const at = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, name) => (isFields(inner) ? inner[name] : undefined), value);
 
-/** A part of a CRD's only version. */
+/** Returns a part of a CRD's only version. */
 export const versionAt = (crd: Fields, path: Path): Fields => {
   const versions = at(crd, ["spec", "versions"]);
   const [version] = Array.isArray(versions) ? versions : [];
@@ -37,7 +40,10 @@ const childrenOf = (mine: Fields, theirs: Fields, path: Path): readonly Differen
   });
 };
 
-/** Every place where two schemas differ. What ours keeps whatever it is, is equal to anything of the same type. */
+/**
+ * Lists every place where two schemas differ. A field that preserves unknown fields in ours equals any field of the
+ * same type.
+ */
 export const differences = (mine: Fields, theirs: Fields, path: Path = []): readonly Difference[] => {
   if (mine["x-kubernetes-preserve-unknown-fields"] === true) {
     return mine["type"] === (theirs["type"] ?? "object") ? [] : keywords(mine, theirs, path);

@@ -1,4 +1,4 @@
-/** What every store of checkpoints must do, whatever it is made of. */
+/** The tests that every store of checkpoints passes. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Key } from "../../../../shared/core/key.ts";
@@ -15,7 +15,7 @@ export const record = (saves: number, more: Partial<CheckpointRecord> = {}): Che
   ...more,
 });
 
-/** The version of a save that must have won. */
+/** Returns the version of a save that must have won. */
 const won = (saved: string): string => {
   assert.notEqual(saved, "raced");
   return saved;

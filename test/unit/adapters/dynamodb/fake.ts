@@ -1,4 +1,4 @@
-/** As much of DynamoDB as the store asks of it, in this process. `npm run store` holds it against DynamoDB Local: the same tests, the same answers. */
+/** The part of DynamoDB that the store uses, in this process. `npm run store` runs the same tests on DynamoDB Local. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import * as z from "zod";
@@ -23,7 +23,7 @@ const ask = z.looseObject({
 
 type Ask = z.infer<typeof ask>;
 
-/** An error as DynamoDB tells it. */
+/** An error of DynamoDB. */
 class Refusal extends Error {
   override readonly name = "Refusal";
   readonly type: string;
@@ -48,7 +48,7 @@ const placeIn = ({ keys }: Table, fields: Fields): string => {
   return JSON.stringify(keys.map((key) => fields[key]));
 };
 
-/** The two conditions that there are. */
+/** Evaluates the two conditions that the store uses. */
 const holds = (asked: Ask, standing: Fields | undefined): boolean => {
   if (asked.ConditionExpression === undefined) return true;
   if (asked.ConditionExpression.startsWith("attribute_not_exists")) return standing === undefined;
@@ -134,7 +134,7 @@ const told = (cause: unknown): { readonly status: number; readonly body: Fields 
   return { status: 400, body: { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message, ...more } };
 };
 
-/** Starts it on 127.0.0.1, with no table. */
+/** Starts the fake on 127.0.0.1, with no table. */
 export const startFake = (): Promise<Serving> => {
   const tables = new Map<string, Table>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

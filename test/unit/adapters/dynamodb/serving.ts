@@ -1,12 +1,12 @@
-/** A server of a test on a free port of 127.0.0.1. */
+/** A test server on a free port of 127.0.0.1. */
 import type { Server } from "node:http";
 
-/** Names the server that is to be tested against, DynamoDB Local; absent: the fake. */
+/** The variable with the URL of DynamoDB Local to test against; absent: the fake. */
 export const serverVariable = "REKINDLE_TEST_DYNAMODB";
 
 export type Serving = { readonly endpoint: string; stop(): Promise<void> };
 
-/** Resolves when it listens. It holds no process up. */
+/** Resolves when the server listens. The server does not keep the process running. */
 export const listening = (server: Server): Promise<Serving> =>
   new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -27,7 +27,7 @@ const create = async (at: string, table: string, partition: string, sort: string
 
 export type TestTable = { readonly table: string; readonly wire: Wire };
 
-/** Makes a table and lets every client of this process find it, over a wire that may lose answers. */
+/** Creates a table and points every client of this process to it, through a proxy that can lose answers. */
 export const openTable = async (partition = "cluster", sort = "key"): Promise<TestTable> => {
   Object.assign(process.env, {
     AWS_REGION: "us-east-1",

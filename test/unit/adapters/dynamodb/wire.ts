@@ -1,12 +1,12 @@
-/** What lies between the store and its table: passes everything on, and loses answers when it is told to. */
+/** A proxy between the store and its table: it passes requests on, and loses answers on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { listening, type Serving } from "./serving.ts";
 
 export type Wire = Serving & {
-  /** The next answers to this action get lost on their way back. */
+  /** Loses the next `answers` answers to this action. */
   lose(act: string, answers: number): void;
-  /** Actions that came, in their order. */
+  /** Actions that were requested, in order. */
   readonly acts: readonly string[];
 };
 

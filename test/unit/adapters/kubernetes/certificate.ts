@@ -1,4 +1,4 @@
-/** A self-signed certificate for `api.test` and its key, good for nothing but tests. */
+/** A self-signed certificate for `api.test` and its key, for tests only. */
 
 export const cert = `-----BEGIN CERTIFICATE-----
 MIIBXjCCAQSgAwIBAgIBATAKBggqhkjOPQQDAjATMREwDwYDVQQDDAhhcGkudGVz

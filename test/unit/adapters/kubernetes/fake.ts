@@ -1,4 +1,4 @@
-/** A transport that answers from a script and keeps what was asked. */
+/** A transport that answers from a script and keeps the requests. */
 import type { HttpRequest, HttpResponse, Transport } from "../../../../shared/core/http.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 
@@ -33,7 +33,7 @@ export const pod = (name: string, uid = `uid-${name}`, resourceVersion = "1"): S
   metadata: { name, namespace: "ns", uid, resourceVersion },
 });
 
-/** A Status as the API server words it. */
+/** Returns a Status as the API server writes it. */
 export const refusal = (code: number, reason: string, name?: string, message = reason): Reply => ({
   status: code,
   body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message, details: { name, kind: "pods" } },

@@ -1,10 +1,10 @@
-/** A server that speaks SQS as far as a test scripts it; what was asked is kept. */
+/** A server that speaks SQS with scripted answers and keeps the requests. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { isRecord, type Json } from "../../../../shared/kube/responses.ts";
 import { listening } from "../../../support/port.ts";
 
-/** What it answers: a body, an error by its name, or nothing at all. */
+/** The answer: a body, an error by its name, or none at all. */
 export type Reply = { readonly body: Json } | { readonly error: string; readonly message?: string } | "silence";
 export type Asked = { readonly action: string; readonly input: Json };
 
@@ -16,10 +16,10 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return text;
 };
 
-/** As SQS tells what it took, and clients check. */
+/** Returns the MD5 digest by which SQS confirms a message and clients check it. */
 export const digestOf = (text: unknown): string => createHash("md5").update(String(text)).digest("hex");
 
-/** What SQS answers to sends that it takes. */
+/** Returns SQS's answer to a send that it accepts. */
 export const taken = ({ action, input }: Asked): Reply => {
   if (action === "SendMessage") return { body: { MessageId: "1", MD5OfMessageBody: digestOf(input["MessageBody"]) } };
   const entries = Array.isArray(input["Entries"]) ? input["Entries"].filter(isRecord) : [];
@@ -31,7 +31,7 @@ export const taken = ({ action, input }: Asked): Reply => {
   return { body: { Successful, Failed: [] } };
 };
 
-/** Opens it on 127.0.0.1 and points the AWS client there. */
+/** Opens the server on 127.0.0.1 and points the AWS client to it. */
 export const openFake = async (reply: (asked: Asked, nth: number) => Reply): Promise<FakeSqs> => {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {

@@ -18,7 +18,7 @@ const named = (name: string) => ({ do: "get", ref: { resource: pods, namespace: 
 
 const nameOf = (query: Query): string => (query.do === "get" ? query.ref.name : query.do);
 
-/** The rounds in which queries were yielded, and the result; a get finds what it asks for. */
+/** Returns the rounds in which queries were yielded, and the result; a get finds its object. */
 const run = <Result>(reads: Reads<Result>): { readonly rounds: readonly string[][]; readonly result: Result } => {
   const rounds: string[][] = [];
   const answer = (query: Query): Answer => {
@@ -33,7 +33,7 @@ const run = <Result>(reads: Reads<Result>): { readonly rounds: readonly string[]
   return { rounds, result: state.value };
 };
 
-/** Reads these one after the other, and gives the names that it was answered. */
+/** Gets these names one after the other, and returns the names of the objects found. */
 function* chain(...names: readonly string[]): Reads<string> {
   const found: string[] = [];
   for (const name of names) found.push((yield* get(named(name)))?.metadata.name ?? "none");

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { digestOf, jsonOf, mergePatch, same } from "../../../shared/core/json.ts";
 
-/** Values as Kubernetes keeps them: a null in an object cannot be merged in, so there is none. */
+/** Values as Kubernetes stores them: a merge patch cannot store a null in an object, so there is none. */
 const { value: values } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -17,7 +17,7 @@ const { value: values } = fc.letrec((tie) => ({
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** RFC 7386, as its text has it. */
+/** Applies a merge patch as RFC 7386 defines it. */
 const applied = (target: unknown, patch: unknown): unknown => {
   if (!isObject(patch)) return patch;
   const result = new Map(isObject(target) ? Object.entries(target) : []);
@@ -90,7 +90,7 @@ describe("equality and digest", () => {
     fc.assert(fc.property(values, values, (a, b) => assert.equal(same(a, b), digestOf(a) === digestOf(b))));
   });
 
-  /** Seals of records are digests: what an earlier version sealed must be read by the next. */
+  /** Seals of records are digests: a later version must accept the seal of an earlier one. */
   test("gives what it always gave", () => {
     const value = { b: 1, a: undefined, "10": 2, "9": [undefined, { z: null, "4294967295": 1, "01": 3 }], é: "\n" };
     assert.equal(digestOf(value).slice(0, 16), "7c30bb911b6cd6b3");

@@ -1,4 +1,4 @@
-/** Keys, groups and deduplication ids: what may vanish for five minutes, and what may not. */
+/** Keys, groups and deduplication ids: which messages the queue may drop within five minutes, and which not. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { dedupe, groupOf, type Key, textOf } from "../../../shared/core/key.ts";

@@ -1,4 +1,4 @@
-/** Texts of several lines, told in one. */
+/** Texts of several lines in one line. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { oneLine, visible } from "../../../shared/core/line.ts";

@@ -1,4 +1,4 @@
-/** What is worked out once for a value, and for whom. */
+/** Memoization by a value's identity. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { oncePer, oncePerObject } from "../../../shared/core/memoize.ts";

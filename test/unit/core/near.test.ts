@@ -1,4 +1,4 @@
-/** Hints for misspelt names: near ones, the nearest first, and none for a word that is another. */
+/** Hints for misspelt names: near names, the nearest first, and none for an unrelated word. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { nearTo } from "../../../shared/core/near.ts";

@@ -1,4 +1,4 @@
-/** What objects and errors are called in messages and fields. */
+/** Names of objects and errors in messages and log fields. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError, assertNever } from "../../../shared/core/errors.ts";

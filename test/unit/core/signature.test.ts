@@ -1,4 +1,7 @@
-/** Signatures of triggers: what is signed cannot be changed, and is good for so long that no repeat is taken for a new event. */
+/**
+ * Signatures of triggers: a signed request cannot be changed, and its signature expires before a repeat counts as a new
+ * event.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** What can be a listener of status updates. */
+/** Valid addresses of a listener of status updates. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasUserPart, isListener } from "../../../shared/core/sink.ts";

@@ -1,4 +1,4 @@
-/** Instants there and back. */
+/** Instants as texts and back. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** What a key waits for, in the words that people read. */
+/** The texts for what a key waits for. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { until, type WaitingOn, waitingText } from "../../../shared/core/waiting-on.ts";

@@ -1,4 +1,4 @@
-/** Each effect under each answer: done, refused with evidence, or in the way; and nothing after the fence. */
+/** Applying effects: each effect under each answer of the API server, and no effect after the fence. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";

@@ -1,4 +1,4 @@
-/** Batches: one step per key, keys apart, and only what failed comes back. */
+/** Batches: one step per key, keys independent of each other, and only failed messages are delivered again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";
@@ -10,7 +10,7 @@ const of = (name: string, more: Partial<Message> = {}): Message => ({ ...message
 const batch = (...names: readonly string[]): readonly Envelope[] =>
   names.map((name, index) => ({ id: `${index} ${name}`, message: of(name) }));
 
-/** A world in which keys whose name begins with x cannot even be told to come back. */
+/** A world in which the steps of keys whose name begins with x fail, and no message for them can be sent. */
 const halfBroken = () => {
   const world = stage();
   const { queue, checkpoints } = world.world;

@@ -1,4 +1,4 @@
-/** Bodies of what is created: a plan holds none of them; each is made when it is sent, within the budget of a decision. */
+/** Bodies of created objects: a plan holds none; each is built when it is sent, within the time limit of a decision. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BudgetError } from "../../../shared/core/errors.ts";
@@ -13,7 +13,9 @@ const count = 100;
 const parallel = 8;
 const fenceMs = 5_000;
 
-/** So many pods; `alive` counts bodies that were made and whose request was not answered yet. */
+/**
+ * Returns creations of `count` pods; `alive` counts the bodies that were built and whose request is not answered yet.
+ */
 const creations = () => {
   const alive = { now: 0, most: 0, made: 0 };
   const effects = Array.from({ length: count }, (_, at): Effect => {

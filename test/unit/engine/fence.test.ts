@@ -1,4 +1,4 @@
-/** Nothing is created later than the fence after the first look, by which the next step counts until nothing can arrive. */
+/** A step creates nothing later than the fence after its first read; the next step relies on that time. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -6,7 +6,7 @@ import { settledMs, timing } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
 import { creation, message, part, parts, refOf, type Stage, stage, type ToyPlan, toy } from "./fakes.ts";
 
-/** A toy that wants an arm. */
+/** A toy whose plan creates an arm. */
 const opened = (): { readonly world: Stage; readonly looks: number[] } => {
   const looks: number[] = [];
   const world = stage(({ now }) => {
@@ -19,7 +19,7 @@ const opened = (): { readonly world: Stage; readonly looks: number[] } => {
 
 type Pause = { readonly at: string; readonly ms: number; readonly times?: number };
 
-/** Time passes in calls of these names, so often each; on the server's clock as on ours. */
+/** Advances time in calls of these names, `times` times each, on the server's clock and on the monotonic clock. */
 const passing = (world: Stage, pauses: readonly Pause[]): void => {
   const left = pauses.map(({ at, ms, times = 1 }) => ({ at, ms, times }));
   world.before = (call) => {

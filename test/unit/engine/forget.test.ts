@@ -1,4 +1,4 @@
-/** The end of a record: what is settled is forgotten, and whoever has the name next gets its turn. */
+/** The end of a record: it is deleted when its memory is settled, and the next object of the name begins afresh. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

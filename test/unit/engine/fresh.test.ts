@@ -1,4 +1,4 @@
-/** What is made by chance: by the applier, into an object that is not there yet, and never twice. */
+/** Random values: the engine adds them when it creates an object, and never twice. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Effect } from "../../../shared/core/plan.ts";

@@ -1,4 +1,4 @@
-/** What holds an object up is told in its status, where its kind has a place for it, until a step comes through. */
+/** A lasting trouble stands in the object's status, where its kind has a field for it, until a step succeeds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { step } from "../../../shared/engine/step.ts";

@@ -1,4 +1,7 @@
-/** What a queue delivers becomes steps; what is no message is dropped, and what never ends is set aside without harm. */
+/**
+ * Intake: messages of a queue become steps; a delivery that is no message is dropped, and one that never succeeds is
+ * given up.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Delivered, intake } from "../../../shared/engine/intake.ts";
@@ -13,7 +16,7 @@ const delivered = (more: Partial<Delivered> = {}, text: object = {}): Delivered 
   ...more,
 });
 
-/** A toy that a step finds at rest. */
+/** A toy whose steps rest. */
 const settled = () => stage(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
 
 describe("a delivery", () => {

@@ -1,4 +1,6 @@
-/** A deletion with a last word: the status is written first, of the very version that was looked at, and then it goes. */
+/**
+ * A deletion with a last status: the status is written on the version that was read, and then the object is deleted.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";

@@ -1,4 +1,4 @@
-/** What a queue may carry, and what is dropped as poison. */
+/** Messages that are parsed, and messages that are dropped as poison. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

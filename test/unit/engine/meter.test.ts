@@ -1,4 +1,4 @@
-/** Figures are told by whoever's status write won, and by nobody else. */
+/** Only the step whose status write succeeds counts metrics. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MetricSample } from "../../../shared/core/metric.ts";

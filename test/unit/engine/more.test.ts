@@ -1,4 +1,6 @@
-/** A plan with more to decide: what it made is decided on within the step, from what was seen, and only then told. */
+/**
+ * A plan that continues: the step decides again after its effects, reads only new objects, and then writes the status.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { get } from "../../../shared/core/decision.ts";
@@ -14,7 +16,7 @@ const wish = (name: string): Effect => {
   return effect.do === "create" ? { ...effect, optional: true } : effect;
 };
 
-/** Looks for an arm, makes a leg, and says what it finds of it. */
+/** Reads an arm, creates a leg, and writes a status that says whether the leg exists. */
 const growing = (effect: Effect): Stage =>
   stage(function* ({ done = [] }) {
     yield* get(arm);

@@ -1,4 +1,4 @@
-/** What an application goes on without is told, once, also when the first to tell it meets trouble. */
+/** The refusal of an optional effect is reported once, also if the first step that reports it meets trouble. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Effect } from "../../../shared/core/plan.ts";
@@ -7,7 +7,7 @@ import { failing, message, part, parts, type Stage, stage, toy } from "./fakes.t
 
 const wish: Effect = { do: "create", object: part("leg"), resource: parts, owner: "toy-1", optional: true };
 
-/** A leg that nobody may make, and a server that so many times has no room for an event. */
+/** A world in which the creation of the leg is forbidden, and the first `times` Events meet trouble. */
 const withoutLeg = (times: number): Stage => {
   const world = stage(({ done = [] }) =>
     done.includes(wish)

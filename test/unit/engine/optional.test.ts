@@ -1,4 +1,4 @@
-/** Effects that are worth a try and no more: made, passed over, or waited for. */
+/** Optional effects: done, skipped, or waited for. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";

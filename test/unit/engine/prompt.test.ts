@@ -1,4 +1,7 @@
-/** What is to be created soon after a look, or not at all: what was on its way is known for lost the sooner. */
+/**
+ * Creations with a shorter fence: they start soon after the first read or not at all, so that a missing object counts
+ * as lost sooner.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { step } from "../../../shared/engine/step.ts";
@@ -6,7 +9,7 @@ import { creation, message, type Stage, stage, toy } from "./fakes.ts";
 
 const createWithinMs = 3_000;
 
-/** A toy that wants an arm, soon after a look unless the step was slow to come so far. */
+/** A toy whose plan creates an arm within `createWithinMs`, unless the step is slow. */
 const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)[] } => {
   const slow: (boolean | undefined)[] = [];
   const world = stage(({ slow: late }) => {
@@ -17,7 +20,7 @@ const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)
   return { world, slow };
 };
 
-/** So much time passes in each call of this name. */
+/** Advances the monotonic clock by `ms` in each call of this name. */
 const passing = (world: Stage, name: string, ms: number): void => {
   world.before = (call) => {
     if (call.startsWith(name)) world.time.monotonic += ms;

@@ -1,4 +1,7 @@
-/** What one object's decision may cost all others: it is stopped, the object waits, and a death is blamed on what was in flight. */
+/**
+ * The time limit of a decision: the decision is stopped, its object waits, and after a death the decision in flight is
+ * blamed.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +26,7 @@ const caught = async (work: () => unknown): Promise<BudgetError> => {
   throw new Error("nothing was stopped");
 };
 
-/** A limit for a machine that is busy with other tests: work that had no processor is run again, a few times. */
+/** A time limit for a busy machine: work that got no processor time is run again, at most ten times. */
 const fairly =
   (limit: TimeLimit, tries = 10): TimeLimit =>
   (ms, work) => {
@@ -98,10 +101,10 @@ const stop: TimeLimit = (ms) => {
   throw new BudgetError({ message: `${ms}`, waitMs: 0, why: "stopped" });
 };
 
-/** Each part of a decision is a slice of its own, at once. */
+/** Runs each part of a decision at once, as a slice of its own. */
 const alone = { clock: () => 0, later: (work: () => void) => work(), sliceMs: 0 };
 
-/** A quarantine in which every decision takes what `costs` says, ms. */
+/** A quarantine in which a decision takes the ms that `costs` has for its name. */
 const opened = (journal?: ReturnType<typeof openJournal>) => {
   const time = { now: 1_000_000 };
   const budgets: number[] = [];
@@ -112,7 +115,7 @@ const opened = (journal?: ReturnType<typeof openJournal>) => {
     return (costs.get(next) ?? 0) > ms ? stop(ms, work) : work();
   };
   const quarantine = openQuarantine({ ...alone, limit, budgetMs: 800, journal, now: () => time.now });
-  /** A decision of two parts, of which the first costs nothing. */
+  /** Runs a decision of two parts, of which the first costs nothing. */
   const run = async (name: string, version = "1", namespace = "ns") => {
     const key = { ...message, namespace, name };
     next = "";
@@ -197,7 +200,7 @@ describe("a namespace of many such objects", () => {
 describe("a process that died during a decision", () => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-journal-"));
 
-  /** Dies in the middle: the journal hears of no end. */
+  /** Dies during a decision: the journal gets no end of it. */
   const die = async (name: string): Promise<void> => {
     const journal = { ...openJournal(folder), end: () => {} };
     const quarantine = openQuarantine({

@@ -1,4 +1,4 @@
-/** The record's door: everything that is stored comes back as it was, and nothing else is believed. */
+/** Parsing of records: a stored record is read back unchanged, and anything else is refused. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

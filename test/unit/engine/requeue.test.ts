@@ -1,4 +1,4 @@
-/** Coming back: growing backoff, waits that the server asked for, trouble that is told, timers that nothing swallows. */
+/** Requeues: growing backoff, waits that the server asked for, trouble that is reported, timers that are never lost. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -19,7 +19,7 @@ const refusing = (world: Stage, call: string, ...answer: Parameters<typeof faili
 
 const last = (world: Stage) => world.sent[world.sent.length - 1];
 
-/** The key's steps, each with the message that the one before sent. */
+/** Takes `times` steps of the key, each with the message that the one before sent. */
 const retries = async (world: Stage, times: number): Promise<void> => {
   await step(world.world, message);
   for (let done = 1; done < times; done++) await step(world.world, last(world)?.message ?? message);

@@ -1,4 +1,6 @@
-/** A plan whose status tells all that is to be remembered: the status is the lock, what it does comes after, and no record is made. */
+/**
+ * A plan whose status is the record: the status write is the lock, the effects come after it, and no record is saved.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { View } from "../../../shared/core/plan.ts";
@@ -17,7 +19,7 @@ const shown: ToyPlan = {
   safety: { statusIsRecord: true, staleSafe: true },
 };
 
-/** First its arm, which its status tells of; then a leg, which is to be remembered. */
+/** A plan that creates an arm, with the status as its record; then one that creates a leg, with a saved memory. */
 const growing = ({ object, memory }: View<Toy>): ToyPlan =>
   object?.["status"] === undefined
     ? shown

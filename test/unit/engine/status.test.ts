@@ -1,4 +1,4 @@
-/** The one status write: compared with what the server answered, never with what was wished. */
+/** The one status write: it is compared with the server's answer, never with the desired status. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { digestOf } from "../../../shared/core/json.ts";

@@ -1,4 +1,7 @@
-/** The promises of a step: saved before acted on, the loser touches nothing, decided again and never replayed, fenced. */
+/**
+ * The promises of a step: it saves before it acts, the loser touches nothing, it decides again and never replays, its
+ * effects are fenced.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { get, list } from "../../../shared/core/decision.ts";
@@ -27,7 +30,7 @@ const making = (names: readonly string[], more: Partial<ToyPlan> = {}): ToyPlan 
   ...more,
 });
 
-/** Saves the identity first; once the part is there, nothing is left to do. */
+/** Sets a decision that saves the identity first, and rests once the part exists. */
 const careful = (world: Stage): void => {
   world.decide = function* ({ memory }) {
     const arm = yield* get({ do: "get", ref: refOf(parts, "arm") });

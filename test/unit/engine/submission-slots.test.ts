@@ -1,4 +1,4 @@
-/** Room for so many submissions: in their order, nobody lost, and what waited is decided anew. */
+/** Submission slots: a bounded number of submissions, in order, each one served, and decided again after a wait. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

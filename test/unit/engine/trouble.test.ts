@@ -1,4 +1,4 @@
-/** Which answers are the application's and which the platform's, and how long to stay away. */
+/** Classification of answers as refusals or trouble, and the backoff after them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Schedules against the clock: what robfig/cron v3's own tables say, its rule for days, and clocks that are set. */
+/** Cron schedules: robfig/cron v3's own tables, its rule for days, and clock changes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { nextAfter, readSchedule } from "../../../../shared/core/cron/schedule.ts";
@@ -37,7 +37,8 @@ describe("the next time of a schedule", () => {
     ["@every 3m", "2024-01-05T12:06:31Z", "2024-01-05T12:09"],
     ["@every 1h30m", "2024-01-05T12:06:00Z", "2024-01-05T13:36"],
     ["CRON_TZ=Asia/Tokyo @every 90s", "2024-01-05T12:06:00Z", "2024-01-05T12:07"],
-    // Of day and weekday one is enough when both are restricted; a star with a step restricts, a star in a list does not.
+    // If day and weekday are both restricted, one match is enough; a star with a step restricts, a star in a list does
+    // not.
     ["0 0 13 * 5", "2024-01-01T00:00:00Z", "2024-01-05T00:00"],
     ["0 0 13 * 5", "2024-01-12T00:00:00Z", "2024-01-13T00:00"],
     ["0 0 */2 * 1", "2024-01-01T12:00:00Z", "2024-01-03T00:00"],
@@ -45,7 +46,7 @@ describe("the next time of a schedule", () => {
     ["0 0 */1 * 1", "2024-01-01T12:00:00Z", "2024-01-08T00:00"],
     ["0 0 1,* * 1", "2024-01-01T12:00:00Z", "2024-01-08T00:00"],
     ["0 0 ? * MON-FRI", "2024-01-05T12:00:00Z", "2024-01-08T00:00"],
-    // Zones: of the field, of the schedule, which goes first.
+    // Time zones: of the field, and of the schedule, which takes precedence.
     ["0 9 * * *", "2024-01-05T12:06:00Z", "2024-01-06T00:00", "Asia/Tokyo"],
     ["TZ=Asia/Tokyo 0 9 * * *", "2024-01-05T12:06:00Z", "2024-01-06T00:00"],
     ["CRON_TZ=Asia/Tokyo 0 9 * * *", "2024-01-05T12:06:00Z", "2024-01-06T00:00", newYork],

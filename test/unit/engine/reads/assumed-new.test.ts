@@ -1,4 +1,7 @@
-/** What was seen to appear has no record, most likely: the first save finds out, and a wrong guess has touched nothing. */
+/**
+ * A key whose object the watch saw appear is assumed to have no record: the first save proves it, and a wrong
+ * assumption has no effect.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -7,7 +10,7 @@ import { creation, failing, message, type Stage, stage, type Toy, type ToyPlan, 
 
 const fresh = { ...message, fresh: true } as const;
 
-/** A world whose toy has a record, and no status: as after a death on the way to its first one. */
+/** A world whose toy has a record and no status, as after a death before the first status write. */
 const recorded = async (decide: Stage["decide"]): Promise<Stage> => {
   const world = stage();
   await step(world.world, message);

@@ -1,4 +1,4 @@
-/** A step that goes by what the process knows: two requests to a creation, and never anything that only a read may say. */
+/** A step on the cache of its process: two requests for a creation, and live reads where only a read is sure. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { list, type Reads } from "../../../../shared/core/decision.ts";
@@ -35,7 +35,7 @@ type Knowing = {
   seen: readonly Stored[];
 };
 
-/** One part more at each step, as many as there are; `more` is added to every plan. */
+/** A decision that creates one more part at each step; `more` is added to every plan. */
 const growing = (more: (view: View<Toy>) => Partial<ToyPlan>) =>
   function* (view: View<Toy>): Reads<ToyPlan> {
     yield* list(query);
@@ -43,7 +43,7 @@ const growing = (more: (view: View<Toy>) => Partial<ToyPlan>) =>
     return { memory: { count }, stages: [[creation(`part-${count}`)]], safety: { staleSafe: true }, ...more(view) };
   };
 
-/** A world after one live step, whose process remembers it. */
+/** A world after one live step, which its cache holds. */
 const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
   const there = stage(growing(more));
   const kept = new Map<string, CachedStep>();

@@ -1,10 +1,10 @@
-/** The first look: whose the memory is, what absence takes to be believed, and records that stop everything. */
+/** The first read: the UID that a memory belongs to, when an absence is believed, and records that stop the key. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { step } from "../../../../shared/engine/step.ts";
 import { message, type Stage, stage, toy } from "../fakes.ts";
 
-/** A world whose toy has a record, and a log of what decisions got to see. */
+/** A world whose toy has a record, and the list of views that decisions got. */
 const recorded = async (): Promise<{ world: Stage; seen: unknown[] }> => {
   const world = stage();
   await step(world.world, message);

@@ -1,4 +1,4 @@
-/** What a step learns: questions that may stay without an answer are evidence for the decision, never trouble for the step. */
+/** Queries that may fail without harm: a missing answer is evidence for the decision, not trouble for the step. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decision.ts";
@@ -9,7 +9,7 @@ import { failing, message, parts, refOf, type Stage, stage } from "../fakes.ts";
 
 const question = { do: "proxyGet", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
 
-/** A world that wants to know both, and what it heard. */
+/** A world whose decision yields both queries, and the probe results that it got. */
 const curious = (): { world: Stage; heard: ProbeResult[] } => {
   const heard: ProbeResult[] = [];
   const world = stage(function* ({ memory }) {
@@ -75,7 +75,7 @@ test("what a pod says reaches the decision under the question", async () => {
 describe("a look at a kind that clusters may do without", () => {
   const spared = { do: "list", resource: parts, namespace: "", labels: {}, spared: true } as const;
 
-  /** What is answered when so many looks are told that the kind is not served. */
+  /** Returns the names that a list finds when its first `denials` requests answer that the kind is not served. */
   const foundAfter = async (denials: number): Promise<readonly string[]> => {
     const { world } = curious();
     world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });

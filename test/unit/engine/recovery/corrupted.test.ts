@@ -1,6 +1,6 @@
 /**
- * Records gone wrong in every field, of every kind: whoever steps with one neither fails nor hangs, says what is wrong if it
- * can be seen, and touches nobody else. F75, F80.
+ * Records that are damaged in every field, of every kind: a step neither fails nor hangs, names the defect where it
+ * shows, and touches no other object. F75, F80.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -53,10 +53,10 @@ const rows: Readonly<Record<string, Making>> = {
   },
 };
 
-/** What may be written for a key whose record cannot be used: that it cannot. */
+/** Tells whether a write only reports that a record cannot be used: an Event or a status. */
 const isTelling = (write: string): boolean => /\/events(\/|$)|\/status$/.test(write);
 
-/** Delivered again, or held up by anything but what an earlier attempt of its own left. */
+/** Tells whether a step failed or met trouble, other than leftovers of its own earlier attempt. */
 const isStuck = (ending: Outcome["endings"][number]): boolean =>
   ending === undefined || (ending.did === "troubled" && ending.reason !== "StillThere");
 
@@ -118,7 +118,7 @@ describe("a record that was not saved like that", () => {
 
   test("loses no run when what can be read of it is kept: the driver that lives says more", async () => {
     const [ward, before] = await opened();
-    // A record of another cluster says nothing of what lives in this one.
+    // A record of another cluster is no evidence of the driver in this one.
     const here = spoilsOf(...ward.records).filter(({ path: [field] }) => field !== "cluster" && field !== "schema");
     for (const { says, record } of here) {
       await ward.treat(record, { strict: false, edited: true });
@@ -155,7 +155,7 @@ describe("a record that was not saved like that", () => {
 describe("of every record that was ever released", () => {
   const folder = new URL("released/", import.meta.url);
   const parsers = new Map(operatorsFor(timing).map(({ kind, parse }) => [kind, parse]));
-  /** What is wrong with it, in words; undefined when it can be gone on with. */
+  /** Returns the defect of a record; undefined if it can be used. */
   const complaint = (kind: string, stored: unknown): string | undefined => {
     const read = readRecord(stored);
     if (!read.ok) return read.error;
@@ -163,7 +163,7 @@ describe("of every record that was ever released", () => {
     if (memory !== undefined) return memory.ok ? undefined : memory.error;
     return readCursor(read.record.memory) === undefined ? "no cursor" : undefined;
   };
-  /** It is kept, and never read. */
+  /** Tells whether a field is stored and never read. */
   const isUnread = ({ path }: Spoil): boolean => path.join(".").startsWith("recovered.was");
 
   for (const file of readdirSync(folder).sort())

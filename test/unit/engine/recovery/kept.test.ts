@@ -1,6 +1,6 @@
 /**
- * What a record keeps: runs until their retention passes, fields of later versions, and never more than fits. F76, F81.
- * Proves 1.7 rows 1–3 (round trips), 17 (completed runs are cleared away in time), 44 and 45 (version N−1 and back).
+ * The contents of a record: runs until their retention ends, fields of later versions, and a bounded size. F76, F81.
+ * Proves 1.7 rows 1–3 (round trips), 17 (completed runs are removed in time), 44 and 45 (version N−1 and back).
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -133,7 +133,7 @@ describe("records of released schemas", () => {
   const files = readdirSync(folder).sort();
   const parsers = new Map(operatorsFor(timing).map(({ kind, parse }) => [kind, parse]));
   const fixtures = files.map((file) => ({ file, ...JSON.parse(readFileSync(new URL(file, folder), "utf8")) }));
-  /** A delivery keeps a record of its own, and no operator reads it. */
+  /** Returns the memory as its reader parses it: a delivery has a record of its own, which no operator parses. */
   const memoryIn = (kind: string, memory: unknown): unknown => {
     if (subjectOf({ cluster: "c", kind, namespace: "ns", name: "pi" }) !== undefined) return readCursor(memory);
     const read = parsers.get(kind)?.(memory);

@@ -1,6 +1,6 @@
 /**
- * A real host on the simulated cluster, and `rekindle recover` beside it: spec/recovery.md 1.7 rows 4, 18, 19, 23, 24–29,
- * 32, 39, 41. Each test says which.
+ * A real host on the simulated cluster, and `rekindle recover` beside it: spec/recovery.md 1.7 rows 4, 18, 19, 23,
+ * 24–29, 32, 39, 41. Each test names its row.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

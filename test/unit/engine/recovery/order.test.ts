@@ -1,6 +1,6 @@
 /**
- * What somebody asks for: reconnect within a window, or an order to end everything. Proves 1.7 rows 18 and 19 (cleanup,
- * and a death between any two deletions), 23 (what is ended is ended by its UID) and 29 (half of it is gone already).
+ * Recovery by order: reconnect within a window, or cleanup. Proves 1.7 rows 18 and 19 (cleanup, and a death between any
+ * two deletions), 23 (each object is deleted by its UID) and 29 (half of the objects are deleted already).
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -33,7 +33,7 @@ const asked = async (box: ToyBox, ask: RecoveryRequest, more: Partial<World> = {
 const left = (box: ToyBox): readonly string[] =>
   [...box.objects.keys()].filter((at) => at.startsWith("parts ")).map((at) => at.slice(6));
 
-/** Steps until the queue has nothing more to say of it, so long after the order. */
+/** Takes one step `ms` after the order. */
 const later = async (box: ToyBox, ms: number): Promise<void> => {
   box.time.now = eight + ms;
   box.time.monotonic += ms;

@@ -1,4 +1,7 @@
-/** Hosts that go and come, older and newer ones: spec/recovery.md 1.7 rows 20, 21, 30, 31, 39, 40, 44, 45. Each test says which. */
+/**
+ * Hosts that are stopped and started, of older and newer versions: spec/recovery.md 1.7 rows 20, 21, 30, 31, 39, 40,
+ * 44, 45. Each test names its row.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ApiError } from "../../../../shared/core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Records in every state, strictly and not: F74–F80. Proves 1.7 rows 28 (what names the run is missing) and 42 (a newer
- * schema wins), and 1.8's corrupted, empty and missing files.
+ * Records in every state, in strict mode and not: F74–F80. Proves 1.7 rows 28 (a missing run id) and 42 (a newer schema
+ * wins), and 1.8's corrupted, empty and missing files.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -17,10 +17,12 @@ type Row = {
   readonly record: unknown;
   readonly edited?: true;
   readonly why: RegExp;
-  /** What the next decision is made from when it is not strict; undefined: it is refused all the same. */
+  /**
+   * The count that the next decision gets if the mode is not strict; undefined: the record is refused in both modes.
+   */
   readonly count: number | undefined;
   readonly errors: number;
-  /** Messages sent, to come back by. */
+  /** The number of messages that the step sends to come back. */
   readonly sent?: number;
 };
 
@@ -41,7 +43,7 @@ const rows: readonly Row[] = [
     why: /written by a newer Rekindle, schema 2; this one reads schemas up to 1: .* rekindle recover toy\/ns\/bear --fresh$/,
     count: undefined,
     errors: 1,
-    // Two versions may be at work: the message is kept for the one that knows the record.
+    // Two versions may be active: the message is kept for the version that reads the record.
     sent: 1,
   },
 ];

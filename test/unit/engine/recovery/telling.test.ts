@@ -1,4 +1,7 @@
-/** A recovery is told before it is saved: who meets trouble comes back to the same recovery, and nothing is told twice. */
+/**
+ * A recovery is reported before it is saved: a step that meets trouble is followed by one that recovers again, and
+ * reports nothing twice.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../../shared/core/errors.ts";
@@ -14,7 +17,7 @@ const strict = { recovery: { ...recovery, strict: true } };
 const reconnect: RecoveryRequest = { mode: "reconnect", fresh: false, graceSeconds: 30 };
 const damaged = { ...good, saves: "many" };
 
-/** The first so many events meet this. */
+/** The first `times` Events fail with this error. */
 const troubled = (box: ToyBox, error: ApiError, times: number): void => {
   let left = times;
   box.before = (call) => {

@@ -1,4 +1,7 @@
-/** No field is silently ignored: each that upstream's CRDs know changes what is made or done, is refused, or stands here with its reason. */
+/**
+ * No field is silently ignored: each field of upstream's CRDs has an effect, is refused, or is listed here with a
+ * reason.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +17,7 @@ const skip = dataDir === undefined ? "the recorded data of upstream is not here 
 const own = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
 
 type Schema = (plural: string) => string;
-/** Ours keep core types whole; upstream's know each of their fields. */
+/** Rekindle's CRDs keep core types opaque; upstream's list each of their fields. */
 const ours: Schema = (plural) => join(own, `sparkoperator.k8s.io_${plural}.yaml`);
 const theirs: Schema = (plural) => join(dataDir ?? "", "spark-operator/crds", `sparkoperator.k8s.io_${plural}.yaml`);
 
@@ -30,7 +33,7 @@ const mounts = [
   { name: "vb", mountPath: "/b" },
 ];
 
-/** Amounts, files and the like, which Spark or a rule would refuse as any word. */
+/** Values for fields such as amounts and files, for which Spark or a rule refuses an arbitrary word. */
 const samples: Samples = {
   mainApplicationFile: ["local:///a.jar", "local:///b.jar"],
   sparkVersion: ["4.1.1", "3.5.8"],
@@ -78,7 +81,7 @@ const contexts: readonly Context[] = [
     with: { driverIngressOptions: [{ servicePort: 9_000, servicePortName: "x", ingressURLFormat: "x.example.com" }] },
   },
   { below: /^batchSchedulerOptions/, with: { batchScheduler: "volcano" } },
-  // Only YuniKorn is told what a language needs besides; of a small driver that is the same for all.
+  // Only YuniKorn gets the overhead of the language; for a small driver that is the same for all languages.
   { below: /^type$/, with: { batchScheduler: "yunikorn", driver: { memory: "8g" } } },
   { below: /^dynamicAllocation/, with: { dynamicAllocation: { enabled: true } } },
   {

@@ -1,4 +1,7 @@
-/** No spec makes more work than its text is worth, neither at the door nor in reconcile: what is written eight times as long takes about eight times as long. */
+/**
+ * Work grows in proportion to a spec's text, in admission and in reconcile: a text of eight times the length takes
+ * about eight times as long.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertLinear } from "../../support/growth.ts";

@@ -1,6 +1,6 @@
 /**
- * The catalogue of bad inputs for SparkApplications: what their writer is told where admission answers, and what becomes
- * of them where no webhook is installed. A clear message that names the field, no crash, and a mended spec runs.
+ * The catalogue of bad inputs for SparkApplications: the message of admission, and the outcome where no webhook is
+ * installed. Each message names the field, nothing crashes, and a corrected spec runs.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -11,7 +11,7 @@ import type { Row } from "./input/row.ts";
 
 const answer = ({ spec, metadata }: Row): string => said(creating("SparkApplication", spec, metadata));
 
-/** Without its anchors: a warning says more around it. */
+/** Returns the pattern without its anchors, because a warning has more text around it. */
 const within = ({ source }: RegExp): RegExp => new RegExp(source.replace(/^\^/, "").replace(/\$$/, ""), "s");
 
 describe("bad input", () => {

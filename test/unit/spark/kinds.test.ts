@@ -1,4 +1,7 @@
-/** Bad input of the other Spark kinds: one message at the door and in the status, nothing made, and mended it works. */
+/**
+ * Bad input of the other Spark kinds: one message in admission and in the status, nothing created, and a corrected spec
+ * works.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
@@ -28,7 +31,7 @@ const stored = ({ kind, metadata }: KindRow, spec: unknown, generation: number):
   ...(spec === undefined ? {} : { spec }),
 });
 
-/** One decision where nothing else is there. */
+/** Decides once in an empty cluster. */
 const planOf = (object: Stored, operator: Operator<unknown>, memory: unknown): Plan<unknown> => {
   const key = { cluster: "here", kind: object.kind, namespace: "team", name: object.metadata.name };
   const now = Date.UTC(2026, 10, 21, 9);
@@ -41,7 +44,7 @@ const creations = ({ stages }: Plan<unknown>): number =>
 
 const within = ({ source }: RegExp): RegExp => new RegExp(source.replace(/^\^/, "").replace(/\$$/, ""));
 
-/** What the status says is wrong, wherever the kind keeps it. */
+/** Returns the error in the status, in the field of its kind. */
 const wrongIn = ({ status }: Plan<unknown>): string => {
   const { reason, conditions } = JSON.parse(JSON.stringify(status ?? {}));
   return String(reason ?? conditions?.[0]?.message ?? "");

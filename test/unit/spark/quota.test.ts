@@ -1,4 +1,4 @@
-/** What an application asks of a quota, as upstream counts it, and when that is too much. */
+/** The resources of an application against a ResourceQuota, as upstream counts them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withinQuotas } from "../../../shared/spark/admission/quota.ts";

@@ -1,4 +1,7 @@
-/** A pod template is schemaless in upstream's CRDs: whatever core/v1 has arrives in the pods that are made of it, but for what Spark writes itself. */
+/**
+ * Pod templates have no schema in upstream's CRDs: every field of core/v1 reaches the created pods, except those that
+ * Spark itself writes.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +14,7 @@ import { type Following, ofApplication, ofConnect } from "./fields/following.ts"
 
 const skip = dataDir === undefined ? "the recorded data of upstream is not here (REKINDLE_DATA)" : false;
 
-/** A pod's spec as Kubernetes types it, from a CRD that spells it out. */
+/** Returns the schema of a pod's spec, from a CRD that spells it out. */
 const podSpec = (): Fields => {
   const file = join(dataDir ?? "", "volcano/crds/bases/batch.volcano.sh_jobs.yaml");
   const crd: unknown = parse(readFileSync(file, "utf8"));

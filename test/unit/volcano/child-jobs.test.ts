@@ -1,4 +1,4 @@
-/** What of the world is news to those who make jobs, whose it is, and what of it is kept. */
+/** Watches of the kinds that create jobs: the changes that send a key, the key, and the fields that are cached. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** What jobs and flows of Volcano's are told ahead of a migration: a row per difference, and silence where there is none. */
+/** The forecast for Volcano's jobs and flows before a migration: a line for each difference, and none without one. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,7 @@
-/** What one job or one record may cost: pods of many tasks are made in parts that share what is the same, and no text makes more ordinals than a job has pods. */
+/**
+ * The cost of one job or one record: pods of many tasks are created in parts that share equal fields, and no text makes
+ * more ordinals than a job has pods.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
@@ -13,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const tasks = (count: number): readonly Fields[] => Array.from({ length: count }, (_, at) => task(`t${at}`, 1));
 
-/** A job of so many tasks whose group has just been let in. */
+/** Returns a job whose PodGroup has just become Inqueue. */
 const admitted = (spec: Fields): Loop => {
   const loop = new Loop(spec).run();
   loop.admit();

@@ -1,6 +1,6 @@
 /**
- * The catalogue of bad inputs for Volcano jobs: what their writer is told where admission answers, and what becomes of
- * them where no webhook is installed. One message that names the field, nothing made, and a mended spec runs.
+ * The catalogue of bad inputs for Volcano jobs: the message of admission, and the outcome where no webhook is
+ * installed. Each message names the field, nothing is created, and a corrected spec runs.
  */
 
 import assert from "node:assert/strict";

@@ -1,4 +1,7 @@
-/** Volcano's figures: what a status write is counted as, once, and what stands, by upstream's names and labels. */
+/**
+ * Volcano's metrics: each status write is counted once, and gauges show the current state, by upstream's names and
+ * labels.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { MetricSample } from "../../../shared/core/metric.ts";

@@ -1,4 +1,4 @@
-/** A job's pod before its plugins: what becomes of the gate of queue admission. */
+/** A job's pod before its plugins: the gate of queue admission. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podDraft } from "../../../shared/volcano/pods/pod.ts";

@@ -1,4 +1,4 @@
-/** What Volcano's kinds can say about coming back: what of a damaged memory is kept, what it means elsewhere, and its end by order. */
+/** Recovery of Volcano's kinds: the parts of a damaged memory that are kept, another cluster, and the end by order. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** What admission says of each Spark kind, and of what is none of its business. */
+/** Admission of each Spark kind, and of objects that it does not judge. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
@@ -65,7 +65,7 @@ describe("a SparkApplication", () => {
   });
 });
 
-/** Each value stands for two of the next. */
+/** Each value refers to the next conf twice. */
 const bomb = Object.fromEntries([
   ...Array.from({ length: 30 }, (_, at) => [`spark.b${at}`, `$\{spark.b${at + 1}}$\{spark.b${at + 1}}`]),
   ["spark.b30", "x".repeat(100)],

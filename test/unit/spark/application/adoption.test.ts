@@ -1,4 +1,7 @@
-/** What upstream leaves in each of its states, taken over without a record of ours: the state after it, what is done, what is kept. */
+/**
+ * Adoption of upstream's applications in each state, without a record: the state after the step, its effects, and the
+ * fields that are kept.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -9,7 +12,7 @@ import { application, decided, eight, pod, type Short, spec } from "./fixtures.t
 
 const web = { webUIServiceName: "spark-pi-ui-svc", webUIPort: 4040, webUIAddress: "10.1.2.3:4040" };
 
-/** As upstream writes it: null for times that are not, the service of its web UI. */
+/** A status as upstream writes it, with null for unset times, and the service of the web UI. */
 const status = (state: Phase, more: object = {}) => ({
   applicationState: { state },
   driverInfo: { podName: "spark-pi-driver", ...web },
@@ -23,7 +26,7 @@ const status = (state: Phase, more: object = {}) => ({
   ...more,
 });
 
-/** Its status after a reset: ids and times of the run are gone, counters and the submission's id stay. */
+/** A status after upstream's reset: ids and times of the run are removed, counters and the submission's id stay. */
 const reset = (state: Phase) =>
   status(state, { driverInfo: {}, sparkApplicationId: undefined, executorState: undefined });
 
@@ -41,7 +44,7 @@ const executor: Short = {
 };
 const done: Short = { ...driver, phase: "Succeeded", exitCode: 0 };
 const broken: Short = { ...driver, phase: "Failed", exitCode: 1 };
-/** Submitted by an operator that died before it wrote so. */
+/** A driver whose operator died before it wrote the submission to the status. */
 const hidden: Short = { ...driver, uid: "driver-9", submission: "submission-9" };
 
 const onFailure = { type: "OnFailure", onFailureRetries: 5, onFailureRetryInterval: 30 };
@@ -54,7 +57,7 @@ type Row = {
   readonly pods?: readonly Short[];
   /** The phase after one decision, then + for a new driver and - for pods that are ended. */
   readonly becomes: string;
-  /** Submissions and executions after it, if not as they were. */
+  /** Submissions and executions after the decision, if they change. */
   readonly counts?: readonly [number, number];
 };
 

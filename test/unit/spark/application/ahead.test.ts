@@ -1,4 +1,6 @@
-/** What comes first where Rekindle makes the executors: a replacement, before anybody else is looked at or asked. */
+/**
+ * Order of work where Rekindle creates the executors (`own`): a replacement comes before any probe of other executors.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -36,14 +38,14 @@ const executor = (id: number, exitCode?: number): Stored =>
     ...(exitCode === undefined ? {} : { phase: "Failed", exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
   });
 
-/** Its node may not answer: whoever looks after it looks at the node. */
+/** Returns the pod not ready on a node, so that the executor monitor reads the node. */
 const doubtful = (of: Stored): Stored => ({
   ...of,
   spec: { nodeName: "n1" },
   status: { ...Object(of["status"]), conditions: [{ type: "Ready", status: "False" }] },
 });
 
-/** The pods are listed, and nothing else may be read. */
+/** Answers the list of pods, and fails the test on any other read. */
 const listing = (pods: readonly Stored[]): Answering => ({
   objects: (query: Looking) => {
     assert.ok(query.do === "list" && query.again !== true, "it read more than the list of pods");

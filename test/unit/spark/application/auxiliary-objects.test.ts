@@ -1,4 +1,7 @@
-/** A run and what goes with it: made before its driver or when that has begun, told, looked for only where it was made, ended with it. */
+/**
+ * A run and its auxiliary objects: created before its driver or after it has started, reported, read only where they
+ * were created, deleted with the run.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

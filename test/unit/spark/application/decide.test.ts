@@ -1,4 +1,4 @@
-/** What holds for every decision, whatever is remembered and whatever pods there are. */
+/** Properties of every decision, for arbitrary memories and pods. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

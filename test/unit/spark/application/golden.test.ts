@@ -35,10 +35,10 @@ const short = z.strictObject({
 const thing = z.strictObject({ name: z.string(), uid: z.string(), ending: z.boolean().optional() });
 
 const input = z.strictObject({
-  /** What the case is about: the test's name. */
+  /** The test's name. */
   about: z.string(),
   now: z.string(),
-  /** Merged over an application whose spec is complete; null when it is gone. */
+  /** Merged over an application with a complete spec; null if the object is deleted. */
   object: z
     .strictObject({
       metadata: z.record(z.string(), z.unknown()).optional(),
@@ -47,7 +47,7 @@ const input = z.strictObject({
     })
     .nullable()
     .default({}),
-  /** `spec` is the digest of the object's own spec unless it says otherwise. */
+  /** `spec` is the digest of the object's spec unless it is given. */
   memory: z.record(z.string(), z.unknown()).optional(),
   pods: z.array(short).default([]),
   live: z.array(short).optional(),
@@ -120,7 +120,7 @@ const run = (given: Input): unknown => {
     refused: refused === undefined ? [] : [{ ...refused, effect }],
   });
   const { memory, stages, next, ...rest } = plan;
-  // What it went through is chronicle.test.ts's: it would say of every case what the case says.
+  // history.test.ts tests the history, so the plan's text leaves it out.
   const { normaliser: _, spec: digest, history: __, untold: ___, ...kept } = memory;
   return toText({
     looks: looks.map(asked),

@@ -1,4 +1,4 @@
-/** What holds an application up stands in its status, and never in the place of its own message. */
+/** The trouble of an application stands in its status and never replaces its own message. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heldUp } from "../../../../shared/spark/application/held-up.ts";

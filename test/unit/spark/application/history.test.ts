@@ -1,4 +1,4 @@
-/** What an application went through is told once, whatever dies in between, and remembered for people. */
+/** The states of an application are reported once, at whichever call a step dies, and kept in its history. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

@@ -1,4 +1,7 @@
-/** Every phase under every evidence of the driver, with and without interrupts: where it goes and what it does, as tables. */
+/**
+ * Every phase under every evidence of the driver, with and without interrupts: the next phase and the effects, as
+ * tables.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { acts, suspendable } from "../../../../shared/spark/application/machine.ts";
@@ -56,7 +59,7 @@ const phases: readonly Phase[] = [
   "UNKNOWN",
 ];
 
-/** Phases whose memory knows no driver: every pod of ours is one that should not be. */
+/** Phases whose memory has no driver: every pod of the application is unexpected. */
 const bare: ReadonlySet<Phase> = new Set(["", "SUBMISSION_FAILED", "PENDING_RERUN", "SUSPENDED", "RESUMING"]);
 
 type Variant = {
@@ -65,7 +68,7 @@ type Variant = {
   readonly generation: number;
 };
 
-/** The phase after it, then + for a new driver, - for pods ended, in the order of the alphabet. */
+/** Returns the phase after the decision, then + for a new driver and - for deleted pods. */
 const cell = (phase: Phase, column: Evidence, variant: Variant): string => {
   const { uid, ...unseen } = driver;
   const known = variant.seen ? { ...unseen, uid } : unseen;
@@ -92,7 +95,7 @@ const check = (table: Readonly<Partial<Record<Phase, readonly string[]>>>, varia
 
 const same = (words: string): readonly string[] => columns.map(() => words);
 
-/** A run that ends and waits for nothing is over in the same step. */
+/** A run that ends with nothing to wait for reaches its final phase in the same step. */
 const following = ["FAILED", "SUBMITTED", "RUNNING", "COMPLETED", "FAILED", "UNKNOWN", "RUNNING"];
 const clearing = (then: string, phase: string): readonly string[] => [
   then,

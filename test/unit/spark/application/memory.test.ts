@@ -1,4 +1,4 @@
-/** The memory's door: what was decided comes back from the store as it was, and what does not fit is named. */
+/** Parsing of memories: a stored memory is read back unchanged, and each invalid field is named. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

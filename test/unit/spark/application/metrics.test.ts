@@ -1,4 +1,4 @@
-/** What status writes are counted as: upstream's figures, each thing once, whatever was skipped on the way. */
+/** Metrics of status writes: upstream's metrics, each event counted once, also if phases were skipped. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";

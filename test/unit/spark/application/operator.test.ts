@@ -1,4 +1,4 @@
-/** What a SparkApplication's forwarder watches: which changes are news, and whose. */
+/** The watches of SparkApplications: the changes that send a key, and the key. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** What annotations may ask for: read, out of range, and as people read the table. */
+/** Annotations: parsed values, values out of range, and the table for people. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { policiesOf, policyLines } from "../../../../shared/spark/application/policies.ts";

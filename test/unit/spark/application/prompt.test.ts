@@ -1,4 +1,4 @@
-/** Until when executors that were planned and not seen may still come, and what is made when they cannot. */
+/** The time until which planned executors may still appear, and their replacement afterwards. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

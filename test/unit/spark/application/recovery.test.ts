@@ -1,4 +1,4 @@
-/** What a SparkApplication can say about coming back: damaged memories, other clusters, runs, and the window. */
+/** Recovery of SparkApplications: damaged memories, other clusters, runs, and the recovery window. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

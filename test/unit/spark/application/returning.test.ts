@@ -1,4 +1,6 @@
-/** The way back: in whatever state we leave an application, upstream goes on with it, and nothing runs twice. */
+/**
+ * The way back: upstream continues an application from every state in which Rekindle leaves it, and nothing runs twice.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -146,7 +148,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** The object and the pods as a step leaves them: its status written, its deletions begun. */
+/** Returns the object and the pods as a step leaves them: the status written, the deletions begun. */
 const leave = (row: Row): { readonly object: Stored; readonly pods: readonly Stored[] } => {
   const before = application({
     spec: { ...spec, ...row.spec },

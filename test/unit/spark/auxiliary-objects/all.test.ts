@@ -1,4 +1,4 @@
-/** What goes with a run beside what Spark needs: services, ingresses, a budget, pod groups, each as upstream makes it. */
+/** Auxiliary objects of a run: services, ingresses, a PodDisruptionBudget, PodGroups, each as upstream creates it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** What a batch scheduler is told of an application: amounts, queues, groups, on pods and in PodGroups. */
+/** The fields that a batch scheduler reads: amounts, queues and groups, on pods and in PodGroups. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { preDriverObjectsOf, prepared } from "../../../../shared/spark/auxiliary-objects/all.ts";

@@ -1,4 +1,4 @@
-/** A SparkConnect step by step: what is made, kept, made again, told, and left alone. */
+/** A SparkConnect step by step: objects that are created, kept, created again, reported, and left alone. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

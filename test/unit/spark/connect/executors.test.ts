@@ -1,4 +1,6 @@
-/** Executors of a server whose container was started again: an earlier JVM's are ended, and not told of. */
+/**
+ * Executors of a server whose container was restarted: those of an earlier JVM are deleted and left out of the status.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

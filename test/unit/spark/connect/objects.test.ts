@@ -20,7 +20,7 @@ const kindOf = (kind: string, spec?: Spec): Obj => {
 
 const podOf = (spec?: Spec): Obj => kindOf("Pod", spec);
 
-/** What a shell in the pod would start, word by word. */
+/** Returns the words of the command that a shell in the pod starts. */
 const wordsOf = (spec?: Spec, env: Readonly<Record<string, string>> = {}): readonly string[] => {
   const line = String(at(podOf(spec), "spec", "containers", 0, "args", 0));
   const shown = line.replace("$SPARK_HOME/sbin/start-connect-server.sh", "printf '%s\\n'");

@@ -31,7 +31,7 @@ function waitingFor(reason: string, message = ""): object {
   return { name: "spark-kubernetes-driver", state: { waiting: { reason, message } } };
 }
 
-/** A server's pod that has been pending for a minute, or as long as it says. */
+/** Returns a server's pod that has been pending for `ageMs`, a minute by default. */
 const pending = (status: Spec, ageMs = 60_000, uid = "uid-Pod"): Stored =>
   server(status, { uid, creationTimestamp: new Date(eight - ageMs).toISOString() });
 

@@ -1,4 +1,4 @@
-/** Confs of executors, one after the other: what each of them changes in the pod. The recordings compare whole pods. */
+/** Confs of executors one by one, and their effect on the pod. The recordings compare whole pods. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";

@@ -1,4 +1,4 @@
-/** How a command line comes apart, as Spark's own splitting does it. */
+/** Splitting of a command line as Spark's own code does it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { javaOptions, splitCommand } from "../../../../shared/spark/executor-pod/java-options.ts";

@@ -1,4 +1,4 @@
-/** The account of executors: each loss once and only once, as its pod showed it, and never more than fits. */
+/** The account of executors: each loss counts exactly once, as its pod shows it, within a bounded size. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -21,7 +21,7 @@ const later = "2026-11-02T07:59:30Z";
 const look = (ledger: Ledger, pods: readonly Stored[], more = {}): Account =>
   account(ledger, { pods, now, certain: true, ...more });
 
-/** The ledger after these looks, read as it is stored between them. */
+/** Returns the account after these lists of pods, with the ledger stored and parsed between them. */
 const after = (...looks: readonly (readonly Stored[])[]): Account => {
   let last: Account = { ledger: freshLedger(1), lost: [], missing: [], unclear: 0 };
   for (const pods of looks) last = look(ledgerShape.parse(JSON.parse(JSON.stringify(last.ledger))), pods);

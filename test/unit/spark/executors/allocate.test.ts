@@ -1,4 +1,4 @@
-/** How many executors are made now, under which ids, and when more may follow: rows of what there is and what comes of it. */
+/** The number and ids of the executors to create, and the time of the next ones, as rows. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Sets of ids as ranges: however many ids, the same set, the same words. */
+/** Sets of ids as ranges: equal sets have equal texts, at any size. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

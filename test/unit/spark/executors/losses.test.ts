@@ -1,4 +1,4 @@
-/** Why an executor was lost: what its pod shows, row by row, and what each reason means. */
+/** Loss reasons: the evidence of the pod, row by row, and the meaning of each reason. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -14,7 +14,7 @@ import { executor, type Short } from "./pods.ts";
 type Row = readonly [what: string, pod: Omit<Short, "id">, reason: LossReason | "lives" | "not yet known"];
 
 const failed = { phase: "Failed" } as const;
-/** Its deletion was asked for at 08:00:00. */
+/** The deletion timestamp of a pod that was deleted at 08:00:00 with a grace of 30 s. */
 const deletion = "2026-11-02T08:00:30Z";
 const [before, asked, later] = ["2026-11-02T07:59:59Z", "2026-11-02T08:00:00Z", "2026-11-02T08:00:01Z"];
 

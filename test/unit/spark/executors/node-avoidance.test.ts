@@ -1,4 +1,4 @@
-/** Which nodes are avoided for how long, and how an executor's pod says so. */
+/** Nodes to avoid, for how long, and their form in an executor's pod. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Loss } from "../../../../shared/spark/executors/ledger.ts";

@@ -1,4 +1,4 @@
-/** What becomes of an executor whose node nobody may look at. */
+/** The fate of an executor on a node that Rekindle may not read. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fateOf } from "../../../../shared/spark/executors/nodes.ts";

@@ -1,4 +1,7 @@
-/** Rekindle as the allocator: what the driver is told, what executors are made from, and what is refused with which words. */
+/**
+ * Rekindle as the allocator: the confs of the driver, the source of executor pods, and the refusals with their
+ * messages.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";

@@ -1,4 +1,4 @@
-/** What is made of the driver's answer about its executors. */
+/** Parsing of the driver's answer about its executors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../../shared/core/query.ts";

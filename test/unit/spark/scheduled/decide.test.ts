@@ -1,4 +1,4 @@
-/** A time of the schedule step by step: one run for each, whatever comes between. */
+/** A time of the schedule step by step: one run for each, whatever happens in between. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** A schedule that is edited, broken and mended, suspended, taken over from another controller, deleted. */
+/** A schedule that is edited, made invalid and corrected, suspended, taken over from another controller, deleted. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** What may run beside what, and which of the ended runs are kept. */
+/** Concurrency policies, and the ended runs that are kept. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

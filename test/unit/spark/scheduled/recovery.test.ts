@@ -1,4 +1,4 @@
-/** What a schedule and a Connect server can say about coming back: little is remembered, and less can be lost. */
+/** Recovery of schedules and Connect servers, whose memories are small. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { recovery as connect } from "../../../../shared/spark/connect/recovery.ts";

@@ -1,4 +1,4 @@
-/** What listeners are told of a schedule, and that they hear of its runs. */
+/** Status updates about a schedule, and the listener of its runs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tells } from "../../../../shared/spark/scheduled/update.ts";

@@ -1,4 +1,4 @@
-/** What is filled in for fields that nobody wrote. */
+/** Defaults of absent fields. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";

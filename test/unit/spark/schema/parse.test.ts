@@ -1,4 +1,4 @@
-/** What a SparkApplication may say, and what its user is told when it says something else. */
+/** Parsing of SparkApplications, and the messages for invalid specs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseSpec } from "../../../../shared/spark/schema/parse.ts";

@@ -1,4 +1,4 @@
-/** Amounts in Spark's and in Kubernetes' forms. */
+/** Amounts in the forms of Spark and of Kubernetes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { bytesOf, isQuantity, mebibytesOf, ratioOf } from "../../../../shared/spark/schema/quantity.ts";

@@ -1,4 +1,4 @@
-/** Every conf that Spark's submission client reads for its objects, one after the other: what each of them changes. */
+/** Every conf that Spark's submission client reads for its objects, one by one, and its effect. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { build } from "../../../../shared/spark/submission/client.ts";
@@ -10,7 +10,7 @@ const k8s = "spark.kubernetes.";
 const driver = `${k8s}driver.`;
 const volume = `${driver}volumes.`;
 
-/** One conf as another refers to it. */
+/** Returns a reference to a conf. */
 const refer = (key: string): string => `$\{${key}}`;
 
 type Confs = Readonly<Record<string, string>>;

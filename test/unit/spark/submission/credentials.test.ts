@@ -1,4 +1,7 @@
-/** No SparkApplication makes a Secret: what Spark's client would read from its own disk or its confs is refused, with what to do. */
+/**
+ * No SparkApplication creates a Secret: values that Spark's client reads from its own disk or confs are refused, with a
+ * remedy.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";

@@ -1,10 +1,10 @@
-/** References between confs: what they become, and that no text makes more work or text of them than it is worth. */
+/** References between confs: their values, and bounds on the work and the text that they cause. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { understood } from "../../../../shared/spark/submission/conf.ts";
 import { assertLinear } from "../../../support/growth.ts";
 
-/** One conf as another refers to it. */
+/** Returns a reference to a conf. */
 const refer = (key: string): string => `$\{spark.${key}}`;
 
 type Texts = Readonly<Record<string, string>>;
@@ -16,14 +16,14 @@ const filled = (texts: Texts): Texts => Object.fromEntries(understood(confOf(tex
 
 const problemsIn = (texts: Texts): string => understood(confOf(texts)).problems.join("; ");
 
-/** Each conf refers to the next, so many times. */
+/** Returns a chain of confs; each refers to the next `times` times. */
 const chain = (length: number, times: number, last: string): Texts =>
   Object.fromEntries([
     ...Array.from({ length }, (_, at) => [`b${at}`, refer(`b${at + 1}`).repeat(times)]),
     [`b${length}`, last],
   ]);
 
-/** Each conf refers to the next twice, and to the first. */
+/** Returns confs in circles; each refers to the next twice, and to the first. */
 const circles = (length: number): Texts =>
   Object.fromEntries(Array.from({ length }, (_, at) => [`b${at}`, `${refer(`b${at + 1}`).repeat(2)}${refer("b0")}`]));
 

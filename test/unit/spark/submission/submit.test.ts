@@ -1,4 +1,4 @@
-/** A SparkApplication becomes the objects of one attempt. */
+/** The objects of one attempt of a SparkApplication. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
@@ -31,7 +31,7 @@ const submitted = (changes: object, attempt = 1): Submission => {
   return result;
 };
 
-/** A text of the ConfigMap whose data has this key. */
+/** Returns the text under this key of a ConfigMap. */
 const dataOf = ({ before }: Submission, key: string): string => {
   const found = before
     .map(({ data }) => JSON.parse(JSON.stringify(data ?? {}))[key])

@@ -1,4 +1,4 @@
-/** Which Spark version follows which rules. */
+/** The rules of each Spark version. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { rulesFor, standIn } from "../../../../shared/spark/submission/versions.ts";

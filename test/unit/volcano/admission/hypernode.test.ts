@@ -1,4 +1,4 @@
-/** HyperNodes at the door: what upstream refuses, in its words, and nothing that it takes. */
+/** Admission of HyperNodes: upstream's refusals in its words, and no others. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { creating, said, updating } from "./reviews.ts";

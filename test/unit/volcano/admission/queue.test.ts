@@ -1,4 +1,4 @@
-/** What admission says of queues, by themselves and in their tree, and what it fills in. */
+/** Admission of queues, alone and in their tree, and their defaults. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { AdmittedObject } from "../../../../shared/kube/admission.ts";

@@ -1,4 +1,4 @@
-/** What admission says of Volcano's kinds beside jobs and queues, and of what is none of its business. */
+/** Admission of Volcano's kinds beside jobs and queues, and of objects that it does not judge. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { good } from "../input/row.ts";

@@ -1,4 +1,4 @@
-/** A CronJob's times step by step: one job for each, whatever comes between. */
+/** The times of a CronJob step by step: one job for each, whatever happens in between. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -8,7 +8,7 @@ import { Fixture } from "../fixture.ts";
 
 const operator = volcanoCronJob({ settledMs: 16_000 });
 
-/** 2026-11-02 at this time. */
+/** Returns the instant of a time of 2026-11-02, UTC, in epoch ms. */
 const at = (text: string): number => Date.parse(`2026-11-02T${text}Z`);
 
 const minute = 60_000;
@@ -32,7 +32,7 @@ const nightly = (spec: object = {}, time = "08:00:30", { status = {}, metadata =
 
 const nameAt = (time: string): string => `nightly-${Math.floor(at(time) / minute)}`;
 
-/** To a time of the schedule, whose job is then there. */
+/** Steps until a time of the schedule has its job. */
 const begun = (spec: object = {}) => {
   const fixture = nightly(spec).run();
   fixture.now = at("08:05:00");

@@ -1,4 +1,4 @@
-/** A flow's jobs step by step: each made when what it comes after is complete, and once. */
+/** The jobs of a flow step by step: each is created once, when the jobs that it depends on are complete. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

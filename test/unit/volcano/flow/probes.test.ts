@@ -1,4 +1,4 @@
-/** Probes: a job that is made while those that it depends on still run, as soon as they show what is wanted. */
+/** Probes: a job is created while the jobs that it depends on still run, as soon as their probes succeed. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

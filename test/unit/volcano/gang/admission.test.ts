@@ -1,4 +1,4 @@
-/** Who is let in, in which order, and what the others wait for. */
+/** The admission round: the PodGroups that become Inqueue, their order, and the reasons of those that wait. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -31,7 +31,7 @@ const group = (name: string, spec: Fields = {}, { phase = "", age = 0 } = {}): S
   status: { phase },
 });
 
-/** What each group comes to, in the order of their turns: why it waits, or "" when it enters. */
+/** Returns the verdict for each group, in order: why it waits, or "" if it enters. */
 const verdicts = (
   queues: readonly Stored[],
   groups: readonly Stored[],

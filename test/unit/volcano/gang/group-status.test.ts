@@ -1,4 +1,4 @@
-/** What becomes of a group that was let in here, by its pods. */
+/** The status of a PodGroup that Rekindle admitted, by its pods. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

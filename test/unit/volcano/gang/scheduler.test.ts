@@ -1,4 +1,4 @@
-/** How Volcano's scheduler is seen, also one that elects no leader; and what is told of one that does nothing. */
+/** Detection of Volcano's scheduler, with and without leader election, and the warning for one that admits nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -51,7 +51,7 @@ const lease = (seconds: number): Stored =>
     spec: { holderIdentity: "s", leaseDurationSeconds: 15, renewTime: ago(seconds) },
   });
 
-/** Answers every look, and gives what was found and how much was looked at. */
+/** Looks for the scheduler; returns the finding and the queries. */
 const look = ({ pods = [], groups = [group(1)], queues = [], leases = [], memory }: World) => {
   const asked: string[] = [];
   const objects = (query: Looking): readonly Stored[] => {
@@ -147,7 +147,7 @@ describe("Volcano's scheduler", () => {
     const soon = look({ memory: { admits: "here", searchedAt: now - 299_000 } });
     assert.deepEqual([soon.asked.length, soon.found.searchedAt], [3, now - 299_000]);
     assert.equal(look({ memory: { admits: "here", searchedAt: now - 300_000 } }).asked.length, 4);
-    // What was found by its image is looked for again each time.
+    // A scheduler that was found by its image is looked for each time.
     assert.equal(look({ memory: { admits: "scheduler", searchedAt: now } }).asked.length, 4);
   });
 

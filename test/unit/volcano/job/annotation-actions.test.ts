@@ -1,4 +1,4 @@
-/** Jobs that ask for more than upstream has: what spends a retry, when pods come again, and what ends a job early. */
+/** Jobs that use Rekindle's annotations: spent retries, waits between restarts, and early ends. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -22,7 +22,7 @@ const on = (event: string, action: string, more: object = {}): object => ({ poli
 
 const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
 
-/** To the point at which pods may be made again, if nothing holds them. */
+/** Steps to the point at which pods are created again, unless a wait holds them back. */
 const again = (loop: Loop): Loop => {
   loop.run();
   loop.admit();

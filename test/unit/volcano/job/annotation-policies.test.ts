@@ -1,4 +1,4 @@
-/** What a job asks for by annotation: each word with what it means, each that cannot be read with what is told. */
+/** Annotations of jobs: the meaning of each value, and the warning for each invalid one. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

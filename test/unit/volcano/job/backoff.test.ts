@@ -1,4 +1,4 @@
-/** The waits between restarts: doubling, capped, from the first again after a good run. */
+/** The waits between restarts: they double up to a limit, and start over after a good run. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { backoffAfter, heldUntil } from "../../../../shared/volcano/job/backoff.ts";

@@ -1,4 +1,4 @@
-/** Pods that succeeded and were removed, what a job has outgrown, and what happens while a restart is on its way. */
+/** Pods that succeeded and were removed, pods above a job's new size, and events during a restart. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Loop, task } from "./loop.ts";
@@ -6,7 +6,7 @@ import { Loop, task } from "./loop.ts";
 const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
 const running = (more = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
 
-/** The first of two pods succeeds, everybody sees it, and it is removed. */
+/** The first of two pods succeeds, a step sees it, and the pod is removed. */
 const halfRemoved = (more = {}): Loop => {
   const loop = running(more);
   loop.pods("Succeeded", ["j-w-0"]);

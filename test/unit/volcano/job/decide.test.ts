@@ -1,4 +1,4 @@
-/** A job's life by its decisions alone: from its first step to its end, through restarts, commands of policies and deaths. */
+/** The decisions of a job from its first step to its end, through restarts, policies, commands and deaths. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

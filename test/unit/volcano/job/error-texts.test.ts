@@ -1,4 +1,4 @@
-/** What a server's answers are called: every reason by which upstream's users filter. */
+/** Event reasons for a server's answers: those by which upstream's users filter. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Doing, Effect, Refusal } from "../../../../shared/core/plan.ts";

@@ -1,4 +1,4 @@
-/** A job's events: upstream's reasons and words, each when there is something new to tell, and no more often. */
+/** Events of a job: upstream's reasons and words, each only when there is news. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { volcanoCronJob } from "../../../../shared/volcano/cron/operator.ts";
@@ -10,7 +10,7 @@ import { Loop, task } from "./loop.ts";
 const onFailure = (action: string, more = {}): object => ({ policies: [{ event: "PodFailed", action, ...more }] });
 const running = (more: object = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
 
-/** Every event of some steps, as people read it, in the order of their telling; by its name only once. */
+/** Returns the Events of some steps as text, in order; of equal names only the last. */
 const heard = (loop: Loop, steps = 6): readonly string[] => {
   const lines = new Map<string, string>();
   for (let step = 0; step < steps; step += 1)
@@ -20,7 +20,7 @@ const heard = (loop: Loop, steps = 6): readonly string[] => {
   return [...lines.values()];
 };
 
-/** How often something is told, repeats among it. */
+/** Returns the number of Events, with repeats. */
 const often = (loop: Loop, steps = 6): number =>
   Array.from(
     { length: steps },
@@ -36,7 +36,7 @@ const condition = (type: string, status: string, reason: string, time: string) =
   ...{ message: `1/2 tasks in gang: ${reason}`, lastTransitionTime: `2026-11-02T08:00:${time}Z` },
 });
 
-/** What is told of a group with these conditions. */
+/** Returns the Events about a PodGroup with these conditions. */
 const grouped = (...conditions: readonly object[]): readonly string[] => {
   const loop = new Loop({ tasks: [task("w", 2)] }).run();
   for (const name of loop.names("podgroups"))

@@ -1,6 +1,6 @@
 /**
- * Pods that somebody deletes and that end with 0 on SIGTERM: a kubelet writes `Succeeded` before it removes them, and they
- * are evicted all the same. Whoever succeeded before the deletion stays done.
+ * Pods that are deleted and end with 0 on SIGTERM: the kubelet writes `Succeeded` before it removes them, and they
+ * count as evicted. A pod that succeeded before its deletion stays complete.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -86,7 +86,7 @@ describe("a pod that is deleted and ends with 0", () => {
 });
 
 describe("a pod that a finalizer holds", () => {
-  /** Its kubelet is done with it: the grace that is left is none. */
+  /** The kubelet has ended the pod: its grace is 0. */
   const letGo = (loop: Loop, name: string, askedMs: number): void =>
     loop.change("pods", name, {
       metadata: { deletionTimestamp: new Date(askedMs).toISOString(), deletionGracePeriodSeconds: 0 },
@@ -160,7 +160,7 @@ describe("pods that a step ends", () => {
   const size = (loop: Loop, replicas: number): void =>
     loop.change("jobs", "j", { spec: { minAvailable: 0, tasks: [task("w", replicas)] } });
 
-  /** To none and back while the pods end. */
+  /** Scales the job to 0 and back while its pods end. */
   const toAndFro = (more = {}): Loop => {
     const loop = running({ minAvailable: 0, ...more });
     loop.grace = 30;

@@ -1,4 +1,6 @@
-/** Pods on a node that is about to go: told by an annotation, and acted on by the policies of a job that asks for that. */
+/**
+ * Pods with a notice on their node: reported by an annotation, and acted on by the policies of a job that asks for it.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { leavingAnnotation } from "../../../../shared/kube/node-notice.ts";

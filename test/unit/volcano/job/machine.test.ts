@@ -1,4 +1,4 @@
-/** The table of phases and actions where it is another than upstream's, and what it makes of a finished job. */
+/** The table of phases and actions where it differs from upstream's, and for finished jobs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isFinished, moveFor } from "../../../../shared/volcano/job/machine.ts";

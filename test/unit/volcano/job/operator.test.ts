@@ -1,4 +1,4 @@
-/** What of the world is news to a job, and whose it is. */
+/** The watches of jobs: the changes that send a key, and the key. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";

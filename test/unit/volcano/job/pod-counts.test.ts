@@ -1,4 +1,4 @@
-/** Pods counted: those on their way out are terminating and nothing else. */
+/** Counts of pods: a pod that is being deleted counts only as terminating. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podPhaseOf, tallyOf } from "../../../../shared/volcano/job/pod-counts.ts";

@@ -1,4 +1,4 @@
-/** Policies over time: waits that are called off, levels that call each other off, and what upstream's users lose. */
+/** Policies over time: waits that are cancelled, levels that cancel each other, and events that upstream misses. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

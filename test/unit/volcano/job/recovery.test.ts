@@ -1,4 +1,6 @@
-/** A job in another cluster: what had ended stays so, what was at work begins anew with pods of the next version. */
+/**
+ * A job in another cluster: finished parts stay finished, and active ones begin again with pods of the next version.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -8,7 +10,7 @@ import { recovery } from "../../../../shared/volcano/job/recovery.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 
-/** A job of one pod whose steps have led as far as `until` says. */
+/** Returns a job of one pod, stepped as far as `until` does. */
 const lived = (until: (loop: Loop) => void): Loop => {
   const loop = new Loop({ minAvailable: 1, tasks: [task("w", 1)] });
   loop.step();
@@ -29,7 +31,7 @@ const completed = (loop: Loop): void => {
   for (let steps = 0; steps < 4; steps += 1) loop.step();
 };
 
-/** The same job, restored without its status, in a cluster that has nothing else of it. */
+/** Returns the job restored without its status, in a cluster that has nothing else of it. */
 const restored = ({ memory }: Loop): Loop => {
   const loop = new Loop({ minAvailable: 1, tasks: [task("w", 1)] });
   assert.ok(memory !== undefined);

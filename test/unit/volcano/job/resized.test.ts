@@ -1,4 +1,4 @@
-/** A job whose spec changes while it runs: pods that stay read the new hosts before others are ended. */
+/** A job whose spec changes while it runs: remaining pods get the new hosts before others are deleted. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jobWatcher } from "../../../../shared/volcano/job/watches.ts";

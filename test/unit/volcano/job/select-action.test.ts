@@ -1,4 +1,4 @@
-/** Which one action a step takes: commands before all else, each once whoever dies when, and however much has happened. */
+/** The one action of a step: commands come first, and each is taken once, at whichever call a step dies. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -9,7 +9,7 @@ const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
 
 type More = { readonly kind?: string; readonly uid?: string; readonly name?: string };
 
-/** A command as vcctl writes it, but for what is said otherwise. */
+/** Creates a Command as vcctl writes it, with these fields changed. */
 const order = (loop: Loop, name: string, action: string, { kind = "Job", uid, name: whose = "j" }: More = {}): void => {
   loop.put("commands", {
     apiVersion: "bus.volcano.sh/v1alpha1",

@@ -1,4 +1,4 @@
-/** A job whose pods do not start: what it waits for, and the warning, once for each reason. */
+/** A job whose pods do not start: what the record waits for, and the warning, once for each reason. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -11,7 +11,7 @@ const placed = (reason: string, message: string): object => ({
   conditions: [{ type: "PodScheduled", status: "False", reason, message }],
 });
 
-/** A job with two pods, which have been pending for so long. */
+/** Returns a job with two pods that have been pending for `ms`. */
 const pendingFor = (ms: number, status: object = {}): Loop => {
   const loop = new Loop({ tasks: [task("w", 2)] });
   loop.run();

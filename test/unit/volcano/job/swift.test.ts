@@ -1,4 +1,4 @@
-/** What a job's steps spare: looks that say nothing new, steps that would find nothing to do, and waits for what has gone. */
+/** Reads, steps and waits that a job saves. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

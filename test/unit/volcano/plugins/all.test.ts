@@ -1,4 +1,4 @@
-/** Plugins together: their order, their notes, what they refuse and what they do not understand. */
+/** Plugins together: their order, their notes in the status, their refusals, and unknown flags. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { misread, notesOf, objectsOf, onPod, refusedBy } from "../../../../shared/volcano/plugins/all.ts";

@@ -1,4 +1,4 @@
-/** The group of a job, and what of it follows the job. */
+/** The PodGroup of a job, and the fields that follow the job. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { groupPatch, podGroup } from "../../../../shared/volcano/podgroup/group.ts";

@@ -1,4 +1,4 @@
-/** Groups of pods that nobody has grouped: made where upstream makes them, by every step of any of their pods alike. */
+/** PodGroups of pods without one: created where upstream creates them, the same by every step of any of their pods. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -27,7 +27,7 @@ const owner = (kind: string, apiVersion = "apps/v1") => ({
   controller: true,
 });
 
-/** The plan for a pod whose controller, if one is asked for, has these annotations. */
+/** Returns the plan for a pod; its controller, if it is read, has these annotations. */
 const planned = (object: Stored, annotations?: Readonly<Record<string, string>>): Plan<unknown> => {
   const view = { object, uid: object.metadata.uid, memory: undefined, now: 0, refused: [] };
   const value = annotations === undefined ? undefined : { metadata: { annotations } };

@@ -1,4 +1,4 @@
-/** A queue's life by its decisions alone: states, commands, parents and children, and deaths in between. */
+/** The decisions of a queue: states, commands, parents and children, and deaths in between. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { queueWatcher } from "../../../../shared/volcano/queue/watches.ts";

@@ -1,4 +1,4 @@
-/** The defaults of a queue, at the door and behind it. */
+/** The defaults of a queue, in admission and in its steps. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { queueGaps } from "../../../../shared/volcano/queue/defaults.ts";

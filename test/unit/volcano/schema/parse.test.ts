@@ -1,4 +1,4 @@
-/** What a job's door lets in, what it fills in, and what it says of the rest. */
+/** Parsing of jobs: accepted specs, defaults, and messages for invalid ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseSpec } from "../../../../shared/volcano/schema/parse.ts";

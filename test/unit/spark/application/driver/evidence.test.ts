@@ -1,4 +1,4 @@
-/** Whose pods are whose, what a driver's pod says, and why it failed. */
+/** Ownership of pods, the evidence of a driver pod, and the reason of its failure. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -109,7 +109,7 @@ describe("the driver's pod says", () => {
   }
 });
 
-/** Asked for at 07:59:59, which is when the pods here are deleted. */
+/** The pods here are deleted at 07:59:59. */
 describe("a driver whose pod is deleted", () => {
   const cases = [
     { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },

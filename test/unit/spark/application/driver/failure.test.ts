@@ -1,4 +1,6 @@
-/** Runs that fail: whose fault it was, what it costs, when the next one comes; and runs that take too long to come up. */
+/**
+ * Runs that fail: the cause, the retries that it spends, and the time of the next run; and runs that start too slowly.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

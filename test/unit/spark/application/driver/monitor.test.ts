@@ -1,4 +1,4 @@
-/** A driver that no step ever saw: whether it was there decides if its attempt is made again, or was lost. */
+/** A driver that no step ever saw: if it existed, it was lost; otherwise its attempt is submitted again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { application, decided, driver, remembered } from "../fixtures.ts";

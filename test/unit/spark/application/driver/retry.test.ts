@@ -9,7 +9,7 @@ import {
 
 const at = 1_000_000;
 
-/** After how many seconds from the start of the failed run it is tried again. */
+/** Returns the seconds from the start of the failed run to the retry. */
 const seconds = (due: number | undefined): number | undefined => (due === undefined ? undefined : (due - at) / 1_000);
 
 type Case = { readonly policy: RestartPolicy; readonly done: number; readonly want: number | undefined };

@@ -1,4 +1,4 @@
-/** What goes with a submission and stops nothing. */
+/** Warnings of a submission, which do not stop it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { application, decided, said, spec } from "../fixtures.ts";

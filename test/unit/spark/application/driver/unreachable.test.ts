@@ -1,4 +1,4 @@
-/** Runs on machines that do not answer: how long their driver is waited for, and what is left of them when they are cleared away. */
+/** Runs on nodes that do not answer: the wait for their driver, and the cleanup of their pods. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -15,7 +15,7 @@ type Cut = {
   readonly ready?: string;
 };
 
-/** A pod on node-1 that its node says nothing of. */
+/** Returns a pod on node-1 that is not ready, as its kubelet reports nothing. */
 const cut = (short: Short, { ending, disrupted, claims = false, ready = "False" }: Cut = {}): Stored => {
   const one = pod(short);
   const target = { type: "DisruptionTarget", status: "True", reason: disrupted };

@@ -1,4 +1,4 @@
-/** Of many losses at once: replacing comes first, and telling is put off to the next step, not forgotten. */
+/** Many losses at once: the step replaces the executors, and the next step reports the losses. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
@@ -39,7 +39,7 @@ const executor = (id: number, exitCode?: number): Stored =>
     ...(exitCode === undefined ? {} : { phase: "Failed", exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
   });
 
-/** So many of the first have ended. */
+/** Returns all executors, of which the first `many` have ended. */
 const lost = (many: number): readonly Stored[] =>
   ids(count).map((id) => executor(id, id < first + many ? 137 : undefined));
 

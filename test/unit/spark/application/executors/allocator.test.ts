@@ -1,4 +1,6 @@
-/** Steps of a run whose executors are Rekindle's: what is made, what is asked, who is ended, and what leaves the run alone. */
+/**
+ * Steps of a run whose executors Rekindle creates (`own`): creations, reads, deletions, and steps that change nothing.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -66,7 +68,7 @@ type Row = {
   readonly heard?: ProbeResult;
   readonly annotations?: object;
   readonly refused?: readonly Refusal[];
-  /** Everything but the list of pods that is asked for. */
+  /** The reads beside the list of pods. */
   readonly looks?: readonly string[];
   readonly does: readonly string[];
   readonly waits?: RegExp;
@@ -198,7 +200,7 @@ const brief = (line: string): string => {
   return /^tell Warning (\w+)/.test(line) ? line.replace(/^tell Warning (\w+) .*$/, "tell $1") : line;
 };
 
-/** Events of executors' states are the status', whoever makes them. */
+/** Leaves out the Events of executor states, which come from the status and not from the allocator. */
 const notOfTheRun = (line: string): boolean => !/^tell \w+ SparkExecutor/.test(line);
 
 describe("a step of a run that Rekindle allocates for", () => {

@@ -1,4 +1,6 @@
-/** A run that its user interrupts: what was lost before is recorded and told before anything is ended, and only that. */
+/**
+ * A run that its user interrupts: earlier losses are recorded and reported before any deletion, and nothing else is.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** Whose executors are asked for by name: one that bears the name of ours, and is another's, is none of ours. */
+/** Executors that are read by name: a pod of another owner under that name does not count. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";

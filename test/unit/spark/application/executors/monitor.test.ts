@@ -1,4 +1,4 @@
-/** What is recorded of executors, and what becomes of the pods of those that ended. */
+/** Records of executors, and the cleanup of the pods of those that ended. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -139,7 +139,7 @@ const endedAt = (time: string, more: object) => [
 const ends = ["delete pi-exec-1", "tell SparkDriverCompleted", "tell SparkApplicationCompleted"];
 const finished = { phase: "Succeeded", exit: 0 };
 
-/** What the pods of executors show when their driver is seen to have ended. */
+/** Executor pods at the end of their driver. */
 const closings: readonly Row[] = [
   {
     why: "one that was done before its driver ended is counted, whoever sees it first",
@@ -179,7 +179,7 @@ tested("the account at the driver's end", closings);
 const over = ["tell SparkDriverFailed", "tell SparkApplicationFailed"];
 const evicted = pod({ phase: "Failed", reason: "Evicted" });
 
-/** A driver that shows that it ended, and not when: what its end may have done to executors is none of their losses. */
+/** A driver pod that shows its end without a time: executors that may have ended by it are not losses. */
 const undated: readonly Row[] = [
   {
     why: "one that failed may have done so for its driver's end, and is none of the losses",

@@ -1,4 +1,4 @@
-/** A node is about to go: where Rekindle makes executors others run first, where the driver does its node is closed first. */
+/** Node drain: with `own`, replacements run first; with `assist`, the node is closed to new executors first. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -24,7 +24,7 @@ const gone = "2026-11-02T07:59:30Z";
 const stuckSince = stuck.replace(goes, gone);
 const cordon = "change nodes node-1 if it is n-1 at 7";
 
-/** The driver's own allocator makes executors. */
+/** The driver's own allocator creates the executors. */
 const assisted: readonly Row[] = [
   {
     why: "one on a node that takes no more pods is ended with grace, and its reason",
@@ -160,7 +160,7 @@ describe("a driver on a node that goes", () => {
   ]);
 });
 
-/** Rekindle makes the executors, three of them. */
+/** Rekindle creates the three executors. */
 const app = application({
   metadata: { annotations: { "rekindle.dev/executors": "own" }, generation: 1 },
   spec: { ...spec, executor: { instances: 3, cores: 1, memory: "512m" } },

@@ -1,4 +1,4 @@
-/** How an executor ended is told although its pod was cleaned away before the status was written. */
+/** The end of an executor is reported also if its pod is deleted before the status is written. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";

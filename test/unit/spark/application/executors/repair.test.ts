@@ -1,4 +1,4 @@
-/** Executors that Spark would leave as they are: never up, on dead nodes, unknown to the driver. */
+/** Executors that Spark does not repair: never started, on dead nodes, unknown to the driver. */
 import { uidOf } from "../../executors/pods.ts";
 import {
   ask,
@@ -24,7 +24,7 @@ const stuck = { id: 2, ...pending, created: "2026-11-02T07:55:00Z" };
 const unplaced = "2 does not start: Unschedulable: no node takes it; make room in the cluster, or ask for less";
 const unpulled = "3 does not start: ImagePullBackOff; correct the image's name, or the secret that it is pulled with";
 
-/** Executors that Spark would leave as they are. */
+/** Executors that Spark does not repair. */
 const mended: readonly Row[] = [
   {
     why: "one that finds no node is borne for a while, and waited for",
@@ -209,10 +209,10 @@ const mended: readonly Row[] = [
   },
 ];
 
-/** The user has said when to worry. */
+/** The user has set a registration timeout. */
 const timed = { "rekindle.dev/executor-registration-timeout": "5m" };
 
-/** What only the driver knows. */
+/** Cases that only the driver's answer decides. */
 const known: readonly Row[] = [
   {
     why: "once executors have run for a while, the driver is asked for them",

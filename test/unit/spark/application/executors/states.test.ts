@@ -1,4 +1,4 @@
-/** Executor states as the status shows them: of pods that are there, of those that are gone, and of too many. */
+/** Executor states in the status: of existing pods, of pods that are gone, and of too many. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";

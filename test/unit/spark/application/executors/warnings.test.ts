@@ -1,11 +1,11 @@
-/** What is wrong with a run as a whole: when it is noted, told, and what an annotation makes of it. */
+/** Warnings about a run as a whole: when they are recorded and reported, and the annotations that act on them. */
 import { ask, at, both, doneSo, failed, living, lostOnce, old, type Row, registered, tested } from "../attended.ts";
 import { eight } from "../fixtures.ts";
 
 const silent = { pulse: { at: at("07:59:00"), tasks: 5, movedAt: at("07:50:00"), silentSince: at("07:55:00") } };
 const still = { pulse: { at: at("07:45:00"), tasks: 5, movedAt: at("07:30:00") } };
 
-/** What is wrong with the run as a whole. */
+/** Warnings about the run as a whole. */
 const wrong: readonly Row[] = [
   {
     why: "when the last executor is lost, it is noted since when, and waited for",

@@ -1,4 +1,4 @@
-/** Tokens of identity providers against keys that a provider publishes, changes, and sometimes does not have. */
+/** Tokens of identity providers against keys that a provider publishes, rotates, and sometimes fails to serve. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Key pairs: a private half that opens what the public one locks, and a line that ssh reads. */
+/** Key pairs: the private key decrypts what the public key encrypts, and ssh reads the public line. */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** What comes from outside and what it asks for: a row per shape, and everything else asks for nothing. */
+/** External events and the keys that they request, one row per shape; any other event requests nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alertIntents } from "../../../shared/api/alerts.ts";

@@ -1,4 +1,4 @@
-/** Who asks: by which proof, under which key, and how a stranger is told from all of them. */
+/** Identification of callers: by proof and key, and unknown callers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Caller, callers, holderOf, matches, reaches } from "../../../shared/api/callers.ts";

@@ -1,4 +1,4 @@
-/** Bursts: the first goes at once, the last is never lost, and what lies between costs little. */
+/** Bursts: the first change is sent at once, the last is never lost, and those in between cost little. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** The look around before anything is written, and what may not be looked at. */
+/** Detection of other controllers before the first write, and resources that may not be read. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ApiError } from "../../../shared/core/errors.ts";
@@ -26,7 +26,7 @@ const clusterOf = (answers: Readonly<Record<string, readonly Stored[] | ApiError
   },
 });
 
-/** An application whose status somebody wrote so many seconds ago. */
+/** Returns an application whose status this manager wrote `secondsAgo`. */
 const written = (manager: string, secondsAgo: number, subresource = "status"): Stored => {
   const time = new Date(date - secondsAgo * 1_000).toISOString();
   const metadata = { name: manager, namespace: "ns", uid: "u", resourceVersion: "1" };

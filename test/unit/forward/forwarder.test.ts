@@ -1,4 +1,4 @@
-/** The forwarder on the simulated cluster: what happens there arrives as keys, whatever the queue does meanwhile. */
+/** The forwarder on the simulated cluster: every change arrives as a key, whatever the state of the queue. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";
@@ -9,7 +9,7 @@ import { openSimulator } from "../../../shared/simulator/open.ts";
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
 const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" } as const;
 
-/** Stands for an application and its child, of kinds that every server has. */
+/** Stands for an application and its child, of kinds that every API server has. */
 const operator: Watcher = {
   kind: "ConfigMap",
   resource: configMaps,

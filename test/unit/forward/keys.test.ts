@@ -1,4 +1,4 @@
-/** From changes to keys: who is told, under which id, and who is not. */
+/** From changes to keys: the keys that are sent, under which id, and those that are not. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { dedupe } from "../../../shared/core/key.ts";
@@ -41,7 +41,7 @@ const subjectOf = (plural: string, watchers: readonly Watcher[] = [app, cron]) =
   return found;
 };
 
-/** `kind/name` of every key that is told. */
+/** Returns `kind/name` of every key that is sent. */
 const told = (plural: string, change: Change): readonly string[] =>
   sendingsOf("c1", subjectOf(plural), change).map(({ message }) => `${message.kind}/${message.name}`);
 

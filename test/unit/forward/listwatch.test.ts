@@ -1,4 +1,4 @@
-/** Watches and everything that breaks them: what is told afterwards is what changed, once. */
+/** Watches and their failures: each change is delivered once afterwards. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Change } from "../../../shared/forward/keys.ts";
@@ -8,7 +8,7 @@ import { bookmark, line, object, type Scene, stage, turnedTime } from "./fakes.t
 
 const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
 
-/** A change in a few letters: `+a1` new, `a1>2` changed, `-a2` gone. */
+/** Returns a change in a few letters: `+a1` new, `a1>2` changed, `-a2` deleted. */
 const brief = ({ before, after }: Change): string => {
   if (before === undefined) return `+${after?.metadata.name}${after?.metadata.resourceVersion}`;
   const { name, resourceVersion } = before.metadata;

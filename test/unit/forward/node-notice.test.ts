@@ -1,4 +1,4 @@
-/** Notices that a node is about to go: written on the pods that stand on it, once, whoever dies and however often it is told. */
+/** Notices: written on the node's pods once, also after deaths and repeated messages. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../../shared/core/errors.ts";

@@ -1,4 +1,4 @@
-/** Long work lets the event loop turn: what takes 1 ms for each object never holds it for longer than ten of them. */
+/** Long work yields to the event loop: work of 1 ms for each object never blocks it for more than ten objects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Resource } from "../../../shared/core/object.ts";
@@ -14,7 +14,7 @@ const objects = Array.from({ length: many }, (_, at) => ({
   metadata: { name: `pod-${at}`, namespace: "ns", uid: `uid-${at}`, resourceVersion: `${at + 1}`, generation: 1 },
 }));
 
-/** One page of that many objects, but no records. */
+/** Answers a list with one page of all objects, and a list of Checkpoints with none. */
 const transport = {
   send: async ({ path }: { readonly path: string }) => {
     const items = path.includes("checkpoints") ? [] : objects;
@@ -23,7 +23,7 @@ const transport = {
   stream: () => Promise.reject(new Error("nothing is watched here")),
 };
 
-/** The most objects in a row between which the event loop did not turn; `work` tells each. */
+/** Returns the longest row of objects without a turn of the event loop; `work` reports each object. */
 const longestRow = async (work: (told: () => void, now: () => number) => Promise<unknown>): Promise<number> => {
   let [row, longest, now, over] = [0, 0, 0, false];
   const turn = (): void => {

@@ -1,4 +1,4 @@
-/** What a resync sends: everything that a lost event or timer could have left behind, and nothing that rests. */
+/** Keys that a resync sends: each that a lost event or timer could have left behind, and none that rests. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Metadata } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** Windows of forwarding on the simulated cluster: whatever happens in, between or to them, nothing is missed. */
+/** Windows of forwarding on the simulated cluster: no change is missed, whatever happens in or between them. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
@@ -219,7 +219,7 @@ it("whatever happens between and in windows, the last change of every object is 
           const name = living.pop();
           if (name === undefined) return;
           remove("configmaps", name);
-          // Nobody ever asked for a step of one that was never sent: nothing of it is remembered.
+          // No key of this object was ever sent, so its deletion owes none.
           if (told.has(name)) owed.add(name);
           else owed.delete(name);
         },

@@ -1,4 +1,4 @@
-/** Acknowledgements through the HTTP door: forged, stale and senseless ones never reach a delivery. */
+/** Acknowledgements over HTTP: forged, outdated and invalid ones never reach a delivery. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";
@@ -33,7 +33,7 @@ type Given = {
   readonly path?: string;
   readonly body?: string;
   readonly key?: string;
-  /** Who it says it is. */
+  /** The listener that the request names. */
   readonly listener?: string | undefined;
   readonly age?: number;
   readonly signedPath?: string;

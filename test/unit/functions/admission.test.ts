@@ -1,4 +1,4 @@
-/** The admission webhook: upstream's defaults and refusals, and harmless to whatever it does not understand. */
+/** The admission webhook: upstream's defaults and refusals; objects that it cannot read are not harmed. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { admissionApp } from "../../../shared/deployments/admission/app.ts";

@@ -1,4 +1,4 @@
-/** The HTTP door: who may ask for a step, what a repeat is, and how little a stranger learns. */
+/** The HTTP API: authorization of triggers, repeated triggers, and answers that tell a stranger little. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";

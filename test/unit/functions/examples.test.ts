@@ -1,4 +1,4 @@
-/** The examples of the page on HTTP, as they stand there: each line of curl is answered as it promises. */
+/** The examples of the HTTP reference page: each curl command gets the answer that the page shows. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The built handlers' edges: what each says when its environment or its event is not what it needs. */
+/** The built handlers: the message of each for an incomplete environment or an unknown event. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as api from "../../../functions/api.ts";

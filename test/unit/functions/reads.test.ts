@@ -1,4 +1,7 @@
-/** What is read over HTTP: pages, filters, one object's parts, each caller within its namespaces; and the document of it all. */
+/**
+ * Reads over HTTP: pages, filters, the parts of one object, each caller within its namespaces; and their OpenAPI
+ * document.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";

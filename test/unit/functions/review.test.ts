@@ -1,4 +1,4 @@
-/** Whose objects admission judges, quotas, and that nothing it is sent brings it out of countenance. */
+/** The objects that admission judges, quotas, and answers to malformed requests. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

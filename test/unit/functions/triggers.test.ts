@@ -1,4 +1,4 @@
-/** Alerts and events through the HTTP door: what each caller may ask for, how often, and how little is told to whom. */
+/** Alerts and events over HTTP: the rights of each caller, rate limits, and the answers to strangers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Hono } from "hono";
@@ -184,7 +184,7 @@ describe("a caller", () => {
     assert.deepEqual([first.at(59)?.status, first.at(60)?.status, (await ask("192.0.2.2")).status], [401, 429, 401]);
   });
 
-  /** A gate that knows nobody, and how often it was asked who somebody is. */
+  /** A gate that identifies no caller, and the count of its attempts. */
   const strict = () => {
     const asked = { times: 0 };
     const gate = openGate(

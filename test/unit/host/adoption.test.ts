@@ -1,4 +1,7 @@
-/** What kubeflow's operator left on a cluster, taken over by a host from there: runs end as they would have, and nothing is made or ended for it. */
+/**
+ * Applications of kubeflow's operator that a host takes over: runs end as they would have, and the host creates and
+ * deletes nothing for it.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
@@ -20,7 +23,7 @@ const drivers = (stand: Stand): readonly Stored[] =>
 const executors = (stand: Stand): readonly Stored[] =>
   stand.all("Pod").filter((pod) => labelOf(pod, "spark-role") === "executor");
 
-/** Writes the status as upstream does: the whole of it. */
+/** Writes the whole status, as upstream does. */
 const tell = async (stand: Stand, status: unknown): Promise<void> => {
   const object = stand.get("SparkApplication", "app");
   await request(stand.simulator.transport, "PUT", path, { ...object, status });
@@ -28,7 +31,7 @@ const tell = async (stand: Stand, status: unknown): Promise<void> => {
 
 type Made = { readonly left: Left; readonly driver: Stored | undefined };
 
-/** The application, and its driver if it was submitted. */
+/** Creates the application, and its driver if it was submitted. */
 const leave = async (stand: Stand, spec: Record<string, unknown>, submitted: boolean): Promise<Made> => {
   await stand.create(application("app", { spec }));
   const object = stand.get("SparkApplication", "app");
@@ -43,7 +46,7 @@ const leave = async (stand: Stand, spec: Record<string, unknown>, submitted: boo
   return { left, driver };
 };
 
-/** Of pods, what the host did. */
+/** Returns the host's writes to pods, and its deletions. */
 const deeds = (stand: Stand): readonly string[] =>
   stand.writes().filter((line) => /\/pods/.test(line) || /^DELETE/.test(line));
 
@@ -57,7 +60,7 @@ type Row = {
   readonly counts: readonly [number, number];
 };
 
-/** Upstream resets what belongs to a run, and keeps its counters and the last submission's id. */
+/** Returns a status after upstream's reset: fields of the run are reset, counters and the last submission's id stay. */
 const reset = (left: Left, to: string) => ({
   ...left.status(to),
   ...{ submissionID: older, driverInfo: {}, sparkApplicationId: "", submissionAttempts: 2, executionAttempts: 2 },

@@ -1,4 +1,4 @@
-/** Another controller comes and goes while a host runs: as long as it leads, nothing of its kinds is written. */
+/** Standby: while another controller leads, the host writes nothing for its kinds. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
@@ -32,7 +32,7 @@ const configuration = {
 const hostOn = (stand: Stand, more: Partial<typeof configuration> = {}) =>
   stand.host({ lookout: lookoutFor(stand.simulator.transport, { ...configuration, ...more }, () => {}) });
 
-/** Renews for so long, as a leader does. */
+/** Renews the lease for `ms`, as a leader does. */
 const lead = async (stand: Stand, ms: number, name?: string): Promise<void> => {
   for (let left = ms; left > 0; left -= 2_000) {
     await renew(stand, name);

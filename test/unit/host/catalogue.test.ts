@@ -1,6 +1,6 @@
 /**
- * The catalogue of bad inputs, all at once in one namespace beside an application that is well: each is told what is
- * wrong, none is in another's way, and all run when they are mended.
+ * The catalogue of bad inputs, all at once in one namespace beside a valid application: each gets its message, none
+ * affects another, and all run when they are corrected.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +12,7 @@ import { crds, onStand, type Stand } from "./stand.ts";
 
 const namespace = "team";
 
-/** What JSON can carry, under a name of its own. */
+/** The inputs that JSON can hold and that leave the name free. */
 const carried = bad.filter(
   ({ metadata, spec, name }) =>
     metadata === undefined &&

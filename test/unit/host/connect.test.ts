@@ -1,4 +1,7 @@
-/** SparkConnect on a whole host: its server comes, is told, comes again when it is lost, and goes with it. */
+/**
+ * SparkConnect on a whole host: its server is created, reported, created again when it is lost, and deleted with the
+ * object.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** Spark's and Volcano's kinds by themselves: a family that is not installed is not there, and nothing is wrong. */
+/** Spark's or Volcano's kinds alone: a family that is not installed causes no error. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { hostRulesOf, lookoutRules, nodeRules } from "../../../shared/cli/installation/roles.ts";

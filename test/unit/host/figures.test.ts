@@ -1,4 +1,7 @@
-/** The figures of a host over whole lives: each thing once, also with two hosts, and what stands as it stands. */
+/**
+ * The metrics of a host over whole lives of applications: each event counts once, also with two hosts, and gauges show
+ * the current state.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

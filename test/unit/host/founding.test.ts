@@ -1,4 +1,7 @@
-/** The queues root and default stand from the beginning, where Volcano's kinds are served and nobody else looks after them. */
+/**
+ * The queues root and default exist from the start, where Volcano's kinds are served and no other controller creates
+ * them.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { lookoutFor } from "../../../shared/deployments/common/controller-detection.ts";

@@ -1,4 +1,7 @@
-/** Volcano's groups of pods under a host: let in by it where Volcano's scheduler is not, left to that one where it is. */
+/**
+ * PodGroups under a host: it admits them where Volcano's scheduler is absent, and leaves them to that scheduler where
+ * it is present.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
@@ -24,7 +27,7 @@ const queue = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
   spec,
 });
 
-/** What Volcano's scheduler keeps while it works. */
+/** Returns the lease that Volcano's scheduler holds. */
 const lease = (stand: Stand): Obj => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
@@ -36,7 +39,7 @@ const lease = (stand: Stand): Obj => ({
   },
 });
 
-/** A job of two pods that need a core each. */
+/** Returns a job of two pods that need a core each. */
 const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
   const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
   const resources = { requests: { cpu: "1" } };

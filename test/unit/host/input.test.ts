@@ -1,4 +1,7 @@
-/** Applications that cannot run as they are written: told on the object, harmless to others, and well as soon as they are mended. */
+/**
+ * Invalid applications: the error is shown on the object, other objects are not affected, and a corrected application
+ * runs.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
@@ -19,7 +22,7 @@ const events = (stand: Stand, name: string): string =>
     .map(({ message }) => String(message))
     .join("\n");
 
-/** A neighbour that has nothing to do with any of it. */
+/** A ConfigMap of another owner. */
 const stranger: Obj = {
   ...{ apiVersion: "v1", kind: "ConfigMap" },
   metadata: { name: "stranger", namespace: "default", labels: { "sparkoperator.k8s.io/app-name": "app" } },
@@ -36,7 +39,7 @@ const assertUnharmed = async (stand: Stand): Promise<void> => {
   assert.equal(stand.get("ConfigMap", "stranger")?.metadata.resourceVersion !== undefined, true);
 };
 
-/** Nothing on any level above debug but what happened to applications, each in one line. */
+/** Asserts that the host logs no warning and no error, and no message of several lines. */
 const assertCalm = ({ lines }: Stand): void => {
   const loud = lines.filter(({ level }) => level === "warn" || level === "error");
   assert.deepEqual(loud, []);

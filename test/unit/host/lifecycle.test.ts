@@ -6,7 +6,7 @@ import { onStand, type Stand } from "./stand.ts";
 
 const isDriver = (name: string): boolean => name.endsWith("-driver");
 
-/** Every driver pod that ever was, by application. */
+/** Collects the UIDs of all driver pods that are created, by pod name. */
 const watchDrivers = ({ simulator }: Stand): ReadonlyMap<string, ReadonlySet<string>> => {
   const drivers = new Map<string, Set<string>>();
   simulator.subscribe(({ table, object: { metadata } }) => {
@@ -24,13 +24,13 @@ const completed = (stand: Stand, ...names: readonly string[]): Promise<void> =>
 const loud = ({ lines }: Stand): readonly string[] =>
   lines.filter(({ level }) => level === "warn" || level === "error").map(({ message }) => message);
 
-/** What a person sees of applications, who logs at level info: a resync that looks for queues has a line of its own. */
+/** Returns the messages about applications at level info; the line of a resync is left out. */
 const told = ({ lines }: Stand): readonly string[] =>
   lines
     .filter(({ level, message }) => level !== "debug" && !message.startsWith("resync: "))
     .map(({ message }) => message);
 
-/** What is written while the next so much time passes. */
+/** Returns the writes of the next `ms`. */
 const writtenIn = async (stand: Stand, ms: number): Promise<readonly string[]> => {
   const before = stand.writes().length;
   await stand.turn(ms);

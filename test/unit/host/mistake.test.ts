@@ -1,4 +1,4 @@
-/** What a mistake at the start costs: one line that says what to change, and nothing else. */
+/** A mistake in the settings at the start costs one line that says what to change, and nothing else. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,4 +1,7 @@
-/** Two applications that claim one name: who was there first keeps it, the other is told, and neither touches what is not its own. */
+/**
+ * Two applications that claim one name: the earlier one keeps it, the other reports it, and neither touches objects of
+ * the other.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { application, home, statusOf } from "./objects.ts";

@@ -1,4 +1,4 @@
-/** `rekindle host` from its first line to its last: where it stands aside, what it serves, how it stops, what a mistake costs. */
+/** `rekindle host` from its first line to its last: standby, HTTP endpoints, shutdown, mistakes. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const deployment = {
   },
 };
 
-/** Another controller's status write, a moment ago. */
+/** Writes a status as another controller. */
 const writeStatus = async ({ transport }: Simulator): Promise<void> => {
   const headers = { "content-type": "application/merge-patch+json", "user-agent": "spark-operator/v2.3.0" };
   const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, driverInfo: {} } });
@@ -91,7 +91,7 @@ describe("another controller that is alive", () => {
           assert.equal(said.length, 1);
           assert.match(said[0]?.message ?? "", /^stands aside: /);
           assert.match(said[0]?.message ?? "", says);
-          // To ask what it may do is a POST, and no write.
+          // A SelfSubjectRulesReview is a POST, but writes nothing.
           assert.deepEqual(
             asked.filter((line) => !line.startsWith("GET") && !line.endsWith("/selfsubjectrulesreviews")),
             [],
@@ -229,7 +229,7 @@ describe("a running host", () => {
       );
       await until("the trigger was taken", () => triggers("spark-pi") > 0);
       assert.equal(await triggered(url, secret, path, time), 202);
-      // The queue is first in, first out: a step of the repeated trigger would stand before this one's.
+      // The queue is first in, first out: a step of the repeated trigger would come before this one.
       await triggered(url, secret, "/reconcile/SparkApplication/default/later");
       await until("the later trigger was taken", () => triggers("later") > 0);
       assert.equal(triggers("spark-pi"), 1);

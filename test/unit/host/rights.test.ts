@@ -1,4 +1,4 @@
-/** The shipped rights are enough for whole lives of applications, and none of them is too much. */
+/** The shipped RBAC rights are enough for whole lives of applications, and each of them is needed. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
@@ -11,7 +11,7 @@ import { application, command, connect, cronJob, jobFlow, queue, schedule, volca
 import { install, type Right, textOf, type Way, wayOf } from "./rights.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
-/** PodGroups of a batch scheduler whose definitions we do not ship. */
+/** The definition of a batch scheduler's PodGroups, which Rekindle does not ship. */
 const podGroups = [coschedulingPodGroups].map(
   ({ group, version, plural, kind }): Obj => ({
     apiVersion: "apiextensions.k8s.io/v1",
@@ -37,7 +37,7 @@ const spark = { ...defaultOptions, driverPdb: true, batchScheduler: true, kubeSc
 
 const volume = "spark.kubernetes.driver.volumes.persistentVolumeClaim.data";
 
-/** Everything that a submission may make. */
+/** A spec whose submission creates every kind of object. */
 const rich = {
   sparkVersion: "4.3.0",
   driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
@@ -61,7 +61,7 @@ const controllers = [
   ["batch/v1", "Job"],
 ] as const;
 
-/** A controller, and a pod of Volcano's scheduler that it has made. */
+/** Creates a controller, and a pod of it for Volcano's scheduler. */
 const bare = async ({ simulator, create }: Stand, apiVersion: string, kind: string): Promise<void> => {
   const path = `/apis/${apiVersion}/namespaces/default/${kind.toLowerCase()}s`;
   const body = JSON.stringify({ apiVersion, kind, metadata: { name: "web", namespace: "default" }, spec: {} });
@@ -82,7 +82,7 @@ const bare = async ({ simulator, create }: Stand, apiVersion: string, kind: stri
 
 const begins = (prefix: string, { metadata }: Obj): boolean => metadata.name.startsWith(prefix);
 
-/** A job of so many pods that has a claim made, priorities to look up, and not long to live afterwards. */
+/** Returns the spec of a job of this many pods, with a new claim, a priority class, and a short time to live. */
 const gang = (replicas: number): Readonly<Record<string, unknown>> => {
   const { spec } = volcanoJob("pair", { runMs: 20_000 });
   const [task] = Object(spec)["tasks"];
@@ -95,7 +95,10 @@ const gang = (replicas: number): Readonly<Record<string, unknown>> => {
   };
 };
 
-/** Lives that need everything: one fails and is tried again, completes and outlives its time; one is deleted while it runs. */
+/**
+ * Runs applications that need every right: one fails, is retried, completes and exceeds its time to live; one is
+ * deleted while it runs.
+ */
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
   await stand.create(queue);
@@ -103,7 +106,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
-  // Nobody runs its scheduler: what is said of its driver is looked for.
+  // No scheduler of this name exists, so the host reads the Events of the driver.
   const unplaced = { cores: 1, memory: "512m", serviceAccount: "spark", schedulerName: "nobody" };
   await stand.create(application("unplaced", { spec: { driver: unplaced } }));
   await stand.create(
@@ -137,9 +140,9 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.turn(45_000);
   await stand.remove("SparkConnect", "server");
   await stand.remove("ScheduledSparkApplication", "often");
-  // A driver that is killed leaves what it made to others.
+  // A killed driver leaves its objects behind.
   stand.simulator.killPod("default", "retried-driver", { code: 137 });
-  // A machine stops, and its node is looked at.
+  // A node stops, and the host reads it.
   const victim = stand
     .all("Pod")
     .find(({ metadata: { labels = {} } }) =>
@@ -175,7 +178,7 @@ const rights: readonly Right[] = rules.flatMap(({ apiGroups, resources, verbs })
   apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
 );
 
-/** The rules without one right. */
+/** Returns the rules without one right. */
 const without = (right: Right): readonly Rule[] =>
   rules.flatMap((rule) =>
     rule.resources.map((resource) => ({
@@ -186,7 +189,7 @@ const without = (right: Right): readonly Rule[] =>
 
 class Refused extends Error {}
 
-/** The stand, whose time ends with the first refusal: what was to be shown is shown. */
+/** Returns the stand with a `turn` that throws after the first refusal, which is all that the test needs. */
 const untilRefused = (stand: Stand, { refused }: Way): Stand => {
   const turn = async (ms: number): Promise<void> => {
     if (refused.length > 0) throw new Refused(refused.join(", "));
@@ -206,7 +209,7 @@ describe("the shipped rights", () => {
       await live(stand, way);
       assert.deepEqual(way.refused, []);
       const kinds = ["SparkApplication", "Job", "Pod", "Checkpoint"];
-      // The queues root and default are made again, and have records.
+      // The queues root and default are created again, and have records.
       const left = kinds.flatMap(stand.all).filter(({ metadata }) => !metadata.name.startsWith("queue."));
       assert.deepEqual(left, []);
     }),

@@ -1,4 +1,7 @@
-/** Schedules on a whole host: runs come on time, by the record alone when all timers are lost, and end with the schedule. */
+/**
+ * Schedules on a whole host: runs start on time, by the record alone when all timers are lost, and end with the
+ * schedule.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
@@ -8,13 +11,13 @@ import { crds, onStand, type Stand } from "./stand.ts";
 const runs = (stand: Stand): readonly Stored[] => stand.all("SparkApplication");
 const own = (stand: Stand): Stored | undefined => stand.get("ScheduledSparkApplication", "often");
 
-/** The times that the runs are named after. */
+/** Returns the times in the names of the runs. */
 const times = (stand: Stand): readonly string[] =>
   runs(stand)
     .map(({ metadata }) => new Date(Number(metadata.name.slice(-19, -9)) * 1_000).toISOString().slice(11, 19))
     .sort();
 
-/** Runs of these times that never end. */
+/** Returns scripts by which the runs of these times never end. */
 const hanging = (...of: readonly string[]) =>
   Object.fromEntries(
     of.map((time) => [`often-${Date.parse(`2026-11-02T${time}Z`) / 1_000}000000000`, [{ hangs: true }]]),

@@ -1,4 +1,7 @@
-/** What a host keeps its hands off: other namespaces, objects it was not chosen for, paused ones, and everything in a dry run. */
+/**
+ * Objects that a host does not touch: those of other namespaces, outside its selectors, paused ones, and all in a dry
+ * run.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as z from "zod";
@@ -19,7 +22,7 @@ const writesAbout = (stand: Stand, part: string): readonly string[] =>
 
 const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
 
-/** Two namespaces, and labels that choose; `theirs` is not this host's in any of the cases. */
+/** Two namespaces, and label selectors; `theirs` is out of the host's scope in every case. */
 const cases: readonly {
   readonly name: string;
   readonly settings: Partial<HostSettings>;
@@ -52,7 +55,7 @@ describe("others' applications", () => {
         await stand.pass(0.25);
         assert.equal(state(stand, "theirs", theirs.namespace), "");
         assert.deepEqual(writesAbout(stand, "theirs"), []);
-        // A host of everything runs it; this one does not touch what that one made.
+        // A host without limits runs it; the first host does not touch its objects.
         const other = await stand.host();
         await stand.until("it runs", () => state(stand, "theirs", theirs.namespace) === "RUNNING");
         await other.drain(0);
@@ -147,7 +150,7 @@ describe("namespaces that a selector chooses", () => {
 
 const line = z.object({ would: z.string(), effects: z.array(z.string()) });
 
-/** The application, and the beginnings of what would be done about it. */
+/** Returns the application, and the first words of each effect that would be applied. */
 const gist = (text: string): unknown => {
   const { would, effects } = line.parse(JSON.parse(text));
   return [would.split("/")[1], effects.map((effect) => effect.split(/ |: /, 2).join(" "))];

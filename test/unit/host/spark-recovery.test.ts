@@ -27,7 +27,7 @@ describe("a schedule", () => {
   const named = "scheduledsparkapplication/default/often";
   const often = (at: string) => schedule("often", { schedule: at, successfulRunHistoryLimit: 9 });
 
-  /** Its first run, at 08:10, has completed. */
+  /** Starts a host and a schedule whose first run, at 08:10, completes. */
   const ran = async (stand: Stand): Promise<readonly string[]> => {
     await stand.host();
     await stand.create(often("*/10 * * * *"));

@@ -1,4 +1,7 @@
-/** Pods that do not start, under a host: the record's wait, the warning and `rekindle status`, until somebody helps. */
+/**
+ * Pods that do not start, under a host: the record's wait, the warning and `rekindle status`, until the cause is
+ * removed.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
@@ -46,7 +49,7 @@ describe("a driver that cannot mount a ConfigMap", () => {
         assert.match(warning, /create configmap app-config in namespace default/);
         assert.match(await rekindle(stand, "status", "default/app"), /^do {9}create configmap app-config/m);
         assert.match(await rekindle(stand, "list"), says);
-        // The step that told it saves that it did.
+        // The step that wrote the warning saves that it did.
         await stand.turn(1_000);
         const writes = stand.writes().length;
         const before = stand.asked.filter(listsEvents).length;

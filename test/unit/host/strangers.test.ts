@@ -1,4 +1,4 @@
-/** Pods of somebody else under our names and with our labels: neither counted nor ended, and told as what they are. */
+/** Pods of other owners with Rekindle's names and labels: neither counted nor deleted, and reported as foreign. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
@@ -6,7 +6,7 @@ import { rekindle } from "./command.ts";
 import { application } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
-/** Nobody's, and never to run. */
+/** Returns a pod without an owner that never runs. */
 const stranger = (name: string, labels: Readonly<Record<string, string>>): Obj => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -25,7 +25,7 @@ const own = application("app", {
   spec: { executor: { instances: 2, cores: 1, memory: "512m" } },
 });
 
-/** Two executors run, and the names of the next two are taken. */
+/** Starts two executors; pods of other owners take the names of the next two. */
 const besieged = async (stand: Stand): Promise<readonly (string | undefined)[]> => {
   await stand.host();
   await stand.create(own);

@@ -1,4 +1,7 @@
-/** What is in the way of an application, or of all of them: told once and where people look, never hurried, and over when it is over. */
+/**
+ * Trouble of one application, or of all: reported once and where people look, without hurried retries, and cleared when
+ * it ends.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
@@ -25,7 +28,7 @@ const where =
   (asked) =>
     hit(asked) ? met : undefined;
 
-/** What a person reads in the host's log. */
+/** Returns the host's log lines above level debug. */
 const read = ({ lines }: Stand): readonly string[] =>
   lines
     .filter(({ level }) => level !== "debug")
@@ -38,14 +41,14 @@ const state = (stand: Stand, name = "app"): string => stateOf(stand.get("SparkAp
 const completes = (stand: Stand, name = "app"): Promise<void> =>
   stand.until("it is COMPLETED", () => state(stand, name) === "COMPLETED", 600_000);
 
-/** Checkpoints that a resync passes by. */
+/** Returns the Checkpoints that a resync skips. */
 const resting = (stand: Stand): readonly string[] =>
   stand
     .all("Checkpoint")
     .filter(({ metadata }) => metadata.annotations?.["rekindle.dev/rests"] === "true")
     .map(({ metadata }) => metadata.name);
 
-/** Trouble is noise only if it is told again and again, or with a trace. */
+/** Asserts that trouble is logged without stack traces, without errors, and with at most 30 warnings an hour. */
 const assertReadable = (stand: Stand): void => {
   const lines = read(stand);
   assert.deepEqual(

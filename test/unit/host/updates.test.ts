@@ -1,4 +1,4 @@
-/** A whole host that tells a real listener on this machine of its applications, and one that tells a dead one. */
+/** A whole host that sends updates to a real listener on this machine, and one whose listener never answers. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { describe, it } from "node:test";
@@ -12,7 +12,7 @@ const listening = { to: "", hosts: [], allowPrivate: true };
 
 type Told = { readonly subject: string; readonly data: { readonly state: string; readonly uid: string } };
 
-/** A listener that answers, or never does. */
+/** Opens a listener that answers, or never does. */
 const listener = async (answers: boolean) => {
   const told: Told[] = [];
   const server = createServer((request, answer) => {
@@ -35,7 +35,7 @@ const listener = async (answers: boolean) => {
   return { told, url: `http://127.0.0.1:${port}/hook`, close };
 };
 
-/** Sockets live by the real clock: it is given a moment after each of the turned one's. */
+/** Advances mocked time until the condition holds, with turns of the real event loop in between, which sockets need. */
 const untilReal = async (stand: Stand, what: string, isSo: () => boolean): Promise<void> => {
   for (let left = 600; !isSo(); left -= 1) {
     if (left <= 0) throw new Error(`still not: ${what}`);

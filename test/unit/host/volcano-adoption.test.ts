@@ -1,4 +1,4 @@
-/** What Volcano's controllers left in each phase, taken over by a host from there: nothing is ended or run again for it. */
+/** Jobs of Volcano's controllers in each phase that a host takes over: nothing is ended or run again for it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -20,10 +20,10 @@ type Row = {
   readonly left: string;
   readonly parts: Parts;
   readonly told: ReturnType<typeof status>;
-  /** Phase, and what is made on the way. */
+  /** The final phase, and the objects that are created on the way. */
   readonly ends: string;
   readonly makes?: readonly string[];
-  /** Version and retries in the end. */
+  /** The version and the retries at the end. */
   readonly counts?: readonly [number, number];
 };
 
@@ -32,7 +32,7 @@ const slow = [{ stopMs: 20_000 }, { stopMs: 20_000 }];
 const shared = ["configmaps", "networkpolicies", "secrets", "services"];
 const pods = ["pods", "pods"];
 
-/** Those that are followed where they are: their pods, groups and shared objects are the same in the end. */
+/** Jobs that the host only follows: their pods, groups and shared objects are the same at the end. */
 const followed: readonly Row[] = [
   {
     left: "Pending, its group not let in",
@@ -118,7 +118,7 @@ const followed: readonly Row[] = [
   },
 ];
 
-/** Those of which upstream had asked the pods to end. */
+/** Jobs whose pods upstream had deleted. */
 const going: readonly Row[] = [
   {
     left: "Restarting",

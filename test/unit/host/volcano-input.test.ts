@@ -1,6 +1,6 @@
 /**
- * The catalogue of bad inputs for Volcano jobs, all at once in one namespace beside a job that is well: each is told what is
- * wrong, none is in another's way, and all run when they are mended.
+ * The catalogue of bad inputs for Volcano jobs, all at once in one namespace beside a valid job: each gets its message,
+ * none affects another, and all run when they are corrected.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,7 +11,7 @@ import type { Row } from "../volcano/input/row.ts";
 import { home, loose, queue, volcanoJob } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
-/** What JSON can carry and an API server takes, under a name of its own. */
+/** The inputs that JSON can hold, that an API server accepts, and that leave the name free. */
 const carried = rows.filter(
   ({ job, spec, name }) =>
     job === undefined &&

@@ -38,7 +38,7 @@ const opened = async (stand: Stand): Promise<void> => {
   await stand.host({ gang: "scheduler" });
 };
 
-/** A job that runs until somebody ends it, and another one beside it. */
+/** Starts a job that runs until it is ended, and another one beside it. */
 const underWay = async (stand: Stand, life: object = {}): Promise<void> => {
   await opened(stand);
   for (const name of ["pair", "other"]) await stand.create(volcanoJob(name, life));

@@ -1,4 +1,7 @@
-/** Jobs of Volcano's controllers after a host has taken them over: they end, restart and resume as they would have; and what makes jobs makes none twice. */
+/**
+ * Jobs of Volcano's controllers after a host has taken them over: they end, restart and resume as they would have; and
+ * kinds that create jobs create none twice.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";

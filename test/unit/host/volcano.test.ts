@@ -1,4 +1,6 @@
-/** Volcano jobs under a host: from `kubectl apply` to their end, beside a stand-in for the scheduler that lets groups in. */
+/**
+ * Volcano jobs under a host: from `kubectl apply` to their end, beside a stand-in for the scheduler that admits groups.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ApiError } from "../../../shared/core/errors.ts";
@@ -9,7 +11,7 @@ import { onStand, type Stand } from "./stand.ts";
 
 const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
 
-/** Lets every group in, as Volcano's scheduler does when there is room. */
+/** Sets every PodGroup to Inqueue, as Volcano's scheduler does when there is room. */
 const admitting = async (stand: Stand): Promise<void> => {
   await stand.create(home);
   await stand.create(queue);

@@ -1,4 +1,4 @@
-/** A right that only a feature grants: its lack names the feature wherever it is told. */
+/** A right that only a feature grants: the message about its absence names the feature. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withFeature } from "../../../shared/kube/features.ts";

@@ -1,4 +1,4 @@
-/** What keeps a pod from starting, in the words that kubelets, schedulers and volume controllers write. */
+/** The reasons for which a pod does not start, in the words of kubelets, schedulers and volume controllers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** Every field that a user writes has a longest text, a number of entries and a greatest number, told by the field. */
+/** Every field that users write has a maximum length, number of entries and value, and the message names the field. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { below, limitsOf } from "../../../shared/kube/limits.ts";

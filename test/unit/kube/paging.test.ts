@@ -11,7 +11,7 @@ const tooLong = new ApiError({ status: 0, reason: "TooLong", message: "longer th
 const resource = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
 const count = 20;
 
-/** Twenty pods, of which at most `most` fit into an answer. */
+/** Serves twenty pods, of which at most `most` fit into an answer. */
 const heavy = (most: number): Transport & { readonly sizes: number[] } => {
   const sizes: number[] = [];
   return {

@@ -1,4 +1,4 @@
-/** What admission writes into new pods: the gate of queue admission, and the settings of resource groups. */
+/** Fields that admission writes into new pods: the gate of queue admission, and the settings of resource groups. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podPatch, podsWrittenTo } from "../../../shared/kube/pod-rules.ts";
@@ -24,7 +24,7 @@ const rules = (queueGate: boolean, ...groups: readonly object[]) => ({
   groups: resourceGroups.parse(groups),
 });
 
-/** The fields of the pod's spec that are written. */
+/** Returns the fields that are written into the pod's spec. */
 const writtenInto = (spec: Fields, annotations: Fields | undefined, given: ReturnType<typeof rules>) => {
   const metadata = { name: "train", ...(annotations === undefined ? {} : { annotations }) };
   return Object.fromEntries(

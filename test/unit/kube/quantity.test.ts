@@ -1,4 +1,4 @@
-/** Quantities: exact, in the format that they came in. */
+/** Quantities: exact, in their original format. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { plus, type Quantity, quantityOf, quantityText, times } from "../../../shared/kube/quantity.ts";

@@ -1,4 +1,4 @@
-/** Label selectors as kubectl takes them, against the sets of labels they select. */
+/** Label selectors in kubectl's syntax, against sets of labels. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** What is kept of a watched object. */
+/** The fields of a watched object that the cache keeps. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** Signs of other controllers: leases that are alive by the server's clock, and images that are meant to run. */
+/** Signs of other controllers: leases that are valid by the server's clock, and images of Deployments with replicas. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** What a real API server answered, recorded: the simulator must answer the same. */
+/** Recorded answers of a real API server, which the simulator must repeat. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { simulatorApi } from "../../proof/conformance/apis.ts";

@@ -18,7 +18,7 @@ const response = {
   patch: Buffer.from(JSON.stringify(patches)).toString("base64"),
 };
 
-/** A webhook on a free port, which counts how often it is asked. */
+/** Opens a webhook on a free port, which counts its requests. */
 const openWebhook = async () => {
   const asked: string[] = [];
   const server = createServer(async (request, answer) => {

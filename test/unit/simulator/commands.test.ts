@@ -1,11 +1,11 @@
-/** Pods that live as their command line says, in a simulator that is asked to read it. */
+/** Pods that run as their command line says, in a simulator with `commands` on. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 
-/** Creates a pod with this command and gives what it is after so many simulated ms. */
+/** Creates a pod with this command and returns its status after `ms` of simulated time. */
 const after = (ms: number, commands: boolean, command: readonly string[] | undefined) => {
   const simulator = openSimulator({ commands });
   const spec = { restartPolicy: "Never", containers: [{ name: "main", image: "busybox", command }] };

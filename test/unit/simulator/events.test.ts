@@ -1,4 +1,4 @@
-/** The Events that the simulated cluster tells of pods. */
+/** The Events of the simulated cluster about pods. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textAt } from "../../../shared/simulator/json.ts";

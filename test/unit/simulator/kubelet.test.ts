@@ -59,7 +59,7 @@ for (const [restartPolicy, exitCode] of [
     assert.equal(textAt(stand.pod("p"), "status", "phase"), "Running");
   });
 
-/** What is written of a pod from its deletion on: the phase, the exit code, and the grace that is left. */
+/** Returns the writes to a pod from its deletion on: the phase, the exit code, and the remaining grace. */
 const deleted = (script: PodScript, metadata: object = {}, query = ""): readonly string[] => {
   const stand = open({ scripts: { p: [script] } });
   stand.call("POST", podsPath, sleeper("p", {}, metadata));
@@ -76,7 +76,7 @@ const deleted = (script: PodScript, metadata: object = {}, query = ""): readonly
 
 const held = { finalizers: ["example.com/held"] };
 
-/** As kubelets write it since 1.27; the same is asked of the node agent of test/real/cluster. */
+/** The writes of kubelets since 1.27; test/real/cluster checks the same of its node agent. */
 const deletions = [
   [
     "SIGTERM ends it",

@@ -1,4 +1,4 @@
-/** Nodes that fall silent, come back, or go for good. */
+/** Nodes that stop reporting, come back, or are removed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { itemsAt, textAt } from "../../../shared/simulator/json.ts";

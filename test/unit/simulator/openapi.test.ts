@@ -1,4 +1,4 @@
-/** What the simulator says of its kinds in OpenAPI v3: enough for kubectl to explain them and to merge by their keys. */
+/** The simulator's OpenAPI v3 of its kinds: enough for kubectl to explain them and to merge by their keys. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { at, fieldsAt, itemsAt } from "../../../shared/simulator/json.ts";

@@ -1,10 +1,10 @@
-/** What kubectl sends as protobuf, as JSON: the bodies are a real kubectl's (1.36). */
+/** kubectl's protobuf as JSON: the bodies are a real kubectl's (1.36). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isFields } from "../../../shared/simulator/json.ts";
 import { jsonOfProtobuf } from "../../../shared/simulator/protobuf.ts";
 
-/** command → body, and what it says besides apiVersion, kind, metadata and status. */
+/** Commands, their bodies, and the fields besides apiVersion, kind, metadata and status. */
 const sent: readonly (readonly [command: string, body: string, says: object])[] = [
   [
     "create secret generic s --from-literal=a=b",

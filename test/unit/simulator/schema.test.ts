@@ -1,4 +1,4 @@
-/** Structural schemas: what is dropped, filled in, and refused. */
+/** Structural schemas: pruning, defaults and refusals. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaulted, pruneRoot } from "../../../shared/simulator/prune.ts";

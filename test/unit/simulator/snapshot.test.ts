@@ -1,4 +1,4 @@
-/** Snapshots: a run that is set back goes the same way again, byte for byte, and branches do not meet. */
+/** Snapshots: a restored run repeats itself byte for byte, and branches do not affect each other. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mapsPath, open, podsPath, type Stand, sleeper, submit } from "./stand.ts";

@@ -1,4 +1,4 @@
-/** Scripted Spark: what a driver makes, loses, replaces and leaves behind. */
+/** Scripted Spark: the executors that a driver creates, loses, replaces and leaves behind. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { itemsAt, numberAt, textAt } from "../../../shared/simulator/json.ts";

@@ -1,4 +1,4 @@
-/** The transport: requests and streams as the engine and the forwarder hold them. */
+/** The transport: requests and streams as the engine and the forwarder use them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HttpRequest, HttpStream } from "../../../shared/core/http.ts";

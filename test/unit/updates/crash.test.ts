@@ -1,4 +1,4 @@
-/** Death at every call of every step and delivery, and a second invocation at every call: nothing that was saved to be told is lost. */
+/** Death at every call of every step and delivery, and a second invocation at every call: no saved update is lost. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
@@ -8,10 +8,12 @@ import { acknowledged, openStreet, type Street, silence } from "./street.ts";
 
 const hour = 3_600_000;
 
-/** What became due to be told at any time, by sequence; and what was sent although it was known to be acknowledged. */
+/**
+ * The updates that became due, by sequence; and the updates that were sent although their acknowledgement was saved.
+ */
 type Witness = { readonly due: Map<number, string>; readonly wrong: string[] };
 
-/** Looks at the records after every call. `at` is called before, and may throw. */
+/** Reads the records after every call. `at` is called before each call, and may throw. */
 const witness = (
   street: Street,
   at: (call: string) => void | Promise<void>,
@@ -33,14 +35,14 @@ const witness = (
   return { due, wrong };
 };
 
-/** Time for a message of somebody who died to come again, and for a resync to find what has none. */
+/** Waits until messages of dead senders are delivered again and a resync has sent every key. */
 const settle = async (street: Street): Promise<void> => {
   await street.pass(100_000);
   await street.resync();
   await street.pass(100_000);
 };
 
-/** A life of an application; the listener answers every second request only. */
+/** Runs the life of an application; the listener answers only every second request. */
 const live = async (street: Street): Promise<void> => {
   let asked = 0;
   street.answer = () => {
@@ -58,7 +60,7 @@ const live = async (street: Street): Promise<void> => {
   await settle(street);
 };
 
-/** What the world looks like when all is over: everything was told, in order, and nothing is left. */
+/** Asserts the end: every update was acknowledged, in order, and no record is left. */
 const judge = async (street: Street, { due, wrong }: Witness): Promise<void> => {
   const { heard } = street;
   const told = new Set(heard.filter(({ answered }) => answered === "acknowledged").map(({ sequence }) => sequence));
@@ -80,7 +82,7 @@ const judge = async (street: Street, { due, wrong }: Witness): Promise<void> => 
 
 const nothing = (): void => {};
 
-/** So many calls does an undisturbed life make. */
+/** Returns the number of calls of an undisturbed life. */
 const callsOf = async (): Promise<number> => {
   const street = openStreet();
   let calls = 0;
@@ -96,7 +98,7 @@ const callsOf = async (): Promise<number> => {
   return calls;
 };
 
-/** Dies at call `n`, before or after it takes effect; the message comes again, or all messages are lost. */
+/** Dies at call `n`, before or after it takes effect; then the message is delivered again, or all messages are lost. */
 const dying = async (n: number, when: "before" | "after", lost: boolean): Promise<void> => {
   const street = openStreet();
   let calls = 0;
@@ -156,7 +158,7 @@ describe("an update that was saved with what happened", () => {
         async (call) => {
           if (nested) return;
           made += 1;
-          // Who asks for a namespace waits for the answer that others asked for: one call, not two.
+          // Concurrent reads of a namespace share one call, so this call starts no second step.
           if (made !== n || call.startsWith("get namespaces")) return;
           nested = true;
           await step(street.world, { ...deliveryKey(message), reason: "copy" });

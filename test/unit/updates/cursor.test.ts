@@ -1,4 +1,4 @@
-/** What is due of a stream, by its outbox and by how far its delivery has come. */
+/** The next update of a stream, by its outbox and its delivery's progress. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { appended } from "../../../shared/core/outbox.ts";

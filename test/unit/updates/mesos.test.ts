@@ -1,4 +1,7 @@
-/** What Mesos' tests of its status update managers verify, each by the name of that test; see recovery.md §1.8. */
+/**
+ * The behaviour that Mesos' tests of its status update managers verify, each under the name of that test; see
+ * recovery.md §1.8.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
@@ -11,7 +14,7 @@ const idsOf = ({ heard }: Street): readonly string[] => heard.map(({ id }) => id
 const second = 1_000;
 const hour = 3_600 * second;
 
-/** An acknowledgement that comes by itself. */
+/** Sends an acknowledgement as a message of its own. */
 const acknowledge = async (street: Street, id: string, by = listener): Promise<void> => {
   const asked = acknowledgementOf(message, id, by);
   assert.ok(asked);
@@ -262,7 +265,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
   });
 });
 
-/** The record of the application or of its delivery, put into another sender's store as it is. */
+/** Stores the record of an application or of its delivery, unchanged, in another sender's store. */
 const copied = async ({ stage }: Street, text: string): Promise<void> => {
   const record = JSON.parse(text);
   const key = record.acknowledged === undefined ? message : deliveryKey(message);

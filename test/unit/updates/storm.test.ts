@@ -1,6 +1,6 @@
 /**
- * Many streams at once, a listener that loses and repeats, senders that die, messages that come twice or never: with a
- * seed. Every update that was saved is heard, in the order of its stream, and none after its acknowledgement was saved.
+ * Many streams, a listener that loses requests and answers, senders that die, messages that are repeated or lost, by a
+ * seed. Every saved update is heard, in the order of its stream, and none after its acknowledgement was saved.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { step } from "../../../shared/engine/step.ts";
 import { message } from "../engine/fakes.ts";
 import { acknowledged, openStreet, silence } from "./street.ts";
 
-/** mulberry32. */
+/** Returns a pseudorandom generator (mulberry32). */
 const chanceOf = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -20,12 +20,12 @@ const chanceOf = (seed: number): (() => number) => {
   };
 };
 
-/** So much of what is sent is lost, or comes twice; and so often a sender dies at a call. */
+/** Probabilities: a request or its answer is lost, a message is repeated, a sender dies at a call. */
 const odds = { lost: 0.3, twice: 0.3, death: 0.01 } as const;
 
 type Tally = { readonly updates: number; readonly requests: number; readonly deaths: number };
 
-/** One application's stream of `states` states. Throws what is wrong with it. */
+/** Runs one application's stream of `states` states. Throws if a promise is broken. */
 const blow = async (seed: number, states: number): Promise<Tally> => {
   const chance = chanceOf(seed);
   const street = openStreet();
@@ -57,7 +57,7 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
     if (!call.startsWith("save")) return;
     for (const { sequence } of street.stage.record()?.outbox?.entries.slice(-2) ?? []) due.add(sequence);
   };
-  // What is lost on its way there was not heard; what is lost on its way back was.
+  // A lost request was not heard; a request whose answer is lost was.
   street.answer = ({ sequence }) => {
     const fate = chance();
     if (calm || fate >= odds.lost / 2) {
@@ -86,7 +86,7 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
   return { updates: due.size, requests: heard.size, deaths };
 };
 
-/** As many as are asked for, else enough for every run of the tests. */
+/** The number of updates: REKINDLE_UPDATES, else enough for every run of the tests. */
 const wanted = Number(process.env["REKINDLE_UPDATES"] ?? 2_000);
 
 test(`of ${wanted} updates under loss, copies and deaths none is lost, out of order, or sent after its acknowledgement`, async (context) => {

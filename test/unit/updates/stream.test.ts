@@ -1,4 +1,4 @@
-/** What a stream keeps, whom it tells, and what its listener can do to others: nothing. */
+/** The contents of a stream, its listener, and the isolation of streams from each other's listeners. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";

@@ -1,4 +1,4 @@
-/** Signatures are those of AWS's own signer, to the letter; texts are read with them, and what is wrong is told. */
+/** Signatures equal those of AWS's own signer; credentials are read from texts, and errors are reported. */
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { createServer } from "node:http";
@@ -22,7 +22,7 @@ const bytesOf = (data: Hashed): Buffer =>
       ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
       : Buffer.from(data);
 
-/** SHA-256 and its HMAC in the shape that AWS's signer asks for. */
+/** SHA-256 and its HMAC in the form that AWS's signer expects. */
 class Sha256 {
   readonly #hash: ReturnType<typeof createHash> | ReturnType<typeof createHmac>;
 

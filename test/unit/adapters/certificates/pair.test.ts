@@ -1,4 +1,4 @@
-/** Certificates that are made here: who trusts them, for which names, for how long, and while they are replaced. */
+/** Generated certificates: their authority, names and validity, and their replacement. */
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { createServer, request } from "node:https";
@@ -9,7 +9,7 @@ const now = Date.UTC(2026, 10, 21);
 const day = 86_400_000;
 const names = ["door.team.svc", "door.team.svc.cluster.local", "127.0.0.1"];
 
-/** The status that a client who trusts `ca` gets from a server that serves with `pair`, or why it gets none. */
+/** Returns the status that a client with the authority `ca` gets from a server with this pair, or the error. */
 const asked = async ({ cert, key }: Pair, ca: string, servername: string): Promise<string> => {
   const server = createServer({ cert, key }, (_, answer) => answer.end("ok"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));

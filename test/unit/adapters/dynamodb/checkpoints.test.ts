@@ -1,4 +1,6 @@
-/** Checkpoints as items: the suite of all stores, lost answers, paging, sizes, ends, and what is said of bad tables. */
+/**
+ * Checkpoints as items: the suite of all stores, lost answers, paging, sizes, expiry, and messages about bad tables.
+ */
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
@@ -17,7 +19,7 @@ const dayMs = 86_400_000;
 const open = (more: Partial<TableOptions> = {}) =>
   tableCheckpoints({ table, cluster: randomUUID(), now: () => now, ...more });
 
-/** What cannot be packed any smaller. */
+/** Returns a text that cannot be compressed. */
 const noise = (bytes: number): string => randomBytes((bytes * 3) / 4).toString("base64");
 
 const itemIn = async (cluster: string) => {

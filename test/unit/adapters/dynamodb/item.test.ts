@@ -1,4 +1,4 @@
-/** Items whose record has gone wrong: what cannot be read is told as that, and never taken for a record that is not there. */
+/** Items with a damaged record: an unreadable item is reported as such, and never taken for a missing record. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";

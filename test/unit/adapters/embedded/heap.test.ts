@@ -1,4 +1,4 @@
-/** The heap: whatever goes in, the earliest comes out, and nothing before its time. */
+/** The heap: the earliest entry comes out first, and none before its time. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Any sequence of calls, against a model in a few lines: the embedded queue does what SQS FIFO promises. */
+/** Arbitrary sequences of calls against a small model: the embedded queue keeps the promises of SQS FIFO. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -40,7 +40,7 @@ const of = (name: number, reason: string): Message => ({
 
 type Out = { readonly delivery: Delivery; until: number; over: boolean };
 
-/** What the queue owes: messages by group in order of arrival, delayed ones, and the deliveries that are out. */
+/** The model of the queue: messages by group in order of arrival, delayed messages, and deliveries in flight. */
 const model = () => {
   const waiting = new Map<string, string[]>();
   const delayed: { at: number; message: Message }[] = [];

@@ -1,4 +1,7 @@
-/** The embedded queue: order and lock per group, the five minutes, delays, visibility; and a model that it must agree with. */
+/**
+ * The embedded queue: order and lock per group, deduplication for five minutes, delays, visibility; and a model that it
+ * must agree with.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Delivery, type EmbeddedQueue, openQueue } from "../../../../shared/adapters/embedded/queue.ts";

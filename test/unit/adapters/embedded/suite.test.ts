@@ -1,4 +1,4 @@
-/** The embedded queue at the suite that SQS passes, too: time is turned by hand. */
+/** The embedded queue in the suite that SQS passes, under a clock that the test sets. */
 import { describe, test } from "node:test";
 import { type Delivery, openQueue } from "../../../../shared/adapters/embedded/queue.ts";
 import { type Counter, type Handed, maxReceives, visibilityMs } from "../../../real/queue/counter.ts";

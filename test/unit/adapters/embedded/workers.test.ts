@@ -1,4 +1,4 @@
-/** Workers: so many at once, failures given back, and a drain that finishes what is in flight. */
+/** Workers: bounded concurrency, failed messages given back, and a drain that finishes those in flight. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { openQueue } from "../../../../shared/adapters/embedded/queue.ts";
@@ -13,7 +13,7 @@ const turns = async (count = 5): Promise<void> => {
 
 type Held = { readonly name: string; readonly end: (done: boolean) => void; readonly fail: (error: Error) => void };
 
-/** Workers that stop with their test, also with one that failed: their timers would keep the process alive. */
+/** Starts workers that stop with their test, also with a failed one: their timers would keep the process alive. */
 const start = (t: TestContext, parallel: number) => {
   const time = { now: 0 };
   const queue = openQueue({ now: () => time.now, visibilityMs: 90_000 });
@@ -80,7 +80,7 @@ describe("workers", () => {
     const { queue, held, workers } = start(t, 1);
     await queue.send(of("a"), "a");
     await turns();
-    // The grace alone would not keep a process alive: nothing does, in a drain that is past its end.
+    // The timer of the grace is unreferenced, so the test keeps the process alive itself.
     const alive = setInterval(() => {}, 1_000);
     await workers.stop(1);
     clearInterval(alive);

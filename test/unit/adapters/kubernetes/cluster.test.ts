@@ -1,4 +1,4 @@
-/** The cluster port: what it asks for, and what it makes of every kind of answer. */
+/** The cluster port: its requests, and its results for every kind of answer. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";

@@ -1,4 +1,7 @@
-/** The door to an API server: deadlines, typed failures, keep-alive and streams, against a server in this process. */
+/**
+ * The HTTPS transport to an API server: deadlines, typed failures, keep-alive and streams, against a server in this
+ * process.
+ */
 import assert from "node:assert/strict";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,7 +17,7 @@ after(() => {
   for (const close of closers) close();
 });
 
-/** A server on a free port of 127.0.0.1 and a transport to it. */
+/** Opens a server on a free port of 127.0.0.1 and a transport to it. */
 const serve = async (handler: Handler, endpoint: Partial<Endpoint> = {}) => {
   const server = http.createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,4 @@
-/** Kubeconfigs: every form becomes one flat record, and what is wrong is told in one line. */
+/** Kubeconfigs: every form becomes one flat record, and an error is one line. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ const write = async (content: unknown): Promise<string> => {
 const find = async (content: unknown, context?: string) =>
   findCluster({ path: await write(content), context, env: {} });
 
-/** A plugin that prints its argument. */
+/** Returns a plugin that prints its argument. */
 const plugin = (printed: unknown, more: object = {}): object => ({
   exec: {
     apiVersion: "client.authentication.k8s.io/v1",

@@ -1,4 +1,4 @@
-/** How much of an answer is taken, against a server in this process. */
+/** The size limit of an answer, against a server in this process. */
 import assert from "node:assert/strict";
 import http from "node:http";
 import { test } from "node:test";

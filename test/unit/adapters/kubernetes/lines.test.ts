@@ -1,4 +1,4 @@
-/** Lines of a stream: cut at line feeds alone, and never longer than the bound. */
+/** Lines of a stream: split at line feeds only, and never longer than the limit. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { linesOf } from "../../../../shared/adapters/kubernetes/lines.ts";

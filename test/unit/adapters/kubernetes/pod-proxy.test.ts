@@ -1,4 +1,4 @@
-/** A question to a pod: where it goes, and that whatever comes back, or does not, is an answer. */
+/** Proxied requests to a pod: the path, and a probe result for every answer or failure. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ask, openQuestions } from "../../../../shared/adapters/kubernetes/pod-proxy.ts";

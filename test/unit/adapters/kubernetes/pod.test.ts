@@ -1,4 +1,4 @@
-/** The flat record of a pod's own account, from what Kubernetes mounts. */
+/** The flat record of a pod's service account, from the files that Kubernetes mounts. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** A port of this machine that leads to a pod's page: what goes through, what does not, and whom it lets in. */
+/** A local port that leads to a pod's page: the requests that pass, and the clients that it admits. */
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -13,7 +13,7 @@ const prefix = "/api/v1/namespaces/jobs/pods/app-driver:4040/proxy";
 const portOf = (address: ReturnType<ReturnType<typeof createServer>["address"]>): number =>
   typeof address === "object" && address !== null ? address.port : 0;
 
-/** An API server whose pod proxy answers as told, and a passage to it. */
+/** Runs a test with an API server whose pod proxy gives this answer, and a passage to it. */
 const onPassage =
   (answer: Answering, act: (url: string, asked: readonly Asked[]) => Promise<void>, pod = async () => "app-driver") =>
   async (): Promise<void> => {
@@ -43,7 +43,7 @@ const page: Answering = (_, outgoing) => {
   outgoing.end(bytes);
 };
 
-/** Sends a path and a Host exactly as they are, which fetch would mend. */
+/** Sends a path and a Host unchanged, which fetch would normalize. */
 const raw = (url: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);

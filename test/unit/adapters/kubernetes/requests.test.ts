@@ -1,4 +1,4 @@
-/** Patches, server-side apply, replacing and pages, as they go over the wire. */
+/** Patches, server-side apply, replacements and pages, as they are sent. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {

@@ -1,4 +1,4 @@
-/** The door over TLS: whom it trusts, who it says it is, and how it goes through a proxy. */
+/** The transport over TLS: trusted authorities, client certificates, and proxies. */
 import assert from "node:assert/strict";
 import http from "node:http";
 import https from "node:https";
@@ -19,7 +19,7 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-/** A TLS server that says who asks. */
+/** Opens a TLS server that answers with the name in the client's certificate. */
 const serve = async (): Promise<string> => {
   const options = { cert, key, requestCert: true, rejectUnauthorized: false };
   const server = https.createServer(options, (incoming, answer) => {

@@ -1,4 +1,4 @@
-/** Batches as Lambda writes them: what is read of one, and what is no batch. */
+/** Batches as Lambda writes them: the parsed fields, and events that are no batch. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { answerOf, recordsOf } from "../../../../shared/adapters/lambda/batch.ts";

@@ -1,4 +1,4 @@
-/** A listener on this machine that answers in every way a listener can, and names that lead where nothing may be sent. */
+/** A listener on this machine with every kind of answer, and names that resolve to forbidden addresses. */
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -28,7 +28,7 @@ type Asked = { readonly path: string; readonly headers: IncomingMessage["headers
 const asked: Asked[] = [];
 let written = 0;
 
-/** Writes until the other side has had enough, or for ever. */
+/** Writes without end until the other side closes. */
 const flood = (answer: ServerResponse): void => {
   const chunk = Buffer.alloc(65_536);
   const more = (): void => {

@@ -1,4 +1,4 @@
-/** Names of listeners: resolved without the system's threads, within a deadline, and as the system's files say. */
+/** Names of listeners: resolved without the system's threads, within a deadline, and by the system's files. */
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
@@ -7,7 +7,7 @@ import { type Ask, askServers, openResolver, surroundingsIn } from "../../../../
 
 const none = surroundingsIn("", "");
 
-/** A resolver over these names; `asked` is every question that went out. */
+/** Returns a resolver over these names; `asked` lists every query. */
 const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", resolv = "" } = {}) => {
   const asked: string[] = [];
   const time = { now: 0 };

@@ -1,4 +1,7 @@
-/** Which queues an update may go to: the operator's list is asked at every delivery, whatever a record or an annotation says. */
+/**
+ * Queues that may receive an update: the operator's list is checked at every delivery, whatever a record or an
+ * annotation says.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sinkOf } from "../../../../shared/adapters/sinks/all.ts";
@@ -18,7 +21,7 @@ const parcel: Parcel = {
   body: "{}",
 };
 
-/** What was sent where; nothing leaves the test. */
+/** Returns the sink, and the queues to which it sent; nothing leaves the test. */
 const opened = (queues: readonly string[]): { readonly sink: Sink; readonly sent: string[] } => {
   const sent: string[] = [];
   const sqs: Sqs = async (_, queue) => {

@@ -1,11 +1,13 @@
-/** Batches: ten at most, groups in order, several requests at once, and each sender told of its own message. */
+/**
+ * Batches: ten messages at most, groups in order, several requests at once, and a result for each sender's own message.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openBatches } from "../../../../shared/adapters/sqs/batches.ts";
 
 type Posted = { readonly texts: readonly string[]; readonly end: (wrong?: readonly (Error | undefined)[]) => void };
 
-/** Posts that end when the test says so. */
+/** Opens batches whose requests end when the test says so. */
 const open = () => {
   const posted: Posted[] = [];
   const batches = openBatches<string>(

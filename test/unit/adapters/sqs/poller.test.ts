@@ -1,4 +1,4 @@
-/** The poller: group by group, acknowledged or given back at once, and a stop that finishes what is in hand. */
+/** The poller: group by group, acknowledged or given back at once, and a stop that finishes messages in flight. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startPoller } from "../../../../shared/adapters/sqs/poller.ts";
@@ -18,7 +18,7 @@ const settled = async (): Promise<void> => {
 
 type Scene = readonly string[] | Error;
 
-/** A receiver that plays its scenes, then waits for ever. */
+/** A receiver that returns these results in order, then waits forever. */
 const play = (scenes: readonly Scene[], more: Partial<Receiver> = {}) => {
   const log: string[] = [];
   const left = [...scenes];

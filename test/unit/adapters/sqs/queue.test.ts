@@ -1,4 +1,4 @@
-/** The queue on SQS: what it sends, in how many requests, and what comes back when SQS does not do as asked. */
+/** The queue on SQS: its messages and requests, and its errors when SQS refuses. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sqsQueue } from "../../../../shared/adapters/sqs/queue.ts";

@@ -1,4 +1,4 @@
-/** The receiving side: what it asks SQS for, and what it makes of the answer. */
+/** The receiver: its requests to SQS, and its parsing of the answers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openReceiver, type Received } from "../../../../shared/adapters/sqs/receiver.ts";

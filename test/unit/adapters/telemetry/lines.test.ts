@@ -1,4 +1,4 @@
-/** Lines of a function: JSON, one each, in which a field takes nothing from the line's own words. */
+/** Log lines of a function: one JSON object each, in which a field never replaces the line's own fields. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lineReport } from "../../../../shared/adapters/telemetry/lines.ts";

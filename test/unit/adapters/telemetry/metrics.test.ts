@@ -1,4 +1,7 @@
-/** Figures as Prometheus reads them: all there from the beginning, labelled as a deployment wishes, gauges as of now. */
+/**
+ * Metrics as Prometheus reads them: all present from the start, with the deployment's labels, gauges with current
+ * values.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { emfLines } from "../../../../shared/adapters/telemetry/emf.ts";

@@ -1,4 +1,4 @@
-/** What the process serves about itself: names that upstream's test and common dashboards read. */
+/** Metrics of the process: the names that upstream's test and common dashboards read. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openProcessMetrics } from "../../../../shared/adapters/telemetry/process.ts";

@@ -1,4 +1,4 @@
-/** A log that stays readable: what is repeated, what is news, and what is never held back. */
+/** The rate-limited log: repeated lines, new lines, and lines that are never held back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { calm } from "../../../../shared/adapters/telemetry/rate-limited-log.ts";
@@ -6,7 +6,7 @@ import type { Report } from "../../../../shared/engine/ports.ts";
 
 type Said = readonly [atMinute: number, ...Parameters<Report>];
 
-/** The levels at which the lines came out. */
+/** Returns the levels of the lines that were written. */
 const levels = (...said: readonly Said[]): readonly string[] => {
   const out: string[] = [];
   let minute = 0;

@@ -1,4 +1,7 @@
-/** Spans where OpenTelemetry is set up: one trace over the queue, each part under its parent. Without it nothing of it is there. */
+/**
+ * Spans with OpenTelemetry: one trace across the queue, each span under its parent. Without OpenTelemetry there are
+ * none.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { trace } from "@opentelemetry/api";
@@ -15,7 +18,7 @@ import { openSimulator } from "../../../../shared/simulator/open.ts";
 const key = { cluster: "c", kind: "Toy", namespace: "ns", name: "a" };
 const ref = { resource: namespaces, name: "one" };
 
-/** Takes what it set up away again. */
+/** Runs `act` under a tracer provider, removes the provider afterwards, and returns the spans. */
 const traced = async (act: () => Promise<void>) => {
   const exporter = new InMemorySpanExporter();
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));

@@ -9,7 +9,7 @@ import { applications, itemsOf, leftOf, pods, type Tool, toolOn, within } from "
 
 const agent = "OpenAPI-Generator/33.1.0/python";
 
-/** What the operator labels both pods with, to find them again. */
+/** The labels by which the operator finds both pods again. */
 const context = {
   ...{ dag_id: "pipeline", task_id: "transform", run_id: "manual__2026-11-02T0800000000-4e2c0f1a9" },
   ...{ spark_kubernetes_operator: "True", try_number: "1" },
@@ -20,7 +20,10 @@ const selector = [
   ...["already_checked!=True", "!airflow-worker", "spark-role=driver"],
 ].join(",");
 
-/** The body as the launcher completes it from a template with a `kubernetes` part: every list is there, most are empty. */
+/**
+ * Returns the body as the launcher completes it from a template with a `kubernetes` part: every list is present, most
+ * are empty.
+ */
 const bodyOf = (name: string) => {
   const both = {
     ...{ env: [{ name: "STAGE", value: "test" }], envFrom: [], volumeMounts: [] },
@@ -58,7 +61,7 @@ const stateSeen = async (airflow: Tool, name: string): Promise<string> => {
   return String(state);
 };
 
-/** `start_spark_job` sleeps ten seconds between looks, and gives up after ten minutes. */
+/** `start_spark_job` waits ten seconds between reads, and gives up after ten minutes. */
 const started = async (stand: Stand, airflow: Tool, name: string): Promise<void> => {
   for (let looks = 0; (await stateSeen(airflow, name)) === "SUBMITTED"; looks++) {
     assert.ok(looks < 60, "Job took too long to start");
@@ -66,7 +69,7 @@ const started = async (stand: Stand, airflow: Tool, name: string): Promise<void>
   }
 };
 
-/** `await_pod_completion`: the driver is read by the name that the operator takes for granted. */
+/** `await_pod_completion`: the driver is read by the name that the operator assumes. */
 const phaseAtEnd = async (stand: Stand, airflow: Tool, name: string): Promise<unknown> => {
   for (let looks = 0; looks < 300; looks++) {
     const phase = within((await airflow({ method: "GET", path: `${pods}/${name}-driver` })).body, "status", "phase");

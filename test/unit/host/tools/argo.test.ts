@@ -27,7 +27,7 @@ const create = (stand: Stand, object: unknown): Promise<Answered> =>
     body: object,
   });
 
-/** gjson's paths, as labels: what is there, in dots. */
+/** gjson's paths as labels: the fields of the object, joined by dots. */
 const flat = (value: unknown, path = ""): Readonly<Record<string, string>> =>
   isRecord(value)
     ? Object.assign(
@@ -38,7 +38,7 @@ const flat = (value: unknown, path = ""): Readonly<Record<string, string>> =>
 
 type Verdict = "succeeded" | "failed" | "gone" | undefined;
 
-/** `checkResourceState`: the failure condition comes first; without a match it looks again. */
+/** `checkResourceState`: the failure condition comes first; without a match it reads again. */
 const verdictOn = async (argo: Tool, name: string): Promise<Verdict> => {
   const { status, body } = await argo({ method: "GET", path: `${applications}/${name}` });
   if (status === 404) return "gone";

@@ -14,7 +14,7 @@ const byName = { fieldSelector: "metadata.name=app" };
 
 const stateOf = (object: unknown): unknown => within(object, "status", "applicationState", "state");
 
-/** Lists, watches, and collects what the watch tells. */
+/** Lists, watches, and collects the events of the watch. */
 const watching = async (stand: Stand) => {
   const kubectl = toolOn(stand, agent);
   assert.equal((await kubectl({ method: "GET", path: `${applications}/app` })).status, 200);

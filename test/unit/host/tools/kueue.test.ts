@@ -1,6 +1,6 @@
 /**
- * Kueue's integration of SparkApplications: what its webhook sets on creation, the strict merge patch that starts a
- * job with the flavour's node selectors, the one that stops it, and the status that it reads
+ * Kueue's integration of SparkApplications: the fields that its webhook sets on creation, the strict merge patch that
+ * starts a job with the flavour's node selectors, the one that stops it, and the status that it reads
  * (`pkg/controller/jobs/sparkapplication`, `pkg/util/client`).
  */
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ import { applications, submissionsIn, toolOn, within } from "./client.ts";
 const agent = "kueue/v0.15.0";
 const queue = { "kueue.x-k8s.io/queue-name": "team-a" };
 
-/** As its mutating webhook leaves a new one. */
+/** Returns a new application as Kueue's mutating webhook leaves it. */
 const admitted = (name: string) => application(name, { labels: queue, spec: { suspend: true } });
 
 const read = (stand: Stand): Promise<{ readonly body: unknown }> =>
@@ -33,7 +33,7 @@ const patched = async (stand: Stand, spec: unknown, version?: string) => {
   });
 };
 
-/** `RunWithPodSetsInfo`: both roles in one patch, with a template made where there was none. */
+/** `RunWithPodSetsInfo`: both roles in one patch, with a template where there was none. */
 const starting = (flavour: string) => {
   const role = (container: string) => ({
     labels: { "kueue.x-k8s.io/podset": container },
@@ -44,7 +44,7 @@ const starting = (flavour: string) => {
   return { suspend: false, driver: role("spark-kubernetes-driver"), executor: role("spark-kubernetes-executor") };
 };
 
-/** `RestorePodSetsInfo`: what was put in is taken out again, together with the suspension. */
+/** `RestorePodSetsInfo`: the added fields are removed, together with the suspension. */
 const stopping = {
   suspend: true,
   driver: { labels: null, nodeSelector: null, tolerations: null },

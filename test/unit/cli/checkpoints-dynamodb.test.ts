@@ -1,4 +1,7 @@
-/** `rekindle checkpoints migrate`: nothing is lost, nothing later is overwritten, and it may be interrupted anywhere. */
+/**
+ * `rekindle checkpoints migrate`: no record is lost, no later record is overwritten, and it can be interrupted at any
+ * call.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";

@@ -1,4 +1,4 @@
-/** `rekindle cluster add`: the record that it makes is one that functions take. */
+/** `rekindle cluster add`: functions accept the record that it creates. */
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** When the command line has colours: on a terminal, unless NO_COLOR, and wherever FORCE_COLOR asks for them. */
+/** Colours of the command line: on a terminal, unless NO_COLOR is set, and wherever FORCE_COLOR is set. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { paintFor, printable, toneOf, wantsColour } from "../../../shared/cli/colour.ts";

@@ -1,4 +1,4 @@
-/** Completion scripts: the shells that are here run them, and know every command. */
+/** Completion scripts: the installed shells run them, and they know every command. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, test } from "node:test";
@@ -6,7 +6,7 @@ import { openTerminal } from "./terminal.ts";
 
 const script = async (shell: string): Promise<string> => (await openTerminal().run("completion", shell)).out;
 
-/** What bash offers for a line, its last word being the one that is completed. */
+/** Returns bash's completions for a line; its last word is the one that is completed. */
 const offered = (text: string, ...words: readonly string[]): readonly string[] => {
   const line = words.map((word) => `'${word}'`).join(" ");
   const ask = `COMP_WORDS=(rekindle ${line}); COMP_CWORD=${words.length}; _rekindle; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -1,4 +1,4 @@
-/** create, submit: from files and flags to objects, and what is said of those that cannot be. */
+/** create, submit: from files and flags to objects, and the messages for invalid ones. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** create as sparkctl's users know it: a run of a schedule's template, and Hadoop's configuration beside the application. */
+/**
+ * create as in sparkctl: a run of a schedule's template, and a ConfigMap of Hadoop's configuration beside the
+ * application.
+ */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What an application that is being deleted waits for, in `rekindle status` and `rekindle list`. */
+/** Deleted applications in `rekindle status` and `rekindle list`: the finalizers and objects that they wait for. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";

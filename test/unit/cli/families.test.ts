@@ -1,4 +1,4 @@
-/** `rekindle manifests --family`: one family's CRDs, its rights, and a host that runs it. */
+/** `rekindle manifests --family`: one family's CRDs, its rights, and a host that runs that family. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";

@@ -1,4 +1,4 @@
-/** Rights that are granted by flag alone: of features, and of nodes. */
+/** Rights that only a flag grants: those of features, and those on nodes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";

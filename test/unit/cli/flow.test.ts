@@ -1,4 +1,4 @@
-/** `rekindle jobflow`, `jobtemplate` and `pod`: what they write and show, in the manner of vcctl. */
+/** `rekindle jobflow`, `jobtemplate` and `pod`: their writes and output, in the manner of vcctl. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { stringify } from "yaml";
@@ -14,7 +14,7 @@ const object = (kind: "JobFlow" | "JobTemplate", name: string, more: object = {}
 
 const cells = (text: string): readonly (readonly string[])[] => text.split("\n").map((line) => line.split(/ {2,}/));
 
-/** The same cluster with other text piped in. */
+/** Returns a terminal on the same cluster with these objects on stdin. */
 const piped = (terminal: Terminal, objects: readonly Obj[]): Terminal =>
   onTerminal(terminal.simulator, { stdin: objects.map((one) => stringify(one)).join("---\n") });
 

@@ -1,4 +1,4 @@
-/** suspend, pause, resume, delete: what they write, and what they refuse. */
+/** suspend, pause, resume, delete: their writes, and their refusals. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";

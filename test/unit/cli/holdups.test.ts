@@ -1,4 +1,4 @@
-/** Pods that do not start, in `rekindle status`: what their conditions and events say, and what to do. */
+/** Pods that do not start, in `rekindle status`: their conditions and Events, and the advice. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
@@ -35,7 +35,7 @@ const creating = {
   containerStatuses: [{ name: "spark-kubernetes-driver", state: { waiting: { reason: "ContainerCreating" } } }],
 };
 
-/** No kubelet starts anything. */
+/** A script by which no pod starts. */
 const never = { "*": [{ startMs: 86_400_000 }] };
 
 const pods = "/api/v1/namespaces/default/pods";
@@ -51,7 +51,7 @@ const mountFails = async ({ transport }: Simulator): Promise<void> => {
   });
 };
 
-/** The same way to the server, but events are hidden. */
+/** Returns the transport with 403 for Events. */
 const blind = (transport: Transport): Transport => ({
   ...transport,
   send: (call) =>

@@ -1,4 +1,4 @@
-/** `rekindle job`: what it writes and shows, in the manner of vcctl. */
+/** `rekindle job`: its writes and output, in the manner of vcctl. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
@@ -35,7 +35,7 @@ const commandsOf = async (terminal: Terminal): Promise<readonly unknown[]> => {
   return Array.isArray(items) ? items : [];
 };
 
-/** Cells of a line; a name has no blanks. */
+/** Returns the cells of a line; no cell has blanks. */
 const cells = (line = ""): readonly string[] => line.trim().split(/\s+/);
 
 describe("rekindle job run", () => {

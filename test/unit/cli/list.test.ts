@@ -1,4 +1,4 @@
-/** rekindle list and the machine forms of status: kinds, namespaces, labels, and what changes. */
+/** rekindle list, and the machine-readable output of status: kinds, namespaces, labels, and changes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { changedRows, type Listed } from "../../../shared/cli/list.ts";
@@ -34,7 +34,7 @@ const names = (out: string): readonly string[] =>
     .slice(1)
     .map((line) => line.split(/ +/)[1] ?? "");
 
-/** The same list without colours. */
+/** Returns the same list without colours. */
 const openTerminalAgain = async ({ simulator }: Terminal): Promise<string> =>
   (await onTerminal(simulator).run("list")).out;
 

@@ -1,4 +1,4 @@
-/** `manifests --upgrade` prints an installation again as it was printed before: image, namespaces and rights stay. */
+/** `manifests --upgrade` prints an installation again with the image, namespaces and rights that it has. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
@@ -8,7 +8,7 @@ import { make, openTerminal } from "./terminal.ts";
 
 const documents = (text: string): readonly Obj[] => parseAllDocuments(text).map((document) => document.toJS());
 
-/** A cluster with what these flags print, definitions aside. */
+/** Opens a cluster with the objects that `manifests` prints for these flags, without CRDs. */
 const installedBy = async (...flags: readonly string[]) => {
   const terminal = openTerminal();
   const { out, err } = await terminal.run("manifests", ...flags);

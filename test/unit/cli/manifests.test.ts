@@ -1,4 +1,4 @@
-/** What `rekindle manifests` prints is an installation that a cluster takes, with the least rights that do. */
+/** `rekindle manifests` prints an installation that a cluster accepts, with the least rights that suffice. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";

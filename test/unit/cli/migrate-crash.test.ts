@@ -1,4 +1,7 @@
-/** The command line may die at every call of a migration, before or after its effect: typed again, it comes to the same end. */
+/**
+ * The command line may die at every call of a migration, before or after its effect: the same command, repeated,
+ * reaches the same end.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Transport } from "../../../shared/core/http.ts";
@@ -10,7 +13,7 @@ import { install as installVolcano } from "./volcanic.ts";
 
 type Death = { readonly at: number; readonly when: "before" | "after" } | undefined;
 
-/** Counts the requests, and dies at one of them. */
+/** Returns a transport that counts the requests, and throws at one of them. */
 const mortal = (
   transport: Transport,
   death: Death,
@@ -50,7 +53,7 @@ const run = async (
   return { ...ran, calls: calls() };
 };
 
-/** A world in which upstream was left, or not. */
+/** The cluster before each command: with upstream in charge, and after a migration. */
 const before: Readonly<Record<string, (family: string) => Promise<World>>> = {
   "--apply": opened,
   "--undo": async (family) => {
@@ -62,7 +65,7 @@ const before: Readonly<Record<string, (family: string) => Promise<World>>> = {
 
 const end = (world: World): unknown => [pictureOf(world.simulator), holders(world.simulator)];
 
-/** When it dies, and after how many seconds the same is typed again: at once, and when everything held has lapsed. */
+/** When the command dies, and the seconds until it is repeated: at once, and after all leases have expired. */
 const deaths = [
   { when: "before", pause: 90 },
   { when: "after", pause: 0 },

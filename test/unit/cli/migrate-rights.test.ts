@@ -1,4 +1,4 @@
-/** A migration asks for what its users are told that it needs, and for nothing more. */
+/** A migration uses exactly the rights that its documentation lists. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
@@ -9,7 +9,7 @@ import { install as installKubeflow } from "./kubeflow.ts";
 import { application, installed, make, onTerminal } from "./terminal.ts";
 import { install as installVolcano } from "./volcanic.ts";
 
-/** Where Deployments elect no leader, a lease is made and removed. */
+/** Without leader election of the Deployments, the migration creates and removes a lease. */
 const leases = ["chart-lock", false] as const;
 
 const checkpoint = (kind: string, name: string): Obj => ({

@@ -1,4 +1,4 @@
-/** `rekindle migrate --undo`: everything as it was, hosts of ours out of the way first, and nothing lost. */
+/** `rekindle migrate --undo`: it stops Rekindle's hosts first and restores everything, and nothing is lost. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { flags, home, install } from "./kubeflow.ts";

@@ -1,4 +1,4 @@
-/** `rekindle migrate` of Volcano's controllers: what it reports and changes, in which order, and what stays. */
+/** `rekindle migrate` of Volcano's controllers: its report, its changes and their order, and the objects that stay. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
@@ -206,7 +206,7 @@ describe("migrate of Volcano, alone", () => {
   });
 });
 
-/** Every write of a migration in its order, in few words. */
+/** Returns the writes of a migration as short texts, in order. */
 const writesOf = async (simulator: Simulator, ...args: readonly string[]): Promise<readonly string[]> => {
   const done: string[] = [];
   const { transport } = simulator;

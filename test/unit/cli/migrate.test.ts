@@ -1,4 +1,4 @@
-/** `rekindle migrate`: what it reports, what it changes and puts back, and that nothing else is touched. */
+/** `rekindle migrate`: its report, its changes and their reversal; it touches nothing else. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";

@@ -1,4 +1,4 @@
-/** The built command line as people run it: a process against an API server, its output to the letter, its exit codes. */
+/** The built command line as a process against an API server: its exact output, its exit codes. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
@@ -25,7 +25,7 @@ const retried = application("retried", {
   spec: { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 1 } },
 });
 
-/** What differs from run to run: instants, spans, ports. */
+/** Replaces the parts that differ from run to run: instants, spans, ports. */
 const steady = (text: string): string =>
   text
     .replace(/^went +SUBMITTED \S+ → .*COMPLETED \S+$/m, "went  STATES")
@@ -34,7 +34,7 @@ const steady = (text: string): string =>
     .replaceAll(/:\d{4,5}\b/g, ":PORT")
     .replaceAll(/ {2,}/g, "  ");
 
-/** The answer of a driver, as soon as it has one. */
+/** Waits for the answer of a driver. */
 const answer = async (url: string): Promise<string> => {
   for (let left = 2_000; left > 0; left--) {
     const { status, text } = await fetch(url).then(async (got) => ({ status: got.status, text: await got.text() }));

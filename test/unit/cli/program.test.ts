@@ -1,4 +1,4 @@
-/** The command line itself: help, exit codes, and one line for whatever goes wrong. */
+/** The command line itself: help, exit codes, and one line for each error. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../../shared/core/errors.ts";

@@ -1,4 +1,4 @@
-/** `rekindle queue`: what it writes and shows, in the manner of vcctl. */
+/** `rekindle queue`: its writes and output, in the manner of vcctl. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";

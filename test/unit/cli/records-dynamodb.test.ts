@@ -1,4 +1,4 @@
-/** status, list, plan and recover of applications whose records are in a table. */
+/** status, list, plan and recover of applications whose records are in a DynamoDB table. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -17,7 +17,7 @@ const running = { applicationState: { state: "RUNNING" }, driverInfo: { podName:
 
 const trouble = { reason: "QuotaExceeded", message: "no room for it", since: 0 };
 
-/** A cluster with the application `pi`, and its record under the alias prod in a table of its own. */
+/** Opens a cluster with the application `pi`, and its record under the alias prod in a table of its own. */
 const open = async (env: Readonly<Record<string, string>> = {}) => {
   const { table } = await openTable();
   const terminal = openTerminal({

@@ -1,4 +1,4 @@
-/** Names that `rekindle recover` takes: all kinds are searched, and then the records of what is gone. */
+/** Names that `rekindle recover` accepts: it searches all kinds, and then the records of deleted objects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkpointObject, checkpointRef } from "../../../shared/adapters/checkpoints/object.ts";
@@ -17,7 +17,7 @@ const job = (name: string): Obj =>
   });
 const cron = (name: string): Obj => volcano("CronJob", name, { schedule: "0 3 * * *", jobTemplate: { spec: {} } });
 
-/** The record of an object that is gone. */
+/** Returns the record of a deleted object. */
 const left = (kind: string, name: string): Obj => {
   const key = { cluster: "default", kind, namespace: "default", name };
   return checkpointObject(checkpointRef(key, "rekindle"), key, {

@@ -1,4 +1,4 @@
-/** list, status, plan, pause: read from objects, checkpoints and pods alone, as if host and queue were down. */
+/** list, status, plan, pause: they read only objects, checkpoints and pods, and need neither host nor queue. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "yaml";

@@ -1,4 +1,4 @@
-/** Names on the command line: all kinds are searched, near ones are offered, and logs of a job's pods can be reached. */
+/** Names on the command line: all kinds are searched, near names are suggested, and logs of a job's pods are found. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
@@ -141,7 +141,7 @@ describe("log of a job", () => {
     assert.match(err, /rekindle log job\/default\/pair --pod NAME, or --task TASK --index N/);
   });
 
-  /** The simulator's kubelet keeps no log of such pods: which one was asked for is what is told. */
+  /** The simulator's kubelet keeps no log of such pods, so the test checks which pod's log was requested. */
   const asked: readonly (readonly [args: readonly string[], pods: readonly string[]])[] = [
     [["pair", "--task", "master"], ["pair-master-0"]],
     [

@@ -1,4 +1,7 @@
-/** The line about status updates: what waits, since when, what the listener last said; and no secret of its address. */
+/**
+ * The line about status updates: the waiting updates, since when, the listener's last answer; and no secret of its
+ * address.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { updatesOf, updatesText } from "../../../shared/cli/updates.ts";

@@ -1,4 +1,4 @@
-/** create --upload-to: local files go to a bucket by the real SDKs, and the application names them there. */
+/** create --upload-to: the real SDKs upload local files to a bucket, and the application names the uploaded files. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ after(async () => {
 });
 
 let last = 0;
-/** A manifest of an application with this spec, under a name of its own. */
+/** Writes a manifest of an application with this spec, under a name of its own. */
 const manifest = (spec: Readonly<Record<string, unknown>>) => {
   last += 1;
   const name = `app-${last}`;

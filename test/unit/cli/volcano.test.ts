@@ -1,4 +1,4 @@
-/** Volcano's kinds among the others: rekindle list, status, suspend and resume. */
+/** Volcano's kinds beside Spark's: rekindle list, status, suspend and resume. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkpointObject, checkpointRef } from "../../../shared/adapters/checkpoints/object.ts";

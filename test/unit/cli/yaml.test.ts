@@ -1,4 +1,4 @@
-/** YAML of ours means the same to readers of YAML 1.1 (kubectl, Helm, kustomize) and of YAML 1.2. */
+/** Rekindle's YAML means the same to readers of YAML 1.1 (kubectl, Helm, kustomize) and of YAML 1.2. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -34,7 +34,7 @@ const numbers = [
 ];
 const ambiguous = [...booleans.flatMap(cased), ...numbers, "null", "Null", "NULL", "~", "", "<<", "=", "2001-01-01"];
 
-/** What no reader takes for anything but a string stays as it is. */
+/** Strings that every reader takes for strings are written without quotes. */
 const plain = ["spark", "1.2.3", "50m", "128Mi", "a:b", "5s", "1e", "0x", "on-call", "none", "local:///a.jar"];
 
 describe("YAML of ours", () => {

@@ -1,4 +1,7 @@
-/** Functions whose records are in a table: one environment goes on where another one left, and the cluster holds no checkpoint. */
+/**
+ * Functions whose records are in a DynamoDB table: one environment continues where another ended, and the cluster holds
+ * no Checkpoint.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
@@ -10,7 +13,7 @@ import { taken } from "../adapters/sqs/fake.ts";
 import { crds } from "../host/stand.ts";
 import { applications, onCluster, record, withQueue } from "./surroundings.ts";
 
-/** The cluster does not even know what a checkpoint is. */
+/** The cluster has no CRD of Checkpoints. */
 const withoutCheckpoints = crds.filter(({ metadata }) => metadata.name !== "checkpoints.rekindle.dev");
 
 const done = { batchItemFailures: [] };
@@ -26,7 +29,7 @@ describe("functions with records in a table", () => {
         wire.lose("PutItem", 1);
         assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), done);
         assert.deepEqual(await podsNow(), ["pi-driver"]);
-        // Beside the application: what the first environment saw of other controllers, for all environments to read.
+        // Beside the application's record: the sightings of other controllers, which all environments read.
         const store = tableCheckpoints({ table, cluster: "default" });
         assert.deepEqual(
           (await store.hints([])).map(({ kind, name }) => `${kind}/${name}`),

@@ -1,4 +1,6 @@
-/** What the api function reads, and from where: records in a table as well, under the rights that it is shipped with. */
+/**
+ * Reads of the api function and their sources: records in a DynamoDB table, too, under the rights that it ships with.
+ */
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
@@ -25,7 +27,7 @@ const pi = { kind: "SparkApplication", namespace: "default", name: "pi" };
 const withoutCheckpoints = crds.filter(({ metadata }) => metadata.name !== "checkpoints.rekindle.dev");
 const done = { batchItemFailures: [] };
 
-/** A door whose functions keep their records in a table; one step of `pi` is taken. */
+/** Runs a test with functions whose records are in a table; one step of `pi` is taken. */
 const onTable = (act: (env: Readonly<Record<string, string>>, table: string) => Promise<void>): Promise<void> =>
   onCluster(
     ["pi"],
@@ -89,7 +91,10 @@ const paths: Readonly<Record<string, string>> = {
   ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 };
 
-/** The account of the function as it is shipped, and all that it asks for by its token. */
+/**
+ * Installs the shipped service account of the function; returns a transport under its token that collects the used
+ * rights.
+ */
 const shippedWay = async ({ transport, store }: Simulator) => {
   await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
   for (const object of functionGrants({ namespace: "rekindle", functions: ["api"] }))
@@ -124,7 +129,7 @@ const scraped = async (env: Readonly<Record<string, string>>, token?: string) =>
   return { status: answer.status, text: await answer.text() };
 };
 
-/** Names of the figures in a scrape. */
+/** Returns the names of the metrics in a scrape. */
 const namesIn = (text: string): readonly string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
 
 describe("figures of the api function", () => {

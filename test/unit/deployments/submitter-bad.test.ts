@@ -1,4 +1,6 @@
-/** What a submitter answers to bodies that are none, and to a platform in trouble: the contract's codes, and nothing made. */
+/**
+ * The submitter's answers to invalid bodies and to a platform in trouble: the contract's codes, and nothing created.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { answer, args, body, objects, refusal, stand, url } from "./handing.ts";

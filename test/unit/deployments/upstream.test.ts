@@ -1,4 +1,4 @@
-/** Upstream's controller flags: every one of them is known, and what each asks for is done, said or refused. */
+/** Upstream's controller flags: every flag is known, and has an effect, a warning or a refusal. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The template against the functions: a right or a variable that one side alone knows is told. */
+/** The template against the functions: the test reports a right or a variable that only one of them has. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -20,7 +20,7 @@ const handlers = await handlerParts([
   "submitter",
 ]);
 
-/** The first place after the beginning of a resource. */
+/** Returns the template with the first `from` after the beginning of a resource replaced by `to`. */
 const changed = (resource: string, from: string, to: string): string => {
   const at = text.indexOf(from, text.indexOf(`\n  ${resource}:\n`));
   assert.ok(at > 0, `${from} is not in ${resource}`);

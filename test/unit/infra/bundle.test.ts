@@ -1,4 +1,4 @@
-/** What the bundles hold: read from esbuild's own account of them, nothing is written. */
+/** Contents of the bundles, from esbuild's metafile; nothing is written. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { bundle, functionNames, loadedBy } from "../../../infra/bundle.ts";
@@ -7,7 +7,7 @@ const meta = await bundle(false);
 
 const packageOf = (input: string): string | undefined => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
 
-/** Rooms and packages among the inputs. */
+/** Returns the rooms and packages of the inputs. */
 const partsOf = (inputs: readonly string[]): ReadonlySet<string> =>
   new Set(inputs.map((input) => packageOf(input) ?? input.split("/").slice(0, 2).join("/")));
 

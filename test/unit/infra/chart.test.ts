@@ -1,4 +1,7 @@
-/** Values of kubeflow's chart, release by release: each is known to ours, and either does something or is told of with its reason. */
+/**
+ * Values of kubeflow's chart, release by release: Rekindle's chart knows each, and either uses it or reports it with a
+ * reason.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * Every command that README, guides and reference show. `rekindle …` is typed on a simulated cluster, npm scripts are asked for
- * their help, and what cannot run here has its reason in one list.
+ * Every command in README, guides and reference. The test runs `rekindle …` on a simulated cluster, checks that npm
+ * scripts exist, and has one list of commands that cannot run here, with reasons.
  */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ type Block = { readonly page: string; readonly commands: readonly string[] };
 
 const fence = /^ {0,3}```(\w*)$/;
 
-/** Commands that one line holds, such as both sides of a pipe, without comment and redirection. */
+/** Returns the commands of one line, such as both sides of a pipe, without comment and redirection. */
 const commandsOf = (line: string): readonly string[] =>
   line
     .replace(/(^|\s+)# .*$/, "")
@@ -53,7 +53,7 @@ const blocksOf = (page: string): readonly Block[] => {
     .map((commands) => ({ page, commands }));
 };
 
-/** Why a command is not run here. */
+/** Commands that are not run here, with the reason. */
 const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
   [/^npm install$/, "asks a package registry"],
   [/^npm test( |$)/, "runs tests, this one among them"],
@@ -73,14 +73,14 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
   [/^(function\*|if \(|const |return |\})/, "code of an example, which is no command"],
 ];
 
-/** Commands that end otherwise than with 0 here, with what they say then. */
+/** Commands whose exit code here is not 0, with their message. */
 const endsOtherwise: readonly (readonly [command: RegExp, code: number, says: RegExp])[] = [
   [/^migrate --apply$/, 1, /nothing to take over from/],
   [/^migrate --undo$/, 1, /nothing to undo: no record of a migration/],
   [/^create -f etl\.yaml --upload-to /, 1, /etl\.jar: cannot be read/],
 ];
 
-/** Names that readers replace by their own. */
+/** Values for the placeholders that readers replace. */
 const own = { NAME: "prod", REGION: "eu-west-1", TABLE: "records" } as const;
 
 const filled = (command: string): string =>
@@ -98,7 +98,7 @@ const pod = (name: string, owner: Owner, labels: Readonly<Record<string, string>
   spec: { containers: [{ name: "main", image: "busybox" }] },
 });
 
-/** What the pages speak of. What a block creates itself is not there before. */
+/** Returns the objects that the pages name, without those that the block itself creates. */
 const objectsFor = (commands: readonly string[]): readonly Obj[] => {
   const creates = (kind: string, name: string): boolean =>
     commands.some((command) => command.includes(`${kind} create ${name}`) || command.includes(`${kind} run ${name}`));
@@ -139,7 +139,7 @@ const objectsFor = (commands: readonly string[]): readonly Obj[] => {
   return all.filter(({ kind, metadata }) => !creates(kind.toLowerCase(), metadata.name));
 };
 
-/** What the demo's cluster holds besides the definitions. */
+/** The objects of the demo's cluster besides the CRDs. */
 const installed: readonly Obj[] = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } },
   { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace: "default" } },
@@ -154,7 +154,7 @@ const nightly: Obj = {
 
 const isRunning = z.object({ metadata: z.object({ name: z.string(), namespace: z.string() }) });
 
-/** All that is watched or waited for ends as soon as somebody waits. */
+/** Ends every application and job, for commands that watch or wait. */
 const endAll = async (simulator: Simulator): Promise<void> => {
   const ends = [
     [
@@ -173,14 +173,14 @@ const endAll = async (simulator: Simulator): Promise<void> => {
     }
 };
 
-/** How a command is typed in a terminal of a test: words between quotation marks stay one. */
+/** Splits a command into words; words between quotation marks stay one. */
 const wordsOf = (command: string): readonly string[] =>
   [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 
 const typed = /^(?:npx |node infra\/)?rekindle(?:\.mjs)? (.*)$/;
 const applied = /^kubectl apply -f (\S+)$/;
 
-/** The arguments of `rekindle` that a command stands for: what kubectl applies, `create` creates. */
+/** Returns the arguments of `rekindle` for a command: `kubectl apply` stands for `create`. */
 const argumentsOf = (command: string): string | undefined => {
   const [, file] = applied.exec(command) ?? [];
   return file === undefined ? typed.exec(command)?.[1] : `create -f ${file}`;
@@ -213,7 +213,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Types one command of `rekindle`, and holds how it ends. */
+/** Runs one command of `rekindle`, and asserts its exit code and output. */
 const typeIn = async (terminal: Terminal, line: string): Promise<void> => {
   const at = endsOtherwise.findIndex(([command]) => command.test(line));
   const [, code, says] = endsOtherwise[at] ?? [/^/, 0, /^/];
@@ -223,7 +223,7 @@ const typeIn = async (terminal: Terminal, line: string): Promise<void> => {
   assert.match(`${ran.err}${ran.out}`, says, line);
 };
 
-/** The host's time passes while a command runs: what the command waits for happens meanwhile. */
+/** Advances the host's time while a command runs, so that the event for which it waits happens. */
 const whileTimePasses = async (stand: Stand, work: Promise<void>): Promise<void> => {
   let isOver = false;
   const end = work.finally(() => {
@@ -244,7 +244,7 @@ const scripts = z
 
 const reasonAt = (command: string): number => notRun.findIndex(([begins]) => begins.test(command));
 
-/** Runs a command, or holds that there is a reason why it does not run. */
+/** Runs a command, or asserts that there is a reason why it does not run. */
 const tryOut = async (terminal: Terminal, command: string): Promise<void> => {
   const at = reasonAt(command);
   const line = argumentsOf(command);

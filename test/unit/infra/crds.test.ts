@@ -1,4 +1,4 @@
-/** The CRDs: what lies in infra/crds is what the schemas say, and users of upstream's find all of theirs in it. */
+/** The CRDs: infra/crds equals the CRDs made from the schemas, and they hold all fields of upstream's. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const skip = dataDir === undefined ? "the recorded data of upstream is not here 
 
 const load = (path: string): Fields => parse(readFileSync(path, "utf8"));
 
-/** Where a family's CRDs and examples were recorded. */
+/** The folders of a family's recorded CRDs and examples. */
 type Family = { readonly crds: string; readonly examples: string };
 const spark: Family = { crds: "spark-operator/crds", examples: "spark-operator/examples" };
 const volcano: Family = { crds: "volcano/crds/bases", examples: "volcano/examples" };
@@ -28,7 +28,7 @@ type Kind = {
   readonly kind: string;
   readonly family: Family;
   readonly intended: readonly Intended[];
-  /** Neither of us has examples of it. */
+  /** Neither Rekindle nor upstream has examples of it. */
   readonly rare?: true;
 };
 
@@ -38,7 +38,7 @@ const theirsOf = (kind: Kind): Fields => load(join(dataDir ?? "", kind.family.cr
 
 type Intended = { readonly path: Path; readonly why: string };
 
-/** Where ours says something else on purpose: below a spec of a SparkApplication. */
+/** Intended differences from upstream, below a spec of a SparkApplication. */
 const ofApplications: readonly Intended[] = [
   {
     path: ["driver", "podName"],
@@ -55,7 +55,7 @@ const below = (...above: Path): readonly Intended[] =>
 
 const ofSpark = { group: "sparkoperator.k8s.io", family: spark } as const;
 
-/** Every kind of upstream's that we have. */
+/** Every kind of upstream's that Rekindle has. */
 const kinds: readonly Kind[] = [
   { ...ofSpark, plural: "sparkapplications", kind: "SparkApplication", intended: below("spec") },
   {
@@ -78,7 +78,10 @@ const isOf =
   (object: unknown): object is Fields =>
     at(object, ["kind"]) === kind && `${at(object, ["apiVersion"])}`.startsWith(`${group}/`);
 
-/** Upstream's example objects of a kind; one file of upstream's is no YAML at all, which is told by its placeholder. */
+/**
+ * Returns upstream's example objects of a kind. One file of upstream's has a placeholder that is no YAML: documents
+ * with errors are skipped.
+ */
 const examplesOf = (kind: Kind): readonly { readonly file: string; readonly object: Fields }[] =>
   readdirSync(join(dataDir ?? "", kind.family.examples), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".yaml"))

@@ -1,4 +1,7 @@
-/** `npm run deploy`: mistakes are told before anything is built, and sam is told the rest. A sam of ours stands in for the real one. */
+/**
+ * `npm run deploy`: mistakes are reported before the build, and everything else is passed to sam, for which a script
+ * stands in.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +18,7 @@ const template = readTemplate(readFileSync(new URL("../../../infra/aws/template.
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** Runs the command with stand-ins for sam and npm, and gives what they were asked. */
+/** Runs the command with stand-ins for sam and npm, and returns their arguments. */
 const deployed = (args: readonly string[], env: Record<string, string>, ends = 0) => {
   const dir = mkdtempSync(join(tmpdir(), "rekindle-deploy-"));
   const log = join(dir, "log");

@@ -1,4 +1,6 @@
-/** What `npm run check` looks at again: what differs from what passed, and everything when the check itself differs. */
+/**
+ * Files that `npm run check` checks again: those that changed since they passed, and all when the check itself changes.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

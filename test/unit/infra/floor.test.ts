@@ -1,4 +1,7 @@
-/** The oldest Node that Rekindle runs on: package.json says it, every other place repeats it, and every door refuses an older one. */
+/**
+ * The oldest Node that Rekindle supports: package.json names it, every other place repeats it, and every entry point
+ * refuses an older one.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -60,7 +63,7 @@ describe("the floor", () => {
   });
 });
 
-/** A preload that makes this Node say it is another. */
+/** Returns a preload by which Node reports another version. */
 const pretending = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${version}"}})`;
 
@@ -91,7 +94,7 @@ describe("a bundle under another Node", () => {
   });
 
   test("is the code that an older Node can read as far as the refusal: no file takes a name from Node that Node 20 lacks at once", () => {
-    // Names that came after Node 20: an import of one fails before the first line runs.
+    // Names that Node 20 lacks: an import of one fails before the first line runs.
     const later =
       /\b(globSync|glob|enableCompileCache|getCallSites?|DatabaseSync|stripTypeScriptTypes|registerHooks)\b/;
     const odd = [folder, join(folder, "chunks")].flatMap((place) =>

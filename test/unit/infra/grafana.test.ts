@@ -1,4 +1,7 @@
-/** Dashboard and rules of alarms ask for nothing that no host tells: every query parses, and its figures and labels are registered. */
+/**
+ * Dashboard and alert rules use only metrics that a host exports: every query parses, and its metrics and labels are
+ * registered.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -28,7 +31,7 @@ const alerts = rules
   .parse(parse(read("alerts.yaml")))
   .spec.groups.flatMap(({ rules: all }) => all.map(({ alert, expr }): Asked => ({ where: alert, expr })));
 
-/** Endings of the series that a figure of this kind is told as. */
+/** Suffixes of the series of a metric, by its type. */
 const endings: Readonly<Record<Family["figure"]["kind"], readonly string[]>> = {
   counter: [""],
   gauge: [""],
@@ -36,17 +39,17 @@ const endings: Readonly<Record<Family["figure"]["kind"], readonly string[]>> = {
   histogram: ["_bucket", "_sum", "_count"],
 };
 
-/** Every series that a host tells, and what it is told apart by. */
+/** Every series that a host exports, and its labels. */
 const series = new Map(
   familiesFor(upstreamNaming).flatMap(({ figure, labels }) =>
     endings[figure.kind].map((ending) => [`${figure.name}${ending}`, labels] as const),
   ),
 );
 
-/** What Prometheus itself adds to what it scrapes, and to distributions. */
+/** Labels that Prometheus itself adds to series, and to histograms. */
 const everywhere = ["instance", "job", "le"];
 
-/** Names under a node of the query, by what they are. */
+/** Returns the texts of a query's nodes, by node type. */
 const words = (query: string) => {
   const found: { kind: string; text: string }[] = [];
   const tree = parser.parse(query.replaceAll("$__rate_interval", "5m"));
@@ -58,7 +61,7 @@ const words = (query: string) => {
   return (kind: string): readonly string[] => found.filter((one) => one.kind === kind).map((one) => one.text);
 };
 
-/** What is wrong with a query, a line each. */
+/** Returns the errors of a query, a line each. */
 const wrongWith = ({ where, expr }: Asked): readonly string[] => {
   const of = words(expr);
   const figures = of("Identifier");
@@ -88,7 +91,8 @@ describe("what is asked of Prometheus", () => {
     const silent = familiesFor(upstreamNaming)
       .filter(({ figure }) => !endings[figure.kind].some((ending) => told.has(`${figure.name}${ending}`)))
       .map(({ figure }) => figure.name);
-    // Upstream tells each latency twice: the distribution is shown. What was taken up is what was submitted or refused.
+    // Upstream exports each latency twice: the dashboard shows the histogram. The count of applications is the sum of
+    // those submitted and refused.
     const twice = ["spark_application_submit_latency_seconds", "spark_application_start_latency_seconds"];
     assert.deepEqual(
       silent.filter((one) => ![...twice, "spark_application_count"].includes(one)),

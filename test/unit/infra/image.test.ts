@@ -1,4 +1,7 @@
-/** The image's layout, without a container engine: what the last stage copies, in a folder, and what runs there. */
+/**
+ * The image's layout without a container engine: the files that the last stage copies, in a folder, and the commands
+ * that run there.
+ */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
@@ -10,7 +13,7 @@ import { stagesIn } from "../../real/infra/containerfile.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** Copies what the last stage takes from the clone, and the bundle of the command line. */
+/** Copies the files that the last stage takes from the clone, and the bundle of the command line. */
 const laidOut = async (folder: string): Promise<void> => {
   const last = stagesIn(await readFile(join(root, "infra", "Containerfile"), "utf8")).at(-1);
   const copied = (last?.steps ?? []).filter(({ word, rest }) => word === "COPY" && !rest.startsWith("--from="));

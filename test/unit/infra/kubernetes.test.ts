@@ -1,4 +1,6 @@
-/** What is applied to Kubernetes: least rights for each function, and nobody who runs as somebody or writes where he runs. */
+/**
+ * The manifests: least rights for each function, and no container that runs as root or writes to its root file system.
+ */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";

@@ -1,4 +1,7 @@
-/** What `npm pack` publishes, installed without a network into an empty folder: no dependency, no source, nothing of this clone beside it. */
+/**
+ * The package of `npm pack`, installed without a network into an empty folder: no dependency, no source, no file of
+ * this clone.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +24,7 @@ const npm = (cwd: string, ...args: readonly string[]): string => {
   return stdout;
 };
 
-/** The tarball of what is built here and now: `dist` of the clone may be of another day. */
+/** Packs a fresh build: the clone's `dist` may be outdated. */
 const pack = async (): Promise<{ readonly tarball: string; readonly files: readonly string[] }> => {
   const staged = join(empty, "staged");
   const [listed] = packed.parse(JSON.parse(npm(root, "pack", "--dry-run", "--json", "--ignore-scripts")));

@@ -1,4 +1,6 @@
-/** The `rekindle` command as a package and as a link: it finds its bundle, and tells an old Node what to do. */
+/**
+ * The `rekindle` command as a package and as a link: it finds its bundle, and tells users of an old Node what to do.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -20,7 +22,7 @@ after(() => rmSync(published, { recursive: true }));
 
 const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { encoding: "utf8" });
 
-/** A preload that makes this Node say it is another. */
+/** Returns a preload by which Node reports another version. */
 const pretending = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${version}"}})`;
 

@@ -1,4 +1,7 @@
-/** Rights granted are rights used: what lanes leave behind is judged, and a difference in either direction is told. */
+/**
+ * Granted rights equal used rights: the evidence of the lanes is compared with the grants, and each difference is
+ * reported.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +13,7 @@ import { judged, untested } from "../../real/infra/rights.ts";
 
 const lanes = [...new Set(Object.values(lanesOf).flat())];
 
-/** Every lane under today's grants, each account having used all of them. */
+/** Returns the evidence of a lane under the shipped grants, with all of them used. */
 const usual = (lane: string): Evidence => ({ lane, granted: shipped, used: allUsed, refused: {} });
 
 const allUsed: Evidence["used"] = {

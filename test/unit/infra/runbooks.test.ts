@@ -1,4 +1,4 @@
-/** A page for every alarm and no page without one: of CloudWatch in the template, of Prometheus in the rules. */
+/** A runbook for every alarm and no runbook without one: of CloudWatch in the template, of Prometheus in the rules. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";

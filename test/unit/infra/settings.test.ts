@@ -1,6 +1,6 @@
 /**
- * Settings and the places where deployments set them: each setting has a place or a reason in each kind of deployment, and a
- * value that is set there arrives in the parsed setting of each part that reads it.
+ * Settings and the places where deployments set them: each setting has a place or a reason in each kind of deployment,
+ * and a value from that place reaches the parsed settings of each part that reads it.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ const onHost = async (name: SettingName, args: readonly string[], env: Variables
   return asked.do === "run" ? valueIn(asked.configuration, name) : undefined;
 };
 
-/** What a function needs beside the setting in question. */
+/** The variables that a function needs beside the setting under test. */
 const needed: Variables = {
   REKINDLE_CLUSTER_RECORD: "in-cluster",
   REKINDLE_FIFO_URL: "https://queue.example/keys.fifo",
@@ -59,7 +59,7 @@ const inFunction = (reader: FunctionReader, name: SettingName, env: Variables): 
 const readersOf = (name: SettingName): readonly FunctionReader[] =>
   functionReaders.filter((reader) => isReadBy(reader, name));
 
-/** As its variable says it, which every place is held against. */
+/** Returns the value that the setting's variable gives; every other place must give the same. */
 const asVariable = (reader: FunctionReader, name: SettingName, text: string): unknown =>
   inFunction(reader, name, { ...needed, [variableName(name)]: text });
 
@@ -68,7 +68,7 @@ const functionNames = settingNames.filter((name) => isReadIn("functions", name))
 
 const hasPlace = (target: Target) => (name: SettingName) => reasonOf(name, target) === undefined;
 
-/** `queue` has one value, which is its default. */
+/** Tells whether a setting has only its default: `queue`. */
 const isOnlyDefault = (name: SettingName): boolean => name === "queue";
 
 describe("a host's setting", () => {
@@ -139,7 +139,7 @@ type Container = z.infer<typeof container>;
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** The containers of whatever has some, however deep. */
+/** Returns all containers in an object, at any depth. */
 const containersIn = (value: unknown): readonly Container[] => {
   if (!isRecord(value)) return [];
   const { containers, ...others } = value;
@@ -167,7 +167,7 @@ const overlayOf = (...files: readonly string[]): Overlay => {
   return { containers: objects.flatMap(containersIn), maps: new Map(maps) };
 };
 
-/** A container's environment as a kubelet makes it, with one entry of its ConfigMap or its Secret changed. */
+/** Returns a container's environment as a kubelet makes it, with entries of its ConfigMap or its Secret changed. */
 const environmentOf = (
   overlay: Overlay,
   { env, envFrom }: Container,
@@ -252,13 +252,13 @@ describe("the overlays of functions", () => {
       });
 });
 
-/** What a parameter is given, and what its variable would say. */
+/** Values of parameters, and the value of the variable that means the same. */
 const parameters: Readonly<Partial<Record<SettingName, readonly [given: Variables, variable: string]>>> = {
   checkpoints: [{ Checkpoints: "kubernetes" }, "kubernetes"],
   windowMs: [{ ForwardWindow: "25" }, "25s"],
 };
 
-/** Parameters that Lambda's functions need beside. */
+/** Parameters that Lambda's functions need beside the one under test. */
 const whole: Variables = {
   ...{ Alias: "e2e", ClusterRecord: samples.clusterRecord, Submissions: "ENABLED" },
   ...{ AdmissionPath: "fedcba9876543210", SubmitterRecord: samples.clusterRecord },
@@ -289,7 +289,7 @@ describe("the AWS template", () => {
     );
   });
 
-  /** What the template is given for a setting, and the variable that says the same. */
+  /** Returns the template's parameters for a setting, and the variable that means the same. */
   const askedFor = (name: SettingName): readonly [given: Variables, variable: string] => {
     const { parameter } = reference[name];
     const queue = made[name];
@@ -310,7 +310,7 @@ describe("the AWS template", () => {
       let reading = 0;
       for (const { id, environment } of lambdasWith(given)) {
         const reader = readersOf(name).find((one) => one === id);
-        // A queue that Lambda hands out itself is not told to the function.
+        // Lambda itself polls this queue, so the function does not get its URL.
         if (reader === undefined || (reader === "wake" && name === "delayUrl")) continue;
         assert.deepEqual(inFunction(reader, name, environment), asVariable(reader, name, variable), id);
         reading += 1;

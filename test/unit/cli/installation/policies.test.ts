@@ -1,4 +1,7 @@
-/** The policies of Volcano's kinds: the same words as the rules in code, and a rule for whatever upstream's own say. */
+/**
+ * The ValidatingAdmissionPolicies of Volcano's kinds: the same words as the rules in code, and a rule for each rule of
+ * upstream's policies.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,13 +36,13 @@ describe("the policies of Volcano's jobs", () => {
 
 const files = ["jobs", "queues", "podgroups", "pods", "jobflows"] as const;
 
-/** Where upstream's words are not ours, what stands in their place; "" where nothing does, with the reason beside it. */
+/** Rekindle's words for upstream's messages where they differ; "" where there are none, with the reason beside it. */
 const instead: Readonly<Record<string, string>> = {
   "job 'minAvailable' must be >= 0": "spec.minAvailable must be at least 0",
   "'maxRetry' cannot be less than zero": "spec.maxRetry must be at least 0",
   "'ttlSecondsAfterFinished' cannot be less than zero": "spec.ttlSecondsAfterFinished must be at least 0",
   "duplicated task name found": "duplicated task name",
-  // The CRD's pattern says it.
+  // The CRD's pattern checks it.
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters": "",
   "'replicas' < 0 in task": "'replicas' must be at least 0",
   "'minAvailable' < 0 in task": "'minAvailable' must be at least 0",
@@ -56,7 +59,7 @@ const instead: Readonly<Record<string, string>> = {
   "weights in volcano.sh/hierarchy-weights must be larger than 0": "must be a number larger than 0",
   "`default` queue can not be deleted": "queue can not be deleted",
   "`root` queue can not be deleted": "queue can not be deleted",
-  // It holds always.
+  // Upstream's rule always holds.
   "PodGroup validation passed - queue validation handled elsewhere": "",
   "not allow configure multiple annotations at same time": "not allow configure multiple annotations <",
   "jdb-min-available must be a positive integer or a valid percentage which between 1% ~ 99%":

@@ -1,4 +1,4 @@
-/** The rows of the families, where they must say the same as others do. */
+/** The rows of the migration's families agree with the other tables of the same facts. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { families } from "../../../../shared/cli/migration/families.ts";

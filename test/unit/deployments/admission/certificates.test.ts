@@ -1,4 +1,7 @@
-/** Certificates that somebody else keeps: read anew each time, with or without an authority, and missed by name. */
+/**
+ * Certificates from a folder that another component writes: read again after each change, with or without an authority,
+ * and named when missing.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Admission under a secret path: whoever does not know it finds nothing. */
+/** Admission under a secret path: other paths answer as if there were nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openAdmissionApp } from "../../../../shared/deployments/admission/function.ts";

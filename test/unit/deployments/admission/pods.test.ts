@@ -1,4 +1,4 @@
-/** Pods at admission's door, as a host and as a function: which are written into, and which the API server sends at all. */
+/** Admission of pods, on a host and in a function: the pods that are patched, and those that the API server sends. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";

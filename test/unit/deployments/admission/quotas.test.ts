@@ -1,4 +1,4 @@
-/** Quotas as admission asks for them: live, once for a burst, and again after a failure. */
+/** Quotas in admission: read live, once for a burst, and again after a failure. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";

@@ -1,4 +1,7 @@
-/** Admission as a host serves it, on a simulated API server that calls it over HTTPS: registered, renewed, shared, gone. */
+/**
+ * Admission on a host, on a simulated API server that calls it over HTTPS: registration, renewal, several replicas,
+ * removal.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
@@ -19,9 +22,9 @@ const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/spar
 type Scene = {
   readonly simulator: Simulator;
   readonly lines: readonly Line[];
-  /** One replica; all listen on the same address in turn. */
+  /** Opens one replica; all listen on the same address in turn. */
   open(everyMs?: number, now?: () => number): Promise<OpenAdmission>;
-  /** Creates an application as a user would, the webhooks called; gives what is stored, or the refusal. */
+  /** Creates an application through the webhooks; returns the stored object, or the refusal. */
   create(name: string, spec?: Readonly<Record<string, unknown>>): Promise<{ status: number; body: unknown }>;
   get(path: string): unknown;
 };

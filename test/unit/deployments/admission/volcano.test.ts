@@ -1,4 +1,7 @@
-/** Volcano's kinds at a host's door, on a simulated API server: what is looked at, how often, and what happens without it. */
+/**
+ * Admission of Volcano's kinds on a host, on a simulated API server: its reads, their number, and its verdicts without
+ * them.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeObject, request } from "../../../../shared/adapters/kubernetes/requests.ts";

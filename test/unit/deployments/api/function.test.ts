@@ -1,4 +1,4 @@
-/** The api function's way to the queue: what is in the way is one line of the log, and no secret of whoever asked. */
+/** The api function's sends to the queue: a failure is one log line, without any secret of the caller. */
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { openDoor } from "../../../../shared/deployments/api/function.ts";

@@ -1,4 +1,6 @@
-/** `rekindle recover` where another controller leads: as a host does, it writes nothing; and on a way with trouble. */
+/**
+ * `rekindle recover` where another controller leads: as a host does, it writes nothing; and with a server in trouble.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Transport } from "../../../../shared/core/http.ts";
@@ -18,7 +20,7 @@ const leads = (stand: Stand, name: string): Promise<void> =>
     spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime: micros(stand.simulator.clock.now()) },
   });
 
-/** A driver runs whose record is gone, and nobody is there. */
+/** Leaves a running driver without its record and without a host. */
 const abandoned = async (stand: Stand): Promise<void> => {
   const host = await stand.host();
   await stand.create(application("app"));
@@ -69,7 +71,7 @@ const how = {
   ...{ graceSeconds: 30, waitMs: 0, dryRun: false },
 };
 
-/** A way on which so many events meet a server that is busy. */
+/** Returns a transport on which the first `times` Events meet a busy server. */
 const busy = (transport: Transport, times: number): Transport => {
   let left = times;
   return {

@@ -1,4 +1,4 @@
-/** The way to a cluster whose record is kept elsewhere: read once, read again when we are not known, and not more often. */
+/** Access to a cluster whose record is stored elsewhere: read once, and read again only when the server answers 401. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, describe, test } from "node:test";

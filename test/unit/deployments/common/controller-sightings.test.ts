@@ -1,4 +1,6 @@
-/** Controllers without a lease, as functions see them: one record for all, looked at again before it is too old. */
+/**
+ * Controllers without a lease, as functions detect them: one record for all environments, renewed before it is too old.
+ */
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
@@ -24,7 +26,7 @@ const operators = [
   { kind: "Job", resource: { group: "batch.volcano.sh", version: "v1", plural: "j", kind: "J" } },
 ];
 
-/** A deployment of functions on a cluster of its own; every standing is another environment of it. */
+/** Opens a deployment of functions on a cluster of its own; each standby stands for another environment. */
 const open = (simulator: Simulator) => {
   const world = { now: 0 };
   const lists: string[] = [];

@@ -1,4 +1,7 @@
-/** One id from a watched event to all that it leads to: through the queue, a step, a delay and back, in lines and in events. */
+/**
+ * One trace id from a watched event to all its consequences: through the queue, a step, a delay and back, in log lines
+ * and in events.
+ */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
@@ -17,7 +20,7 @@ const batch = (body: unknown) => ({
 const idIn = (message: Json | undefined): string =>
   /^00-([0-9a-f]{32})-/.exec(String(message?.["trace"]))?.[1] ?? "none";
 
-/** What the functions print while `act` runs, as they print it. */
+/** Returns the lines that the functions print while `act` runs. */
 const printed = async (t: TestContext, act: () => Promise<unknown>): Promise<readonly Json[]> => {
   const log = t.mock.method(console, "log", () => {});
   await act();

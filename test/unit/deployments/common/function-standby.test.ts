@@ -1,4 +1,4 @@
-/** Functions beside another controller: what was seen of its leases holds for ten seconds, and a look costs little. */
+/** Functions beside another controller: a read of its leases holds for ten seconds. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../../../shared/core/errors.ts";

@@ -1,4 +1,4 @@
-/** A function that polls answers a kubelet where it is told to, and nowhere else. */
+/** A polling function answers a kubelet's probes at its configured address only. */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";

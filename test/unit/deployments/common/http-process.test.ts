@@ -1,4 +1,4 @@
-/** HTTP functions as processes: whom they answer when clients must show a certificate. */
+/** HTTP functions as processes: the clients that they answer when client certificates are required. */
 import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ type Client = Pick<Pair, "cert" | "key">;
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** A client that vouches for itself: who trusts it names its certificate as an authority. */
+/** Returns a client with a self-signed certificate: a server that trusts it names that certificate as an authority. */
 const makeClient = async (name: string): Promise<Client> => {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const cert = await X509CertificateGenerator.createSelfSigned({
@@ -35,7 +35,7 @@ const makeClient = async (name: string): Promise<Client> => {
   return { cert: cert.toString("pem"), key: `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n` };
 };
 
-/** The status, or how the connection was refused. */
+/** Returns the HTTP status, or the error by which the connection was refused. */
 const ask = (port: number, ca: string, client: Partial<Client>): Promise<string> =>
   new Promise((resolve) => {
     const asked = request({ host: "127.0.0.1", port, path: "/healthz", ca, ...client, agent: false }, (response) => {

@@ -1,4 +1,4 @@
-/** The demo's claims against made-up worlds: each is refuted by the world that it forbids. */
+/** The demo's claims against constructed worlds: each claim fails in the world that it forbids. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

@@ -1,4 +1,6 @@
-/** The demo's cluster for other clients: reached at once where it is asked for, and used for other kinds than the story's. */
+/**
+ * The demo's cluster for other clients: reached at once at its address, and used for kinds beside those of the demo.
+ */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -29,7 +31,7 @@ const until = async <T>(look: () => Promise<T | undefined>, told: () => string):
   throw new Error(`not within 15 s:\n${told()}`);
 };
 
-/** Begins it with a kubeconfig of its own; `stop` is Ctrl-C. */
+/** Starts the demo with a kubeconfig of its own; `stop` is Ctrl-C. */
 const started = async (
   folder: string,
   more: readonly string[],
@@ -59,7 +61,7 @@ const inFolder = async (act: (folder: string) => Promise<void>): Promise<void> =
   }
 };
 
-/** Asks the demo's API server as its kubeconfig says. */
+/** Returns a client of the demo's API server, by its kubeconfig. */
 const asker = async ({ kubeconfig, text }: Demo) => {
   const { clusters, users } = await until(
     async () => config.parse(JSON.parse(await readFile(kubeconfig, "utf8"))),

@@ -1,4 +1,4 @@
-/** The demo's story at a hurried tempo: that it holds, that it is read from the API, and that it admits when it does not hold. */
+/** The demo at high speed: its claims hold, they are read from the API, and a failed claim is reported. */
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ const run = async ({ args = [], tempo = hurried, terminal = false, engine, env =
   return { code, text: texts.join(""), warned };
 };
 
-/** No engine at all: somebody else writes into the API, and no function is ever invoked. */
+/** Functions without an engine: `write` writes to the API, and no function is ever invoked. */
 const stranger =
   (write: (transport: Transport) => Promise<void>) =>
   ({ transport }: FunctionSettings): Functions => {
@@ -59,7 +59,7 @@ const untilApplied = async (transport: Transport): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** True when the texts stand in this order. */
+/** Asserts that the texts stand in this order. */
 const inOrder = (text: string, parts: readonly string[]): void => {
   let from = 0;
   for (const part of parts) {

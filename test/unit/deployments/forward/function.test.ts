@@ -1,4 +1,7 @@
-/** The forward function over real parts on the simulated cluster: cursors beside the checkpoints, and what vanished is asked for. */
+/**
+ * The forward function with real parts on the simulated cluster: cursors beside the checkpoints, and keys of objects
+ * that vanished.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
@@ -33,7 +36,7 @@ const open = async () => {
     report: (level: string, message: string): void => void lines.push(`${level} ${message}`),
     send: async (message: Message): Promise<void> => void sent.push(message),
   };
-  /** A window of a new instance, until it has seen enough. */
+  /** Runs a window of a new instance until `enough` is true. */
   const run = async (enough: () => boolean = () => true) => {
     const windows = await windowsOver(parts);
     const stop = new AbortController();

@@ -1,4 +1,7 @@
-/** Whether a watch is no older than what a record holds: only when it has come to what was made since the doubt. */
+/**
+ * Freshness of a watch: it counts as current only when it has reached the versions of the objects that were created
+ * since the doubt.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type CacheFreshness, isUpToDate, markCurrent } from "../../../../shared/deployments/host/cache-freshness.ts";
@@ -6,7 +9,7 @@ import { pods } from "../../../../shared/kube/resources.ts";
 
 const groups = { ...pods, group: "x", plural: "groups" };
 
-/** Of key `a` a pod was made under 100, then another under 200. */
+/** Key `a` has created a pod at version 100, then another at 200. */
 const made = (): CacheFreshness => {
   const firm: CacheFreshness = new Map();
   markCurrent(firm, "a", pods, "100");

@@ -1,4 +1,7 @@
-/** What a host remembers of a key counts while the object says what it said, and what it watches is sorted by labels. */
+/**
+ * The cache of a host: the last record of a key counts while its object is unchanged, and watched objects are indexed
+ * by labels.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

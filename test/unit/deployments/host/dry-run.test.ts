@@ -1,4 +1,4 @@
-/** What a dry run tells: a diff for people of what would change, and nothing of what would not. */
+/** Output of a dry run: a diff of the changes for people, and nothing else. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { paintFor } from "../../../../shared/cli/colour.ts";

@@ -1,11 +1,11 @@
-/** A host that may not do what hosts do says what to change, before it begins; one that may do all says nothing. */
+/** A host without its rights says what to change before it begins; one with all rights says nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { hostRules, type Rule } from "../../../../shared/cli/installation/roles.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { findLacking } from "../../../../shared/deployments/host/granted-rights.ts";
 
-/** A server that answers each question with the next of these; the last one from then on. */
+/** Returns a server that answers each request with the next of these; the last one repeats. */
 const server = (...answers: readonly object[]) => {
   let asked = 0;
   const transport: Transport = {

@@ -1,4 +1,4 @@
-/** What happened to an object once is shown while the object is there, and by nothing of what it was told with before. */
+/** Lasting gauges: a metric of an object's past is exported while the object exists, with its latest labels only. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Figure, MetricSample } from "../../../../shared/core/metric.ts";

@@ -1,4 +1,4 @@
-/** A function's kinds: a family is loaded with the first message for it, and known from then on. */
+/** The kinds of a function: a family is loaded with the first message for it, and stays loaded. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kindNames } from "../../../../shared/deployments/common/kinds.ts";

@@ -1,4 +1,4 @@
-/** The reconcile function over HTTP: a cluster that is away locks no group, and one that is there is worked on. */
+/** The reconcile function over HTTP: an unreachable cluster blocks no message group, and a reachable one is served. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeObject, request } from "../../../../shared/adapters/kubernetes/requests.ts";
@@ -10,7 +10,7 @@ import { onCluster, record, withQueue } from "../surroundings.ts";
 
 const trace = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
 
-/** Nobody listens there. */
+/** No server listens at this address. */
 const nowhere = "http://127.0.0.1:9";
 
 describe("the reconcile function", () => {

@@ -1,4 +1,4 @@
-/** The resync function: everything due in the order of keys, never past its time, and the next run goes on. */
+/** The resync function: all due keys in order, within its time limit, and the next run continues. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
@@ -35,7 +35,7 @@ const open = async (count: number) => {
   return { parts, scope, sent, lines, checkpoints, transport, names };
 };
 
-/** Time that is over after so many looks at it. */
+/** Returns a time limit that is over after `looks` checks. */
 const after = (looks: number) => {
   let seen = 0;
   return (): boolean => {
@@ -70,7 +70,7 @@ describe("a sweep", () => {
 
   test("that has no time for all goes on in the next run, and the one after begins anew", async () => {
     const { parts, sent, names, lines, checkpoints } = await open(120);
-    // Two looks while listing, then one before each fifty.
+    // Two checks while listing, then one before each fifty keys.
     const first = await sweepOnce(parts, "run-1", after(3));
     assert.deepEqual([first.sent, shown(sent)], [50, names.slice(0, 50)]);
     assert.ok(lines.some((line) => line.startsWith("warn resync: out of time")));
@@ -80,7 +80,7 @@ describe("a sweep", () => {
     assert.equal(second.sent, 100);
     sent.length = 0;
     await sweepOnce(parts, "run-3", () => false);
-    // Every namespace has a config map of its own, which was among the second hundred.
+    // The namespace has a ConfigMap of its own, which was among the second hundred.
     assert.equal(shown(sent)[0], names[29]);
     sent.length = 0;
     await sweepOnce(parts, "run-4", () => false);
@@ -115,7 +115,7 @@ describe("a sweep", () => {
     const key = { cluster: "c1", kind: "ConfigMap", namespace: "default" };
     await store.save({ ...key, name: first }, record, undefined);
     await store.save({ ...key, name: "app-gone" }, { ...record, uid: "old" }, undefined);
-    // A cursor is no application's record.
+    // A cursor is not the record of an application.
     await store.save({ ...key, kind: "Cursor", name: "configmaps" }, record, undefined);
     await resync(scope, "run-1");
     assert.deepEqual(shown(sent), ["app-001", "app-gone"]);

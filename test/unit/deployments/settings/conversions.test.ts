@@ -1,4 +1,4 @@
-/** What a deployment decides for Spark's kinds and for recovery: flags of a host and variables of functions say the same. */
+/** Settings of a deployment for Spark's kinds and for recovery: flags of a host and variables of functions agree. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

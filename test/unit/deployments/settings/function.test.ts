@@ -1,4 +1,7 @@
-/** The functions' environment: each is asked for what it uses, and every mistake is named in one line without its value. */
+/**
+ * The functions' environment: each function needs only the variables that it uses, and every mistake is one line
+ * without the value.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Settings from flags, environment and file: precedence, origins, and a clear line for each mistake. */
+/** Settings from flags, environment and file: precedence, origins, and one line for each mistake. */
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

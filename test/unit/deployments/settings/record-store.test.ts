@@ -1,4 +1,4 @@
-/** Where records are kept, as it is written. */
+/** The syntax of the setting for the store of records. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { place } from "../../../../shared/deployments/settings/record-store.ts";

@@ -1,4 +1,7 @@
-/** The flags of Volcano's controller manager on the host's own command line: its deployment's arguments can stay as they are. */
+/**
+ * The flags of Volcano's controller manager on the host's command line: the arguments of its Deployment can stay
+ * unchanged.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";

@@ -1,4 +1,7 @@
-/** The RestSubmitter by its contract: what is made, whose it is, that it is made once, and who may ask for it. */
+/**
+ * The RestSubmitter by its contract: the created objects, their owner, one creation per submission, and authorized
+ * callers.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** The wake function: a due timer becomes a key under its own id, and only what could not be sent comes again. */
+/**
+ * The wake function: a due timer becomes a key under its own id, and only a message that could not be sent comes again.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../../shared/core/key.ts";

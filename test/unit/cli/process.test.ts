@@ -15,7 +15,7 @@ const state = ({ store }: Simulator, name: string): string => {
   return stateOf(item === undefined ? undefined : JSON.parse(JSON.stringify(item)));
 };
 
-/** Time runs twenty times as fast as it is. */
+/** Scripts of the pods, on a machine whose time runs twenty times as fast. */
 const scripts = {
   page: [{ hangs: true }],
   retried: [{ hangs: true }, { jobMs: 2_000 }],

@@ -1,4 +1,7 @@
-/** Keys, groups and deduplication ids: which messages the queue may drop within five minutes, and which not. */
+/**
+ * Keys, groups and deduplication ids: messages that the queue may drop within five minutes, and those that it must
+ * keep.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { dedupe, groupOf, type Key, textOf } from "../../../shared/core/key.ts";

@@ -140,7 +140,7 @@ export const cronJob = (name: string, script: object, spec: Readonly<Record<stri
 /** The namespace of the records of cluster-scoped objects. */
 export const home: Obj = { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } };
 
-/** The queue of jobs that name none. */
+/** The default queue, for jobs that name none. */
 export const queue: Obj = {
   apiVersion: "scheduling.volcano.sh/v1beta1",
   kind: "Queue",

@@ -189,7 +189,7 @@ const without = (right: Right): readonly Rule[] =>
 
 class Refused extends Error {}
 
-/** Returns the stand with a `turn` that throws after the first refusal, which is all that the test needs. */
+/** Returns the stand with a `turn` that throws after the first refusal. */
 const untilRefused = (stand: Stand, { refused }: Way): Stand => {
   const turn = async (ms: number): Promise<void> => {
     if (refused.length > 0) throw new Refused(refused.join(", "));

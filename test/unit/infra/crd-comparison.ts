@@ -41,8 +41,8 @@ const childrenOf = (mine: Fields, theirs: Fields, path: Path): readonly Differen
 };
 
 /**
- * Lists every place where two schemas differ. A field that preserves unknown fields in ours equals any field of the
- * same type.
+ * Lists every place where two schemas differ. A field that preserves unknown fields in Rekindle's schema equals any
+ * field of the same type.
  */
 export const differences = (mine: Fields, theirs: Fields, path: Path = []): readonly Difference[] => {
   if (mine["x-kubernetes-preserve-unknown-fields"] === true) {

@@ -35,7 +35,7 @@ const witness = (
   return { due, wrong };
 };
 
-/** Waits until messages of dead senders are delivered again and a resync has sent every key. */
+/** Advances time until messages of dead senders are delivered again, and takes a resync in between. */
 const settle = async (street: Street): Promise<void> => {
   await street.pass(100_000);
   await street.resync();

@@ -1,4 +1,4 @@
-/** Requests, sends and log lines carry the id of their message, however many messages are under way at once. */
+/** Requests, sends and log lines carry the trace of their message, however many messages are under way at once. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";

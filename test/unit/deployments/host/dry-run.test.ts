@@ -1,4 +1,4 @@
-/** Output of a dry run: a diff of the changes for people, and nothing else. */
+/** Output of a dry run: only the changes of a plan, as a diff or as lines of JSON. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { paintFor } from "../../../../shared/cli/colour.ts";

@@ -119,7 +119,8 @@ describe("a sweep", () => {
     await store.save({ ...key, kind: "Cursor", name: "configmaps" }, record, undefined);
     await resync(scope, "run-1");
     assert.deepEqual(shown(sent), ["app-001", "app-gone"]);
-    // Something waits for it to be taken up, which its name tells.
+    // An object of an `errand` watch waits for the first object, which its name tells, so the resync sends that key,
+    // too.
     sent.length = 0;
     const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
     await request(transport, "POST", "/api/v1/namespaces/default/secrets", {

@@ -35,7 +35,7 @@ export type Ward = {
   readonly records: readonly [own: unknown, other: unknown];
   /** Takes steps in a copy of the world in which the first object has this record. */
   treat(record: unknown, how: Treatment): Promise<Outcome>;
-  /** Returns every object of the second application as one text, and its value at the start. */
+  /** Returns every object about the second one as one text, and its value at the start. */
   picture(): string;
   readonly opening: string;
   get(kind: string, name: string): unknown;
@@ -43,13 +43,13 @@ export type Ward = {
 
 export type Making = {
   readonly kind: string;
-  /** The objects that are applied, for both applications. */
+  /** The objects that are applied: both, and those that both need. */
   readonly objects: readonly Obj[];
   readonly scripts: Scripts;
   /** Steps of each object; `pauseMs` passes after each round. */
   readonly rounds: number;
   readonly pauseMs: number;
-  /** The first pod of this role of the first application ends with this exit code before the records are taken. */
+  /** The first pod of this role of the first object ends with this exit code before the records are taken. */
   readonly kill?: { readonly role: string; readonly code: number };
 };
 

@@ -1,6 +1,4 @@
-/**
- * Executors of a server whose container was restarted: those of an earlier JVM are deleted and left out of the status.
- */
+/** Executors of a server whose container was restarted: those of an earlier JVM are deleted and not counted. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";

@@ -7,7 +7,7 @@ import { executor, uidOf } from "../../executors/pods.ts";
 import { at, both, failed, living, type Row, status, tested } from "../attended.ts";
 import { application, decided, driver, eight, pod, remembered, said } from "../fixtures.ts";
 
-/** Why executors were lost. */
+/** Loss reasons of executors. */
 const accounts: readonly Row[] = [
   { why: "executors that are new are remembered, and nothing is asked", executors: both, does: [] },
   {

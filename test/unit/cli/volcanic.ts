@@ -1,4 +1,7 @@
-/** Volcano as its manifests install it: controllers, webhook server, a scheduler that places pods, and nine webhook configurations. */
+/**
+ * Volcano as its manifests install it: controllers, webhook server, a scheduler that places pods, and nine webhook
+ * configurations.
+ */
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { make } from "./terminal.ts";
 import { type Deployed, hook, type Living, pass, renewed, settle, workload } from "./upstreams.ts";

@@ -1,4 +1,7 @@
-/** `rekindle recover` and foreign records for Volcano's kinds, beside a host: as for applications, each in its kind's own words. */
+/**
+ * `rekindle recover` and foreign records for Volcano's kinds, beside a host: as for applications, in the words of each
+ * kind.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";

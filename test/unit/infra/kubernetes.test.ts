@@ -1,5 +1,6 @@
 /**
- * The manifests: least rights for each function, and no container that runs as root or writes to its root file system.
+ * The manifests: least rights for each function, and containers without privilege escalation, capabilities or a
+ * writable root file system.
  */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Freshness of a watch: it counts as current only when it has reached the versions of the objects that were created
- * since the doubt.
+ * Freshness of the watch cache: the doubt about a key ends when the watch reaches the version of an object that a step
+ * of the key created since.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -9,7 +9,7 @@ import { pods } from "../../../../shared/kube/resources.ts";
 
 const groups = { ...pods, group: "x", plural: "groups" };
 
-/** Key `a` has created a pod at version 100, then another at 200. */
+/** Steps of key `a` have created a pod at version 100, then another at 200. */
 const made = (): CacheFreshness => {
   const firm: CacheFreshness = new Map();
   markCurrent(firm, "a", pods, "100");

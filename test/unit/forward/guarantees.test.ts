@@ -1,4 +1,7 @@
-/** A watch's guarantees through the forwarder, on the simulator; `npm run conformance` tries the same on a real API server. */
+/**
+ * The promises of a forwarder about a watch, on the simulator; `npm run conformance` tests the same on a real API
+ * server.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openSimulator } from "../../../shared/simulator/open.ts";

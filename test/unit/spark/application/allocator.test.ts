@@ -1,4 +1,6 @@
-/** Limits of Rekindle as a run's allocator: ids of one run, executors of one step, and single tasks after a lack of memory. */
+/**
+ * Limits of Rekindle as a run's allocator: ids of one run, executors of one step, single tasks after a lack of memory.
+ */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

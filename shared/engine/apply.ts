@@ -1,5 +1,5 @@
 /**
- * Doing what was decided: one applier per effect, each safe to run twice, none started after the fence.
+ * Applies the effects of a plan: one applier per kind of effect, each safe to run twice, none started after the fence.
  *
  * Keeps R3: every effect is fenced and idempotent, so deciding it twice does it once.
  */
@@ -12,29 +12,29 @@ import type { Chance, Clock, Cluster } from "./ports.ts";
 import type { Within } from "./reads/queries.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
 
-/** What appliers work with: `until` is the fence on the monotonic clock, after which nothing starts. */
+/** The dependencies of the appliers. `until` is the fence on the monotonic clock: no effect starts after it. */
 export type ApplyContext = {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly until: number;
-  /** API server's clock at the step's start, epoch ms. */
+  /** The API server's clock at the step's first read, epoch ms. */
   readonly now: number;
-  /** In whose name events are told; absent: in our own. */
+  /** The component that the Events name as their source; absent: Rekindle's own. */
   readonly component?: string | undefined;
-  /** Id of the trace that events are told under; absent: of none. */
+  /** Id of the trace that the Events carry; absent: none. */
   readonly trace?: string | undefined;
-  /** Told what was created, as the server answered. */
+  /** Called with each created object, as the server answered it. */
   readonly made?: ((resource: Resource, object: Stored) => void) | undefined;
-  /** Makes what nobody may decide or remember: see `Chance`. */
+  /** Makes the secret values of a created object: see `Chance`. */
   readonly chance?: Chance | undefined;
-  /** Makes the body of what is created, within the budget of a decision; absent: at once. */
+  /** Builds the body of an object to create, within the budget of a decision; absent: builds it directly. */
   readonly within?: Within | undefined;
 };
 
 export type Done =
   | { readonly did: "done" }
   | { readonly did: "refused"; readonly refusal: Refusal }
-  /** An optional effect that was not to be had; told, and no more. */
+  /** An optional effect was skipped; the step reports it and goes on. */
   | { readonly did: "passed"; readonly trouble: Trouble }
   | { readonly did: "troubled"; readonly trouble: Trouble };
 
@@ -49,7 +49,7 @@ const refOf = (effect: Creation): Ref => {
   return { resource: effect.resource, name, ...(namespace === undefined ? {} : { namespace }) };
 };
 
-/** Ours is what an owner reference with our UID says; a label alone could be anybody's. */
+/** An owner reference with the owner's UID proves ownership; a label alone does not, because any client can set it. */
 const ownedBy = (object: Obj, uid: string): boolean =>
   object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 
@@ -58,7 +58,10 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
   refusal: { effect, status: error.status, reason: error.reason, message: error.message },
 });
 
-/** The name is taken: by the same act done before (adopt), by an earlier attempt that is still going (wait), or by a stranger. */
+/**
+ * Handles AlreadyExists: adopts the object if it is of the same attempt (the effect ran before), waits for an object of
+ * an earlier attempt to be deleted, and answers with a refusal if another owner has the name.
+ */
 const whose = async (hands: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const ref = refOf(effect);
   const { value: there } = await hands.cluster.get(ref);
@@ -77,7 +80,10 @@ const whose = async (hands: ApplyContext, effect: Creation, object: Obj): Promis
 
 const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
 
-/** The object with what is made by chance; it is created only where there is none, and so made once. */
+/**
+ * Returns the whole object with its random secret values. A create succeeds only where no object exists, so the values
+ * are stored once.
+ */
 const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect: Creation): Promise<Obj> => {
   const { fresh, body } = effect;
   const object = body === undefined ? effect.object : await within(() => wholeOf(effect));
@@ -86,7 +92,7 @@ const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect
   return { ...object, data: { ...Object(object["data"]), ...(await chance(fresh)) } };
 };
 
-/** A refusal is asked for twice: one odd answer must not end an application. */
+/** Sends a refused create a second time, so that one wrong answer does not end an application. */
 const createTwice = async (hands: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const once = async (): Promise<Done> => {
     const stored = await hands.cluster.create(refOf(effect), object);
@@ -117,7 +123,7 @@ const create = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
   }
 };
 
-/** Rights, limits and kinds that are not there stay so for the next tries, too. */
+/** True of 403 and 404: missing rights, used-up quota and unserved kinds are the same for the next tries. */
 const isDenied = (cause: unknown): cause is ApiError =>
   cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
 
@@ -133,17 +139,20 @@ const tryOnce = async (hands: ApplyContext, effect: Creation): Promise<Done> => 
   }
 };
 
-/** What is optional holds nothing up for a reason that will last; of one odd answer it is not given up either. */
+/** Tries an optional creation twice: a lasting reason skips it at once, and a single wrong answer does not. */
 const tryCreate = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
   const first = await tryOnce(hands, effect);
   if (first.did !== "passed" || hands.clock.monotonic() > hands.until) return first;
   const second = await tryOnce(hands, effect);
-  // Two answers that differ are both odd.
+  // If the two answers differ, neither is trusted.
   const agree = second.did !== "passed" || second.trouble.reason === first.trouble.reason;
   return agree ? second : { did: "troubled", trouble: second.trouble };
 };
 
-/** The version to be deleted after it: still the one that was looked at, and nothing but our word on it. */
+/**
+ * Writes the `lastWord` of a deletion into the status of the object. Returns the resourceVersion that the deletion then
+ * requires, so that no other write comes in between.
+ */
 const lastWord = async (
   { cluster }: ApplyContext,
   { ref, resourceVersion, lastWord: word }: Extract<Effect, { do: "delete" }>,
@@ -152,7 +161,7 @@ const lastWord = async (
   try {
     return (await cluster.patchStatus(ref, resourceVersion, word)).metadata.resourceVersion;
   } catch (cause) {
-    // Whoever may not write it ends it without a word.
+    // Without the right to write the status, the object is deleted without it.
     if (isDenied(cause)) return resourceVersion;
     throw cause;
   }
@@ -170,7 +179,10 @@ const remove = async (hands: ApplyContext, effect: Extract<Effect, { do: "delete
   return done;
 };
 
-/** What has changed since it was looked at is decided on again: the server's 409 is a trouble like any other. */
+/**
+ * Sends a patch. If the object has changed since it was read, the server answers 409; that is a trouble, and the next
+ * step decides again.
+ */
 const patch = async (hands: ApplyContext, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
   const { ref, uid, resourceVersion } = effect;
   try {
@@ -183,7 +195,10 @@ const patch = async (hands: ApplyContext, effect: Extract<Effect, { do: "patch" 
   }
 };
 
-/** Telling is never in the way of doing: an event that cannot be written is not worth a second try. */
+/**
+ * Writes an Event. An Event that the server refuses, forbids or already has is not sent again, because Events must not
+ * hold up effects.
+ */
 const record = async (hands: ApplyContext, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
   const { component, trace, now } = hands;
   const telling = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
@@ -223,7 +238,9 @@ const run = (hands: ApplyContext, effect: Effect): Promise<Done> => {
 
 const doingOf = (effect: Effect): Doing => ({ do: effect.do, kind: kindOf(effect) });
 
-/** One effect, not started after the fence (R3: a paused winner does nothing once it has been paused too long). */
+/**
+ * Applies one effect, unless the fence has passed (R3: a step that was paused too long after its save writes nothing).
+ */
 export const apply = async (hands: ApplyContext, effect: Effect): Promise<Done> => {
   if (hands.clock.monotonic() > hands.until) return late;
   try {
@@ -233,7 +250,7 @@ export const apply = async (hands: ApplyContext, effect: Effect): Promise<Done> 
   }
 };
 
-/** All effects of a stage, at most `parallel` in flight. */
+/** Applies all effects of a stage, at most `parallel` at once. */
 export const applyStage = async (
   hands: ApplyContext,
   stage: readonly Effect[],

@@ -1,16 +1,22 @@
-/** A batch of messages: those of one key are one step, keys do not wait for each other, and only the failed come back. */
+/**
+ * Takes a batch of messages: the messages of one key are one step, keys run in parallel, and only the messages of
+ * failed steps are delivered again.
+ */
 import { type Message, textOf } from "../core/key.ts";
 import { idOf } from "../core/trace.ts";
 import { step } from "./step.ts";
 import { along, type Ending, type World } from "./world.ts";
 
-/** The one message that stands for several of a key: the newest, with the least tries, for anything new starts afresh. */
+/**
+ * Merges the messages of one key: the newest one, with the fewest tries of all, because a new message starts the
+ * backoff again.
+ */
 export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const tries = Math.min(...messages.map((message) => message.tries ?? 0));
   const { tries: _, watched, ...newest } = messages[messages.length - 1] ?? messages[0];
-  // One that was not watched asks for a look at what is.
+  // A message without `watched` asks for live reads.
   const all = watched === true && messages.every((message) => message.watched === true);
-  // Of two notices of one node the earlier end counts.
+  // Of two notices about one node, the earlier end counts.
   const until = Math.min(...messages.map((message) => message.until ?? Number.POSITIVE_INFINITY));
   const ends = Number.isFinite(until) ? { until } : {};
   return { ...newest, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...ends };
@@ -28,13 +34,16 @@ const byKey = (batch: readonly Envelope[]): readonly (readonly Envelope[])[] => 
   return [...groups.values()];
 };
 
-/** Ids of the other traces that this step is for. */
+/** Ids of the traces of the other messages that this step serves. */
 const others = (messages: readonly Message[], own: Message): { readonly also?: readonly string[] } => {
   const traces = new Set(messages.flatMap(({ trace }) => (trace === undefined || trace === own.trace ? [] : [trace])));
   return traces.size === 0 ? {} : { also: [...traces].map(idOf) };
 };
 
-/** The step of a key's messages, told at the given level; undefined when it could not even arrange to come back. */
+/**
+ * Takes one step for the messages of a key and reports it at the given level; undefined if the step threw, because it
+ * could not even requeue the key.
+ */
 export const take = async (
   world: World,
   messages: readonly Message[],
@@ -57,7 +66,10 @@ export const take = async (
   });
 };
 
-/** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */
+/**
+ * Returns the ids of the messages that must be delivered again: all messages of each key whose step failed, and no
+ * others.
+ */
 export const takeBatch = async (world: World, batch: readonly Envelope[]): Promise<readonly string[]> => {
   const failed = await Promise.all(
     byKey(batch).map(async (group) => {

@@ -1,10 +1,16 @@
-/** A step of a key with neither an object nor a record: an object that every cluster has is made, anything else is nothing. */
+/**
+ * The step of a key with neither object nor record: creates the objects that every cluster has (`founding`), and does
+ * nothing for any other key.
+ */
 import { applyStage } from "./apply.ts";
 import type { StepContext } from "./context.ts";
 import { requeue } from "./requeue.ts";
 import type { Ending } from "./world.ts";
 
-/** Nothing is saved first: names are fixed, whoever makes the object, and its own watch event leads on. */
+/**
+ * Creates the objects that the operator founds under this name. Nothing is saved first: the names are fixed, any
+ * process may create them, and their own watch events bring the next step.
+ */
 export const found = async ({
   world,
   message,
@@ -12,7 +18,8 @@ export const found = async ({
 }: Pick<StepContext, "world" | "message" | "operator">): Promise<Ending> => {
   const stage = operator.founding?.(message.name) ?? [];
   if (stage.length === 0 || world.shadow !== undefined) return { did: "nothing", why: "neither object nor checkpoint" };
-  // Its steps need a record. Where none can be kept, the first job that asks for the object is told what is missing.
+  // Steps of such an object need a record. While its namespace is missing, the first job that needs the object reports
+  // that.
   if ((await world.checkpoints.homed?.()) === false)
     return { did: "nothing", why: "the namespace of its record is missing" };
   const { cluster, clock, timing } = world;

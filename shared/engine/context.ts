@@ -1,4 +1,4 @@
-/** What a step carries along: the world it acts in, what it saw at first, and what of it is stored so far. */
+/** The context of a step: the world that it acts in, its observation, and its stored record. */
 import type { Message } from "../core/key.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
@@ -9,10 +9,13 @@ import type { CheckpointRecord, Version } from "./ports.ts";
 import type { SubmissionSlot } from "./submission-slots.ts";
 import type { World } from "./world.ts";
 
-/** What the step has stored so far; a save replaces it. */
+/** The record as the step has last stored it; a save replaces it. */
 export type StoredRecord = { readonly record: CheckpointRecord | undefined; readonly version: Version | undefined };
 
-/** A plan as the engine carries it out; `closing`: with it an order to end everything is carried out, or only updates keep the record. */
+/**
+ * A plan as the engine carries it out. `closing`: "cleanup" if the plan completes a cleanup order, "updates" if only
+ * undelivered updates keep the record.
+ */
 export type StepPlan = Plan<unknown> & { readonly closing?: "cleanup" | "updates" };
 
 export type StepContext = {
@@ -22,17 +25,17 @@ export type StepContext = {
   readonly observation: Observation;
   /** Monotonic time at which the step began. */
   readonly began: number;
-  /** Monotonic time of `observation.now`, or before: that of its first look, or of what it remembers. */
+  /** Monotonic time of `observation.now`, or earlier: the time of the first read, or that of the cached answer. */
   readonly looked: number;
-  /** It looked again, for the first time it took too long. */
+  /** True when the step has read again because the first attempt took too long. */
   readonly slow?: boolean;
-  /** The plan whose status was written before anything of it was done, and was the lock. */
+  /** The plan whose status was written before its effects, as the lock. */
   readonly shown?: Plan<unknown>;
-  /** Its place among those that submit; absent where nothing bounds them. */
+  /** The step's submission slot; absent if the number of parallel submissions is not limited. */
   readonly turn?: SubmissionSlot | undefined;
 };
 
-/** What appliers of this step work with, until the given monotonic time. */
+/** Returns the dependencies of this step's appliers; `until` is the fence, monotonic. */
 export const applyContextOf = ({ world, operator, observation, message }: StepContext, until: number): ApplyContext => {
   const { trace } = message;
   const { cluster, clock, chance } = world;

@@ -1,33 +1,34 @@
 /**
- * Decisions wait here for the event loop: namespaces take turns, and decisions run in slices, between which the loop serves
- * everybody else. One watchdog guards a slice, for the start of its thread may cost more than a decision.
+ * The queue of decisions in one process. Namespaces take turns, and decisions run in slices, between which the event
+ * loop serves all other work. One watchdog guards a whole slice, because starting its thread may cost more than a
+ * decision.
  */
 
-/** One part of a decision, from one read to the next. `run` catches what its work throws. */
+/** One part of a decision, from one read to the next. `run` catches the errors of its work. */
 export type DecisionPart = {
   readonly namespace: string;
-  /** What it may take, ms, asked when its turn has come. */
+  /** The time that the part may take, ms; read when its turn comes. */
   readonly budgetMs: () => number;
   readonly run: () => void;
-  /** The guard stopped it in its middle. */
+  /** Called when the guard has stopped the part. */
   readonly stopped: (cause: unknown) => void;
 };
 
-/** Runs work, and throws when it takes longer than `ms`. */
+/** Runs work, and throws if it takes longer than `ms`. */
 export type SliceGuard = (ms: number, work: () => void) => void;
 
 type Settings = {
   readonly guard: SliceGuard;
-  /** After so long, monotonic ms, a slice begins no other part. 0: each part is a slice of its own. */
+  /** Monotonic ms after which a slice begins no other part. 0: each part is a slice of its own. */
   readonly sliceMs: number;
   readonly clock: () => number;
-  /** Runs work after the event loop has served what waits for it. */
+  /** Runs work after the event loop has served its pending events. */
   readonly later: (work: () => void) => void;
 };
 
 export type DecisionQueue = { add(part: DecisionPart): void };
 
-/** Parts by namespace, the namespace whose turn it is first. */
+/** Parts by namespace; the namespace whose turn is next comes first. */
 type Waiting = Map<string, DecisionPart[]>;
 
 const put = (waiting: Waiting, part: DecisionPart): void => {
@@ -36,7 +37,7 @@ const put = (waiting: Waiting, part: DecisionPart): void => {
   waiting.set(part.namespace, parts);
 };
 
-/** The first part of the namespace whose turn it is, unless it may take more than the slice still has. */
+/** Takes the first part of the next namespace, unless its budget is longer than `mostMs`. */
 const take = (waiting: Waiting, mostMs: number): DecisionPart | undefined => {
   for (const [namespace, parts] of waiting) {
     const [part] = parts;
@@ -64,7 +65,7 @@ export const openDecisionQueue = ({ guard, sliceMs, clock, later }: Settings): D
     if (current === undefined) return;
     const budgetMs = current.budgetMs();
     try {
-      // The part that begins last has its whole budget, too.
+      // The last part that begins in the slice has its whole budget, too.
       guard(budgetMs + sliceMs, () => {
         while (current !== undefined) {
           current.run();

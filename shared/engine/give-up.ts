@@ -1,4 +1,4 @@
-/** Gives up a message whose steps never succeed: an event on the object says so, and no queue has to hold the message. */
+/** Gives up a message whose steps never succeed: an Event on the object says so, and the message leaves the queue. */
 
 import type { Message } from "../core/key.ts";
 import { textOf } from "../core/key.ts";
@@ -7,7 +7,7 @@ import { readLive } from "./reads/live.ts";
 import { publishTrouble } from "./requeue.ts";
 import type { World } from "./world.ts";
 
-/** Tells the trouble as an event, and in the record, which a resync then finds unfinished. */
+/** Writes the trouble as an Event and into the record, so that a resync finds the key unfinished. */
 export const giveUp = async (world: World, message: Message, trouble: Trouble): Promise<void> => {
   world.report("error", "gave up on a key until its next event or resync", { key: textOf(message), ...trouble });
   const operator = world.operatorOf(message.kind);

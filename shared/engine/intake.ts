@@ -1,6 +1,7 @@
 /**
- * From what a queue delivered to steps: what is no message is dropped, and what is delivered again and again is first
- * sent for alone, then let go of. So neither a bad message nor a bad object locks a group or harms its neighbours.
+ * Turns deliveries of a queue into steps. A body that is no message is dropped. A message that is delivered again and
+ * again is first sent on its own, then given up, so that neither a bad message nor a bad object blocks its group or
+ * other keys.
  */
 import { dedupe, groupOf, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
@@ -10,14 +11,14 @@ import { isNewer, readMessage } from "./message.ts";
 import { type RequeueContext, requeue } from "./requeue.ts";
 import { along, type World } from "./world.ts";
 
-/** A delivery: its text is not yet believed. `received` counts the deliveries, this one included. */
+/** One delivery; its body is not parsed yet. `received` counts the deliveries, this one included. */
 export type Delivered = { readonly id: string; readonly body: string; readonly received: number };
 
-/** A message that came back this often is not taken together with others any more. */
+/** A message that was delivered more often than this is not taken together with others. */
 const patience = 3;
-/** The reason of one that was sent for alone. */
+/** The reason of a message that was sent on its own. */
 const alone = "alone: its steps did not finish";
-/** Our messages are keys: nothing longer is parsed. */
+/** Longest body that is parsed, characters; Rekindle's messages are keys and shorter than that. */
 export const longestBody = 8_192;
 
 type Read = Envelope & { readonly received: number };
@@ -38,17 +39,20 @@ const keyOf = ({ cluster, kind, namespace, name, until }: Message): Omit<Message
   ...(until === undefined ? {} : { until }),
 });
 
-/** Keys that were held up together come back at different times, from 1 to 17 s. */
+/**
+ * Returns the delay of a key that is sent on its own, from 1 to 17 s, so that keys that failed together come back
+ * apart.
+ */
 const apartMs = (message: Message): number => 1_000 * (1 + (Number.parseInt(groupOf(message).slice(0, 4), 16) % 17));
 
-/** `cause`: what kept it from being sent for alone. */
+/** The trouble of a message that is given up. `cause`: the error of sending it on its own. */
 const troubleOf = (received: number, cause: unknown): Trouble => {
   const why = cause instanceof Error ? cause.message : "see the log";
   const message = `steps for this object were begun ${received} times in a row and did not finish: ${why}`;
   return { reason: "StepsFailed", message };
 };
 
-/** True when the messages need not be delivered again. */
+/** Sends the key on its own, or gives it up. True if the messages need not be delivered again. */
 const setAside = async (world: World, messages: readonly Read[]): Promise<boolean> => {
   const [first] = messages;
   if (first === undefined) return true;
@@ -86,14 +90,14 @@ const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
   return [...groups.values()];
 };
 
-/** What a later version sent is left to be delivered to one, and what is for us. */
+/** Separates the messages of a newer version, which stay in the queue for it, from those that this version takes. */
 const sorted = ({ report }: Pick<World, "report">, delivered: readonly Delivered[]) => {
   const left = delivered.filter(({ body }) => body.length <= longestBody && isNewer(body)).map(({ id }) => id);
   for (const id of left) report("warn", "left a message for the newer Rekindle that sent it", { id });
   return { left, ours: delivered.filter(({ id }) => !left.includes(id)) };
 };
 
-/** When no step can even be begun, its keys come back later like any that the platform is in the way of. */
+/** Requeues all keys when no step can begin (trouble with the platform). Returns the ids to deliver again. */
 export const postpone = async (
   desk: RequeueContext,
   delivered: readonly Delivered[],
@@ -111,13 +115,16 @@ export const postpone = async (
   return [...left, ...failed.flat()];
 };
 
-/** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */
+/**
+ * Takes the deliveries of a queue. Returns the ids of the messages that must be delivered again: all messages of each
+ * failed key, and no others.
+ */
 export const intake = async (world: World, delivered: readonly Delivered[]): Promise<readonly string[]> => {
   const { left, ours } = sorted(world, delivered);
   const groups = groupsOf(read(world, ours));
   const isWorn = (group: readonly Read[]): boolean => group.some(({ received }) => received > patience);
   const fresh = groups.filter((group) => !isWorn(group));
-  // What may end this invocation is set aside before anything else is begun.
+  // Keys that may end this invocation are set aside before any step begins.
   const aside = await Promise.all(
     groups.filter(isWorn).map(async (group) => {
       const [first] = group;

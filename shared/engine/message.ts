@@ -1,4 +1,4 @@
-/** The door for messages: what a queue carries is parsed before its key is believed. */
+/** Parses messages: the body of a queue's message is checked before its key is used. */
 import * as z from "zod";
 import type { Message } from "../core/key.ts";
 import { traceForm } from "../core/trace.ts";
@@ -15,14 +15,17 @@ const shape = z.object({
   fresh: z.literal(true).optional(),
   tries: z.number().int().min(0).optional(),
   until: z.number().int().min(0).optional(),
-  // Only logs need it: a message is no poison for it.
+  // Only logs need the trace: a bad one does not make the message invalid.
   trace: z.string().regex(traceForm).optional().catch(undefined),
 });
 
-/** The schema of what this version sends and reads. The first one is not written: whoever changes it writes a later one. */
+/**
+ * The schema of the messages that this version sends and reads. Messages of schema 1 do not carry the number; later
+ * schemas must.
+ */
 const schema = 1;
 
-/** Of every schema: whose it is can always be told. */
+/** The fields that messages of every later schema have. */
 const later = z.looseObject({
   schema: z
     .number()
@@ -33,7 +36,7 @@ const later = z.looseObject({
   name: word,
 });
 
-/** True for a message of a later Rekindle's: who knows its schema shall have it. */
+/** True for a message of a newer version of Rekindle, which must take it. */
 export const isNewer = (text: string): boolean => {
   if (!text.includes('"schema"')) return false;
   try {
@@ -43,7 +46,7 @@ export const isNewer = (text: string): boolean => {
   }
 };
 
-/** The message in a queue's text, or undefined when it is none: poison, to be told and acknowledged. */
+/** Returns the message in a body, or undefined if it is not one; the caller reports and acknowledges such a body. */
 export const readMessage = (text: string): Message | undefined => {
   try {
     const { resourceVersion, fresh, tries, until, trace, ...message } = shape.parse(JSON.parse(text));

@@ -1,4 +1,4 @@
-/** What a step knows of its key before anything is decided: the object, its record, and whose they are. */
+/** The observation of a step: the object, the record and the server time, as the step first read them. */
 import type { Key } from "../core/key.ts";
 import type { Ref, Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
@@ -9,30 +9,33 @@ import type { Defect } from "./recovery/classify.ts";
 import { recoveryOf } from "./settings.ts";
 import type { World } from "./world.ts";
 
-/** What is known of a key before anything is decided. */
+/** The state of a key before any decision. */
 export type Observation = {
-  /** The object that the memory is about; undefined when it is gone (or another of its name has come). */
+  /** The object that the memory is about; undefined if it is gone or another object has its name. */
   readonly object: Stored | undefined;
-  /** Another object now has the name: when the old one's memory is settled, it is its turn. */
+  /** True if another object has the name. Its own steps begin when the record of the old object is settled. */
   readonly successor: boolean;
   /** UID of that other object. */
   readonly replacementUid?: string;
   readonly uid: string;
   readonly record: CheckpointRecord | undefined;
   readonly version: Version | undefined;
-  /** That there is no record was only presumed: the first save, which succeeds only where none is, finds out. */
+  /** No record was read: the step assumes that there is none. The first save succeeds only if that is true. */
   readonly assumedNew: boolean;
-  /** Object and record are those that this process remembers: see reads/cached.ts. */
+  /** Set if object and record, or a new object, come from this process's cache: see reads/. */
   readonly cachedAt?: Epoch;
-  /** What was watched may answer looks, and only a `staleSafe` plan is carried out. */
+  /** The watch may answer the queries of decisions, and only a `staleSafe` plan is carried out. */
   readonly fromCache?: true;
   readonly memory: unknown;
   readonly now: number;
-  /** What is missing may come back until then: the record says so, or is not there although there was something. */
+  /**
+   * The recovery window, in which a missing object may still appear: from the record, or because the object has a
+   * status but no record.
+   */
   readonly returning: Returning | undefined;
 };
 
-/** A record that cannot be gone on with as it is, and the object of its name. */
+/** A record that cannot be used as it is, and the object of its name. */
 export type BrokenRecord = {
   readonly ill: Defect;
   readonly version: Version | undefined;
@@ -51,7 +54,7 @@ export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
   name: key.name,
 });
 
-/** A sound record, and what stands under its name now. */
+/** Builds the observation of a usable record and of the object that has the key's name. */
 export const observationOf = (
   record: CheckpointRecord,
   { version, object, memory, now }: Pick<Observation, "version" | "object" | "memory" | "now">,
@@ -71,6 +74,6 @@ export const observationOf = (
   };
 };
 
-/** How long what belongs to an object may take to come back, ms. */
+/** Returns the length of the recovery window of this object, ms. */
 export const returnMsOf = (world: World, operator: Operator<unknown>, object: Stored): number =>
   operator.recovery?.returnMs?.(object) ?? recoveryOf(world).returnMs;

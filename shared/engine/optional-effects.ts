@@ -1,4 +1,4 @@
-/** What an application may do without: it is passed over when it cannot be had, and that is told. */
+/** Optional effects: one that cannot be applied is skipped and reported. */
 import { textOf } from "../core/key.ts";
 import type { Effect, Trouble } from "../core/plan.ts";
 import type { Done } from "./apply.ts";
@@ -6,7 +6,10 @@ import type { StepContext } from "./context.ts";
 import { warn } from "./requeue.ts";
 import { isPatient } from "./trouble.ts";
 
-/** What an application does without is told once, and costs nothing while nothing is passed over; what kept it from being told. */
+/**
+ * Reports each skipped creation once, as a Warning event on the object. Returns the trouble that prevented the event,
+ * if that is worth a retry.
+ */
 export const passOver = async (
   run: StepContext,
   stage: readonly Effect[],
@@ -26,7 +29,7 @@ export const passOver = async (
   return undefined;
 };
 
-/** What an application may do without is passed over when it has been in the way for long enough. */
+/** Turns the trouble of an optional effect into a skip, after the key has been retried often enough. */
 export const givenUp = (run: StepContext, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
   results.map((result, index) => {
     const effect = stage[index];
@@ -36,7 +39,10 @@ export const givenUp = (run: StepContext, stage: readonly Effect[], results: rea
       : result;
   });
 
-/** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
+/**
+ * Returns the trouble that asks for the longest wait. Troubles with Events are dropped after the key has been retried
+ * often enough.
+ */
 export const worst = (run: StepContext, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
   const troubles = results.flatMap((result, index) =>
     result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],

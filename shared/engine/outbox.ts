@@ -1,6 +1,7 @@
 /**
- * What a step adds to the outbox, and when a record that only its updates keep may go. Reconcile appends and drops what
- * is behind; delivery, under its own key, tells it and alone knows how far it came.
+ * The outbox in a step: appends status updates, and keeps a record until its updates are acknowledged. The steps of a
+ * key append and drop acknowledged updates; delivery, under a key of its own, sends them and alone records its
+ * position.
  */
 
 import { dedupe, deliveryKey, digest, type Message, textOf } from "../core/key.ts";
@@ -18,16 +19,16 @@ import { until } from "../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
-/** So long a record is kept for updates that nobody acknowledges once the object is gone, ms. */
+/** How long a record outlives its object for updates that no listener acknowledges, ms. */
 const longestLingerMs = 3_600_000;
 
-/** What is acknowledged is asked for only when it makes room. */
+/** Drops acknowledged updates. The position of delivery is read only when the outbox is more than half full. */
 const trimmed = async ({ world, message }: StepContext, outbox: Outbox): Promise<Outbox> => {
   if (outbox.entries.length <= capacity / 2) return outbox;
   return behind(outbox, await world.updates?.acknowledged(message));
 };
 
-/** A name of its own for every stream that is begun, so that what was acknowledged of another one says nothing of it. */
+/** Returns a unique name for a new stream, so that positions of another stream do not apply to it. */
 const streamOf = ({ world, message, observation }: StepContext): string =>
   digest(
     textOf(message),
@@ -45,7 +46,7 @@ const departed = (run: StepContext, outbox: Outbox): Outbox => {
   return { ...told, leftAt: outbox.leftAt ?? now };
 };
 
-/** The outbox to be saved with this plan; undefined where nobody listens. */
+/** Returns the outbox to save with this plan; undefined if the key has no listener. */
 export const outboxAfter = async (
   run: StepContext,
   held: StoredRecord,
@@ -69,7 +70,10 @@ export const outboxAfter = async (
   return next === outbox ? outbox : await trimmed(run, next);
 };
 
-/** A resync finds what could not be asked for: telling never holds up doing. */
+/**
+ * Sends a message for delivery. An error is only logged, because updates must not hold up effects; a resync sends the
+ * message again.
+ */
 const post = async ({ world }: StepContext, message: Message, id: string, ms?: number): Promise<void> => {
   const { queue } = world;
   const posted = ms === undefined ? queue.send(message, id) : queue.sendLater(message, id, ms);
@@ -78,19 +82,22 @@ const post = async ({ world }: StepContext, message: Message, id: string, ms?: n
   });
 };
 
-/** The queue swallows what comes again within so long under one id, ms; a resync finds what is older. */
+/** The deduplication window of the queue, ms; a resync finds older updates. */
 const rememberedMs = 300_000;
-/** Before that nobody's message can have come again who died, ms. */
+/** The earliest age at which a message may come back because the step that had it died, ms. */
 const soonestAgainMs = 60_000;
 
-/** Who saved the newest update may have died, or heard nothing of it, before a delivery was asked for. */
+/**
+ * True if the step that saved the newest update may have died before it asked for a delivery, or may not know whether
+ * its request arrived.
+ */
 const isDoubtful = ({ message, observation }: StepContext, outbox: Outbox): boolean => {
   const ageMs = observation.now - (newestOf(outbox)?.at ?? 0);
   if (ageMs >= rememberedMs) return false;
   return ageMs >= soonestAgainMs || message.reason === "retry" || message.fresh === true;
 };
 
-/** Asks for a delivery of what was saved; under the same id once more, where it is in doubt that somebody did. */
+/** Asks for a delivery of the saved updates; again under the same id if an earlier request is in doubt. */
 export const ring = async (run: StepContext, before: Outbox | undefined, after: Outbox | undefined): Promise<void> => {
   if (after === undefined || run.world.updates === undefined) return;
   const position = positionText(positionOf(after));
@@ -102,7 +109,9 @@ export const ring = async (run: StepContext, before: Outbox | undefined, after: 
 
 const isGivenUp = ({ leftAt }: Outbox, now: number): boolean => leftAt !== undefined && now - leftAt >= longestLingerMs;
 
-/** A plan that would forget waits for what is still to be told, if nobody else has the name by now. */
+/**
+ * Keeps the record of a plan that would forget until its updates are acknowledged, unless another object has the name.
+ */
 export const lingering = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StepPlan> => {
   const { world, message, observation } = run;
   const outbox = held.record?.outbox;
@@ -131,7 +140,10 @@ export const lingering = async (run: StepContext, held: StoredRecord, plan: Step
   };
 };
 
-/** What was not told of an object goes over to the next one of its name: nothing of that one waits for it. */
+/**
+ * Returns the record of the next object of the name with the updates left over from the old one; undefined if there are
+ * none. The next object's steps do not wait for them.
+ */
 export const inherited = (run: StepContext, { outbox, saves }: CheckpointRecord): CheckpointRecord | undefined => {
   const { observation } = run;
   if (outbox === undefined || observation.replacementUid === undefined) return undefined;
@@ -146,10 +158,13 @@ export const inherited = (run: StepContext, { outbox, saves }: CheckpointRecord)
   };
 };
 
-/** By then a record that is being removed is, or somebody has died over it. */
+/** The time after which the removal of a record has happened or its step has died, ms. */
 const dismissMs = 15_000;
 
-/** Delivery keeps a record of its own, and removes it when it finds none of the key: told before that one is removed. */
+/**
+ * Sends the delivery key before the record is removed. Delivery keeps a record of its own and removes it when it finds
+ * no record of the key.
+ */
 export const dismiss = async (run: StepContext, outbox: Outbox): Promise<void> => {
   const key = deliveryKey(run.message);
   const id = dedupe.timer(key, `forgotten ${outbox.stream} ${run.observation.now}`);

@@ -1,10 +1,12 @@
 /**
- * Bounds what deciding about one object costs all others. A decision that takes more than its budget is stopped; its object,
- * and one during whose decision the process died, waits in quarantine for growing times, or until it changes.
+ * Bounds the cost of deciding about one object for all other keys. A decision that takes more than its budget is
+ * stopped. The object of a stopped decision, or of one during which the process died, waits in quarantine for growing
+ * times, or until it changes.
  *
- * Q1. No decision of a key is begun while its object waits.
- * Q2. Decisions of a namespace that were stopped shorten the budget of its next ones: a thousand bad objects cost less and less each.
- * Q3. What is in flight is written down before it is begun, so that a death is blamed on nobody else.
+ * Q1. No decision of a key begins while its object is in quarantine.
+ * Q2. Stopped decisions of a namespace shorten the budget of its next ones: a thousand bad objects cost less and less
+ * each.
+ * Q3. The journal names each decision before it begins, so that a death is blamed on no other object.
  */
 import { forgetOldest } from "../core/bounded-map.ts";
 import { BudgetError } from "../core/errors.ts";
@@ -13,17 +15,20 @@ import { openDecisionQueue } from "./decision-queue.ts";
 import type { Decision, Journal, Stop, TimeLimit } from "./ports.ts";
 
 export type Quarantine = {
-  /** Runs a part of a decision about this version of a key's object when its turn has come. Rejects with a BudgetError when it was stopped, or not begun. */
+  /**
+   * Runs a part of a decision about this version of a key's object when its turn comes. Rejects with a BudgetError if
+   * the part was stopped, or if the object is in quarantine.
+   */
   run<T>(key: Key, version: string, work: () => T): Promise<T>;
-  /** A decision of the key came to its plan: nothing of its stops is remembered. */
+  /** Forgets the stops of the key, because one of its decisions has come to a plan. */
   finished(key: Key): void;
 };
 
 type Settings = {
   readonly limit: TimeLimit;
-  /** Of a namespace without stops, ms. */
+  /** Budget of a decision in a namespace without stops, ms. */
   readonly budgetMs: number;
-  /** Absent: a death is remembered by nobody. */
+  /** Absent: a death of the process is not remembered. */
   readonly journal?: Journal | undefined;
   /** Epoch ms. */
   readonly now: () => number;
@@ -31,7 +36,7 @@ type Settings = {
   readonly clock: () => number;
   /** Runs work after the event loop has served what waits for it. */
   readonly later: (work: () => void) => void;
-  /** How long decisions run before the event loop is served, ms; absent: 5. */
+  /** The time that decisions run before the event loop is served, ms; absent: 5. */
   readonly sliceMs?: number;
 };
 
@@ -40,11 +45,11 @@ const usualSliceMs = 5;
 
 const firstWaitMs = 10_000;
 const longestWaitMs = 900_000;
-/** Stops of a namespace count for so long. */
+/** The time for which a stop counts against its namespace, ms. */
 const countedMs = 600_000;
-/** Every object may be decided on for so long. */
+/** The least budget of any decision, ms. */
 const leastBudgetMs = 50;
-/** So many objects and namespaces are remembered. */
+/** The most objects, and the most namespaces, that are remembered. */
 const most = 10_000;
 
 const message =
@@ -53,7 +58,10 @@ const message =
 const waitMs = ({ count }: Stop): number =>
   count === 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(count - 1, 10));
 
-/** Ms until the next try. An object that changed waits no longer than the first time; a clock that was set back adds nothing. */
+/**
+ * Returns the ms until the next try. A changed object waits at most as long as after its first stop; a clock that was
+ * set back adds nothing.
+ */
 const leftMs = (stop: Stop, version: string, now: number): number => {
   const wait = stop.version === version ? waitMs(stop) : Math.min(firstWaitMs, waitMs(stop));
   return now < stop.at ? 0 : Math.max(0, stop.at + wait - now);

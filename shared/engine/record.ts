@@ -1,4 +1,7 @@
-/** The checkpoint record's door: what is stored is parsed before anything of it is believed, and what parses can be told apart. */
+/**
+ * Parses stored checkpoint records. Of a record that does not parse, it reports the problems field by field, and
+ * returns the fields that do.
+ */
 import * as z from "zod";
 import { oncePerObject } from "../core/memoize.ts";
 import { problemsIn, withoutBad } from "../core/recovery.ts";
@@ -7,7 +10,7 @@ import type { CheckpointRecord } from "./ports.ts";
 
 const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
 
-/** A number that is no time is a record that went wrong. */
+/** An instant, epoch ms; a number outside the range of dates is damage. */
 const instant = z.number().refine(isInstant, "is no time");
 
 const update = z.object({
@@ -77,7 +80,10 @@ export const schema = 1;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** released schema → how a record of it becomes one of the next; each has a fixture in test/unit/engine/recovery/released. */
+/**
+ * Maps a released schema to the function that turns its records into those of the next; each has a fixture in
+ * test/unit/engine/recovery/released.
+ */
 export type Forward = Readonly<Record<number, (record: Fields) => Fields>>;
 
 const forward: Forward = {};
@@ -85,13 +91,16 @@ const forward: Forward = {};
 const isFields = (stored: unknown): stored is Fields =>
   typeof stored === "object" && stored !== null && !Array.isArray(stored);
 
-/** The number that a record gives for its schema; undefined when it gives none. */
+/** Returns the schema number of a stored record; undefined if it has none. */
 export const schemaOf = (stored: unknown): number | undefined => {
   const number = isFields(stored) ? stored["schema"] : undefined;
   return typeof number === "number" && Number.isInteger(number) && number > 0 ? number : undefined;
 };
 
-/** A record of an earlier schema, step by step brought to the newest; what has no way there stays as it is. */
+/**
+ * Brings a record of an earlier schema to the newest, schema by schema. A record of a schema without a conversion stays
+ * as it is.
+ */
 export const broughtForward = (stored: unknown, steps: Forward = forward): unknown => {
   let record = stored;
   for (let from = schemaOf(record); from !== undefined; ) {
@@ -107,12 +116,15 @@ export type ReadRecord =
   | { readonly ok: true; readonly record: CheckpointRecord }
   | { readonly ok: false; readonly error: string; readonly problems: readonly string[]; readonly rest: Salvaged };
 
-/** What of a damaged record can be read. */
+/** The fields of a damaged record that can be read. */
 export type Salvaged = { readonly [F in keyof CheckpointRecord]?: CheckpointRecord[F] | undefined };
 
 const partial = shape.partial();
 
-/** Reads a stored record; what does not parse is told field by field, and what does is given all the same. */
+/**
+ * Reads a stored record. If it does not parse, the answer lists the problems field by field and holds the fields that
+ * do parse.
+ */
 export const readRecord = oncePerObject((stored): ReadRecord => {
   const parsed = shape.safeParse(stored);
   if (parsed.success) return { ok: true, record: parsed.data };

@@ -1,4 +1,7 @@
-/** Coming back: what is still to come is only a message to look again, whether it is due, lost a race or met trouble. */
+/**
+ * Requeues keys: after a plan that waits, after a lost race, and after trouble. A requeue is only a message for the
+ * same key.
+ */
 import { ApiError } from "../core/errors.ts";
 import { mergePatch } from "../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf } from "../core/key.ts";
@@ -10,22 +13,24 @@ import { objectRef } from "./observation.ts";
 import { backoffMs, internal, isPatient, quarantined } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
-/** The queue holds a message no longer than this; a resync re-arms what is further away. */
+/** The longest delay that the queue takes, ms; a resync sends timers that are further away. */
 const longestMs = 900_000;
 
 const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
 
-/** Who comes back has been at a save already. */
+/** Removes `fresh`: a retried message may have reached a save. */
 const known = ({ fresh: _, ...message }: Message): Message => message;
 
-/** Polls of one key fall on the same instants, so that many steps in a row arm one timer and not one each. */
+/** Rounds a poll up to a common instant of its key, so that many steps in a row set one timer together. */
 const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
 
-/** R2: nothing of the plan travels, only the key; the record's `wakeAt` is the truth. */
+/**
+ * Sends the message or timer for what comes next. R2: it carries the key only; `wakeAt` in the record is authoritative.
+ */
 export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<void> => {
   const { world, message, operator, observation } = run;
   const key = keyOf(message);
-  // What was enough for this step is enough for the next.
+  // If this plan was right on cached objects, the next step may begin with the cache, too.
   const watched = operator.watchful === true && plan.safety?.staleSafe === true ? ({ watched: true } as const) : {};
   if (plan.next.do === "again" || (plan.next.do === "forget" && observation.successor))
     await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
@@ -35,12 +40,15 @@ export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: P
   const wakeAt = Math.min(due, polls);
   const delayMs = Math.max(1_000, wakeAt - observation.now);
   if (delayMs > longestMs) return;
-  // A timer that came before its time is armed anew, under an id that its own first sending does not swallow.
+  // A timer that came too early is set again, under another id, because the queue would drop the first id.
   const early = message.reason === "timer" ? ` ${observation.now}` : "";
   await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
 };
 
-/** Somebody else took the step from the same state. What it saw may be older than what this one was called for. */
+/**
+ * Requeues the key after 1 s: another step has saved from the same record, and it may have read an older state than
+ * this message is about.
+ */
 export const requeueAfterRace = async (run: StepContext): Promise<Ending> => {
   const { world, message } = run;
   const id = unique(run, `raced ${run.observation.record?.saves ?? 0} ${message.tries ?? 0}`);
@@ -48,18 +56,23 @@ export const requeueAfterRace = async (run: StepContext): Promise<Ending> => {
   return { did: "raced" };
 };
 
-/** Nothing but a copy of this very sending may be swallowed by the queue's five minutes. */
+/** Returns an id that only a copy of the same sending shares, so that the queue's deduplication drops nothing else. */
 const unique = ({ world, message, observation }: StepContext, why: string): string =>
   dedupe.timer(
     keyOf(message),
     `${why} ${observation.object?.metadata.resourceVersion ?? observation.uid} ${observation.now} ${world.clock.monotonic()}`,
   );
 
-/** It has been met again and again, is the object's own, or is not to be asked about for so long that it is told at once. */
+/**
+ * True of a trouble that is published at once: it has been met repeatedly, is a quarantine, or asks for a long wait.
+ */
 const isLasting = ({ tries = 0 }: Message, { reason, retryAfterMs = 0 }: Trouble): boolean =>
   tries >= 2 || reason === quarantined || retryAfterMs >= longestRetryMs;
 
-/** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
+/**
+ * Requeues the key after trouble. A lasting trouble is kept in the record and published as an Event, so that people see
+ * the cause.
+ */
 export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {
   const told = held.record?.trouble;
   const lasts = isLasting(run.message, trouble) || told !== undefined;
@@ -68,13 +81,16 @@ export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, 
   return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
 };
 
-/** The same in other figures is not told again. */
+/** True if the same trouble is published already; texts that differ in their numbers only count as the same. */
 const isTold = ({ record }: StoredRecord, { reason, message }: Trouble): boolean => {
   const gist = (text: string): string => text.slice(0, 1024).replaceAll(/\d+/g, "#");
   return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
 };
 
-/** A warning about the object, once per occasion; what was in the way of it while that is worth another try. */
+/**
+ * Writes a Warning event about the object, once per occasion. Returns the trouble that prevented it, while that is
+ * worth a retry.
+ */
 export const warn = async (run: StepContext, occasion: string, trouble: Trouble): Promise<Trouble | undefined> => {
   const { message: call, operator, observation } = run;
   if (observation.object === undefined) return undefined;
@@ -85,7 +101,7 @@ export const warn = async (run: StepContext, occasion: string, trouble: Trouble)
   return told?.did === "troubled" && isPatient(call) ? told.trouble : undefined;
 };
 
-/** What happens to an application is told in the words of its events; how, only to those who look closer. */
+/** Reports the effects of a stage: Events at level info, other effects at level debug. */
 export const logEffects = ({ world, message }: StepContext, stage: readonly Effect[]): void => {
   const key = textOf(message);
   for (const effect of stage) {
@@ -101,7 +117,10 @@ export const logEffects = ({ world, message }: StepContext, stage: readonly Effe
   }
 };
 
-/** In the object's own words, where its kind has a place for them. Whoever is in between will tell it. */
+/**
+ * Writes the trouble into the object's status, if its kind has a place for it. An ApiError is ignored; a later step
+ * writes the status again.
+ */
 export const showTrouble = async (
   { world, message, operator, observation }: StepContext,
   text: string,
@@ -131,12 +150,12 @@ export const publishTrouble = async (run: StepContext, held: StoredRecord, troub
   await world.checkpoints.save(message, record, held.version);
 };
 
-/** As long as a trouble may make a key wait, unless the server asks for more. */
+/** The longest wait after a trouble, ms, unless the server asks for more. */
 const longestRetryMs = 300_000;
 
 /**
- * Tries of one key that are far apart fall on the same instants, at least half the wait away: whoever comes upon the
- * same trouble meanwhile (a resync, an event) adds no second chain of tries to the first.
+ * Returns the next slot of the key, at least `leastMs` away. Late retries of one key share these instants, so that
+ * another message that meets the same trouble (a resync, an event) adds no second chain of retries.
  */
 const slotAfter = (key: Key, now: number, leastMs: number): number => {
   const offset = Number.parseInt(groupOf(key).slice(0, 8), 16) % longestRetryMs;
@@ -145,10 +164,10 @@ const slotAfter = (key: Key, now: number, leastMs: number): number => {
 
 type Wait = { readonly delayMs: number; readonly id: string };
 
-/** The server's clock, for invocations agree on it; and how long the trouble has been in the way by it. */
+/** `now` is the server's clock, on which all processes agree; `lastedMs` is the age of the trouble by that clock. */
 type Since = { readonly now: number; readonly lastedMs: number };
 
-/** All that it takes to come back: neither cluster nor checkpoints. */
+/** The parts of a world that a requeue needs: neither cluster nor checkpoints. */
 export type RequeueContext = Pick<World, "queue" | "report" | "clock" | "within">;
 
 const waitFor = (world: RequeueContext, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
@@ -161,8 +180,8 @@ const waitFor = (world: RequeueContext, message: Message, trouble: Trouble, { no
 };
 
 /**
- * The platform's trouble is not the application's: come back later, and acknowledge. What has been in the way for long
- * is not hurried because somebody new comes upon it.
+ * Requeues a key after trouble and so acknowledges its message; the application spends no retry. The wait grows with
+ * the age of the trouble, also for a new message that meets it.
  */
 export const requeue = async (
   world: RequeueContext,

@@ -1,4 +1,4 @@
-/** The save of a plan: what cannot be observed again, stored before it is acted on, and the lock that decides a race. */
+/** Saves a plan: stores what cannot be observed again before any effect, by a conditional write that decides races. */
 
 import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
@@ -15,14 +15,14 @@ import { carried } from "./recovery/unknown-fields.ts";
 import { recoveryOf } from "./settings.ts";
 import { acts, needsNone } from "./status-first.ts";
 
-/** Other settings alone are no reason to write: they are taken in with whatever is written next. */
+/** True if the record changes in more than the deployment's settings, which alone are no reason to write. */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
   !same({ ...held, saves: 0, made: undefined }, { ...next, saves: 0, made: undefined });
 
-/** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
+/** R1: stores the memory. Only the winner of the conditional save goes on; the loser has touched nothing. */
 export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StoredRecord | "raced"> => {
   const { world, message, observation } = run;
-  // A record that was only presumed not to be there would be left standing.
+  // A record that was only assumed to be missing would remain.
   if (plan.next.do === "forget") return observation.assumedNew && held.version === undefined ? "raced" : held;
   if (await needsNone(run, held, plan)) return held;
   const outbox = await outboxAfter(run, held, plan);
@@ -34,7 +34,7 @@ export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan)
   }
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
-  // It may hold what was read just now, and the watch has yet to show.
+  // The plan may rest on live reads that the watch does not show yet.
   if (observation.fromCache !== true) world.cache?.invalidate(message);
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: observation.uid });
   recount(run, held, plan);
@@ -42,21 +42,24 @@ export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan)
   return { record: next, version };
 };
 
-/** What is counted by what is remembered, is counted by whoever remembers it. */
+/** Counters that depend on the memory are incremented by the step that saves it. */
 const recount = ({ world, operator }: StepContext, { record }: StoredRecord, { memory }: StepPlan): void => {
   if (world.meter === undefined || operator.measuresOfSave === undefined) return;
   const before = record === undefined ? undefined : operator.parse(record.memory);
   world.meter(operator.measuresOfSave(before?.ok === true ? before.memory : undefined, memory));
 };
 
-/** The run that ends with this plan. */
+/** Returns the run that ends with this plan. */
 const overWith = ({ operator, observation }: StepContext, held: StoredRecord, plan: StepPlan): PastRun | undefined => {
   if (held.record === undefined || operator.recovery?.past === undefined) return undefined;
   const before = operator.parse(held.record.memory);
   return before.ok ? operator.recovery.past(before.memory, plan.memory, observation.now) : undefined;
 };
 
-/** An order to end everything holds until it is carried out, and then until somebody changes the object. */
+/**
+ * Returns the cleanup order of the next record. An order holds until it is carried out, and after that until the object
+ * changes.
+ */
 const cleanupAfter = (
   { observation }: StepContext,
   { record }: StoredRecord,
@@ -70,8 +73,8 @@ const cleanupAfter = (
 };
 
 /**
- * A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. Whatever else
- * the record holds stays as it is, also what only a later version understands.
+ * Builds the next record. A published trouble stays until a step succeeds, and the record does not rest until then: see
+ * `tell`. All other fields stay as they are, also those that only a later version knows.
  */
 const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): CheckpointRecord => {
   const { world, operator, observation } = run;

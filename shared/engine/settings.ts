@@ -1,11 +1,14 @@
-/** The engine's time limits, in milliseconds; `timing` is what a deployment gets unless it says otherwise. */
+/** The engine's time limits, in milliseconds. `timing` holds the defaults of a deployment. */
 
 export type Timing = {
-  /** No effect starts later than this after the save that planned it, and none that creates later than this after the first look. */
+  /**
+   * No effect starts later than this after the save that planned it, and no creation later than this after the step's
+   * first read.
+   */
   readonly fenceMs: number;
-  /** The longest that one request may take; after fence and timeout nothing of a step can still arrive. */
+  /** The longest time of one request. After fence and request timeout, no write of a step can still arrive. */
   readonly requestTimeoutMs: number;
-  /** A step leaves before this, of a function's 30 s. */
+  /** A step starts no effect later than this after its beginning; a function has 30 s. */
   readonly stepMs: number;
   /** Writes in flight at once within a stage. */
   readonly parallel: number;
@@ -14,35 +17,35 @@ export type Timing = {
 export const timing: Timing = { fenceMs: 10_000, requestTimeoutMs: 5_000, stepMs: 20_000, parallel: 8 };
 
 /**
- * How long after the first look (`view.now`) of a step that planned a driver the next driver may begin: fence and request
- * timeout, and one second because the API server's `Date` is cut to whole seconds.
+ * Returns the time from the first read (`view.now`) of a step that planned a driver until the next driver may begin:
+ * fence and request timeout, and one second because the API server's `Date` is cut to whole seconds.
  */
 export const settledMs = (timing: Timing): number => timing.fenceMs + timing.requestTimeoutMs + 1_000;
 
-/** Creations that are few begin so soon after their step's first look, or are decided on again, ms. */
+/** Fence of small creations, counted from their step's first read, ms; a step that is slower decides again. */
 const createWithinMs = 4_000;
 
-/** The same for what begins within `fenceMs` of the first look, where that is asked for. */
+/** Returns the fence for plans that ask for an early one (`createWithinMs`), and the settle time that belongs to it. */
 export const promptness = (timing: Timing): { readonly fenceMs: number; readonly settledMs: number } => {
   const prompt = { ...timing, fenceMs: Math.min(timing.fenceMs, createWithinMs) };
   return { fenceMs: prompt.fenceMs, settledMs: settledMs(prompt) };
 };
 
 /**
- * One decision may take so long, ms; an object whose decision takes longer is quarantined. In a host every other key waits
- * meanwhile; in a function only the batch does, on a processor that may be a tenth of one.
+ * The longest time of one decision, ms; an object whose decision takes longer is quarantined. In a host all other keys
+ * wait meanwhile; in a function only its batch does, on what may be a tenth of a processor.
  */
 export const decisionBudgetMs = { host: 750, function: 10_000 } as const;
 
-/** How records are recovered, and what is kept in them. */
+/** Settings for the recovery and the size of records. */
 export type RecoverySettings = {
-  /** A record that cannot be used stops its key; else what parses of it is kept. */
+  /** True: a record that cannot be used stops its key. False: the fields that parse are kept. */
   readonly strict: boolean;
-  /** What the settings that a record was made with may differ in: nothing, or only by growing. */
+  /** How the settings of a record may differ from the deployment's: not at all, only by growing, or in any way. */
   readonly policy: "equal" | "additive" | "any";
-  /** What a recovered record tells of may come back for so long, unless its object says otherwise. */
+  /** Length of the recovery window, unless the object sets its own. */
   readonly returnMs: number;
-  /** Runs that are over, kept for each application. */
+  /** The number of past runs kept for each application. */
   readonly runs: number;
   readonly retentionMs: number;
   /** A record is kept below this size, as JSON: a store may take no more than 400 KB. */
@@ -51,7 +54,7 @@ export type RecoverySettings = {
 
 const day = 86_400_000;
 
-/** What a deployment gets unless it says otherwise. */
+/** The defaults of a deployment. */
 export const recovery: RecoverySettings = {
   strict: true,
   policy: "additive",
@@ -61,6 +64,6 @@ export const recovery: RecoverySettings = {
   maxBytes: 262_144,
 };
 
-/** The recovery settings of a world, which a deployment need not give. */
+/** The recovery settings of a world; the defaults if it gives none. */
 export const recoveryOf = (world: { readonly recovery?: RecoverySettings }): RecoverySettings =>
   world.recovery ?? recovery;

@@ -1,7 +1,7 @@
 /**
- * Plans that need no record, for their status tells all that is to be remembered (`Safety.statusIsRecord`): whoever finds the object
- * without a record goes on from its status. The write of the status is the lock, for it is refused when the object has
- * changed since it was looked at; what the plan does is done after it, so the loser has touched nothing.
+ * Plans that need no record, because their status holds everything to remember (`Safety.statusIsRecord`): a step that
+ * finds the object without a record goes on from its status. The status write is the lock, because the server refuses
+ * it if the object has changed since it was read. The effects follow it, so the loser has touched nothing.
  */
 import { ApiError } from "../core/errors.ts";
 import type { Plan } from "../core/plan.ts";
@@ -10,22 +10,25 @@ import { objectRef } from "./observation.ts";
 import { statusPatch, writeStatus } from "./status.ts";
 
 /**
- * What acts upon the world must be the winner's: deletions that a step decided on before others went on are right by
- * what it remembers, and wrong by what is.
+ * True if the plan has effects other than Events. Only the winner may carry these out, because an outdated memory can
+ * plan deletions that are wrong for the present state.
  */
 export const acts = ({ stages }: Plan<unknown>): boolean => stages.flat().some((effect) => effect.do !== "record");
 
-/** Who listens is told by what is saved. */
+/** True if the object has a listener. Its updates are stored with a save, so its key needs a record. */
 const isListenedTo = async ({ world, message, observation }: StepContext): Promise<boolean> =>
   (await world.updates?.destinationOf(message, observation.object?.metadata.annotations)) !== undefined;
 
-/** There is no record, and this plan is no reason to make one. */
+/** True if there is no record, and this plan is no reason to create one. */
 export const needsNone = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<boolean> => {
   if (plan.safety?.statusIsRecord !== true || held.version !== undefined || plan.next.do === "forget") return false;
   return (run.shown === plan || !acts(plan)) && !(await isListenedTo(run));
 };
 
-/** The run to go on with: as it was, or with the plan shown, where that was the lock. "raced": others have changed the object. */
+/**
+ * Writes the status first if it is the lock of this plan. Returns the context to go on with, or "raced" if the object
+ * has changed.
+ */
 export const showFirst = async (
   run: StepContext,
   held: StoredRecord,
@@ -44,7 +47,7 @@ export const showFirst = async (
     });
     world.meter?.(operator.measuresOf?.(object, plan.status ?? {}, observation.now) ?? []);
     const shown = { ...run, observation: { ...observation, object: written.object } };
-    // Of what the server did not keep, nobody could go on.
+    // A status that the server did not keep whole cannot replace the record.
     return written.memo === undefined ? { ...shown, shown: plan } : shown;
   } catch (cause) {
     if (cause instanceof ApiError && cause.status === 409) return "raced";

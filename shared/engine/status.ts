@@ -1,4 +1,4 @@
-/** The one status write of a step, at its end: only when what is there is not what we last wished and were answered. */
+/** The one status write of a step, at its end, only if the status differs from what the last write was answered. */
 import { ApiError } from "../core/errors.ts";
 import { digestOf, mergePatch, same } from "../core/json.ts";
 import type { Ref, Stored } from "../core/object.ts";
@@ -10,8 +10,8 @@ import type { CheckpointRecord, Cluster } from "./ports.ts";
 export type StatusMemo = CheckpointRecord["status"];
 
 /**
- * The patch that is still to be written, or undefined. A CRD that prunes fields keeps something else than we wish: then
- * the record holds both digests, and the same pair again needs no write.
+ * Returns the patch that is still to be written, or undefined. If a CRD prunes fields, the server keeps a different
+ * status than the plan wishes for; then the record holds both digests, and the same pair needs no write.
  */
 export const statusPatch = (object: Stored, wished: unknown, memo: StatusMemo): unknown => {
   const there = object["status"] ?? {};
@@ -30,7 +30,7 @@ const named = ({ resource: { kind } }: Ref, cause: unknown): never => {
   });
 };
 
-/** Writes the patch and gives back the object, and the memo to keep if the server kept something else than was wished. */
+/** Writes the patch. Returns the object, and the memo to keep if the server kept a different status. */
 export const writeStatus = async (
   cluster: Cluster,
   ref: Ref,
@@ -45,13 +45,13 @@ export const writeStatus = async (
   return { memo: { wished: digestOf(change.wished), answered: digestOf(kept) }, object: answer };
 };
 
-/** `memo` is absent when the server kept all of it. */
+/** `memo` is absent if the server kept the whole status. */
 type Written = Awaited<ReturnType<typeof writeStatus>>;
 
 /**
- * A step that saved nothing, or that has outlived its fence, may go by a record that others have gone on from, and show
- * what is past. Asked after the object was read, this is enough: what a later record shows is written later, and then the
- * object's version is another.
+ * True if a later record exists. A step that saved nothing, or that has outlived its fence, may follow an outdated
+ * record and would write an outdated status. One check after the object was read is enough: the status of a later
+ * record is written later, and then the object has another resourceVersion.
  */
 const isOvertaken = async (
   { world, message, observation, began }: StepContext,
@@ -82,7 +82,7 @@ const writeNews = async (
 /** `object` is as the status write left it. */
 type Told = { readonly held: StoredRecord; readonly writes: number; readonly object: Stored | undefined };
 
-/** The end of a step that came through: the status, the memo of what the server made of it, no trouble any more. */
+/** Ends a step that succeeded: writes the status, saves the status memo, and removes the trouble from the record. */
 export const tell = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Told | "raced"> => {
   const written = await writeNews(run, held, plan);
   if (written === "raced") return "raced";

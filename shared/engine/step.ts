@@ -1,8 +1,9 @@
 /**
- * One step of one key: look, decide, save, apply, tell, rest. Any invocation may take it, and may die at any point of it.
+ * One step of one key: read, decide, save, apply, write the status, requeue. Any process may take it and may die at any
+ * point of it.
  *
  * R1. What cannot be observed again is saved before it is acted on.
- * R2. After a death, look and decide again; nothing is replayed.
+ * R2. After a death, the next step reads and decides again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { BudgetError } from "../core/errors.ts";
@@ -26,10 +27,13 @@ import { showFirst } from "./status-first.ts";
 import { internal, troubleOf } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
-/** A step decides this often before it must come to its end. */
+/** The number of decisions that one step may take. */
 const rounds = 8;
 
-/** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
+/**
+ * Takes one step for the message's key. Throws only if the key could not be requeued; the queue then delivers the
+ * message again.
+ */
 export const step = async (world: World, message: Message): Promise<Ending> => {
   if (world.deliver !== undefined && subjectOf(message) !== undefined)
     return await takeOther(world, message, world.deliver);
@@ -49,7 +53,7 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   }
 };
 
-/** Updates have a key of their own, and a dead listener no other's; so have notices. */
+/** Takes a delivery or a notice. Each has a key of its own, so an unreachable listener holds up no other key. */
 const takeOther = async (
   world: World,
   message: Message,
@@ -79,34 +83,43 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   return "did" in observation ? observation : await proceed({ ...call, observation, looked });
 };
 
-/** True when others submitted first: what was decided before is old, and the clock that the fence counts from with it. */
+/**
+ * True if the step waited for a submission slot: its decision is outdated, and so is the clock that its fence counts
+ * from.
+ */
 const hasWaited = async ({ turn }: StepContext, plan: Plan<unknown>): Promise<boolean> =>
   plan.safety?.fenced === true && (await turn?.enter()) === "waited";
 
-/** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
+/** True if the plan must be decided again on live reads: it is not right on cached objects, or the step has waited. */
 const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
   !isRightOn(run.observation, plan) || (await hasWaited(run, plan));
 
 const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
 
 /**
- * Until when what a plan creates has begun, monotonic. The fence of creations counts from the first look, as `view.now` does,
- * by which others count until they can no longer arrive.
+ * Returns the end of the fence for creations, monotonic. It counts from the first read, like `view.now`, by which other
+ * steps compute when a creation can no longer arrive.
  */
 const creationsEnd = ({ world, looked }: StepContext, { safety }: Plan<unknown>): number =>
   looked + (safety?.createWithinMs ?? world.timing.fenceMs);
 
-/** Half of the time in which its creations are to begin is over before it is saved. */
+/** True if more than half of the time for its creations has passed before the save. */
 const isLate = (run: StepContext, plan: Plan<unknown>): boolean => {
   const end = creationsEnd(run, plan);
   return run.slow !== true && plan.stages.some(creates) && run.world.clock.monotonic() > (run.looked + end) / 2;
 };
 
-/** Nothing was touched when what stood in for a read was wrong. */
+/**
+ * Ends a step that lost a race. If an assumption or a cached read was wrong, nothing was touched, and the step reads
+ * live.
+ */
 const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =>
   mayBeWrong(run, held) ? takeStep(run, "live") : requeueAfterRace(run);
 
-/** The run to carry a plan out with; or how the step ended, for it was not to be carried out, or not on what was seen. */
+/**
+ * Returns the context to carry the plan out with; or the end of the step, if the plan was not carried out or was
+ * decided again.
+ */
 const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<StepContext | Ending> => {
   if (run.world.shadow !== undefined) {
     run.world.shadow(run.message, plan, run.observation.object);
@@ -145,7 +158,7 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
   }
 };
 
-/** A fault of ours is told with its trace to those who run Rekindle, and without it to everybody else. */
+/** Converts an error into a trouble. The stack of an internal fault goes to the log only. */
 const understood = (world: World, message: Message, cause: unknown): Trouble => {
   const trouble = troubleOf(cause);
   if (trouble.reason === internal && cause instanceof Error)
@@ -153,7 +166,7 @@ const understood = (world: World, message: Message, cause: unknown): Trouble => 
   return trouble;
 };
 
-/** What a step knows beside what it saw at first. */
+/** The progress of a step beyond its observation. */
 type Progress = {
   readonly memory: unknown;
   readonly refused: readonly Refusal[];
@@ -162,7 +175,10 @@ type Progress = {
   readonly reads: StepReads;
 };
 
-/** A refusal shows that the world is not what it seemed: everything is read anew. */
+/**
+ * Returns the progress after a plan. A refusal shows that the step's reads are outdated: the next decision reads
+ * everything again.
+ */
 const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>, carried: Carried): Progress => {
   if (carried.did === "refused")
     return { ...so, memory, refused: [...so.refused, ...carried.refused], reads: readsOf(run) };
@@ -170,7 +186,7 @@ const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>
   return { ...so, memory, done: [...so.done, ...stages.flat()], passed };
 };
 
-/** Runs work about the object as it is: no longer than it may take, and not at all while the object is in quarantine. */
+/** Returns the budget for work about this object: limits its time, and rejects it while the object is in quarantine. */
 const budgetOf = ({ world: { quarantine, meter }, message, observation }: StepContext): Within => {
   if (quarantine === undefined) return (work) => work();
   const version = `${observation.uid} ${observation.object?.metadata.generation ?? ""}`;
@@ -185,10 +201,10 @@ const budgetOf = ({ world: { quarantine, meter }, message, observation }: StepCo
   };
 };
 
-/** Decisions of one step that a busy machine left no time for. */
+/** The number of tries of one decision on a busy machine. */
 const starvedMost = 5;
 
-/** A machine that was busy with something else says nothing of a decision: it is made again from what was read. */
+/** Decides again from the same reads if the machine was too busy, because that says nothing about the decision. */
 const unstarved = async <T>(decide: () => Promise<T>, tries = starvedMost): Promise<T> => {
   try {
     return await decide();
@@ -198,7 +214,7 @@ const unstarved = async <T>(decide: () => Promise<T>, tries = starvedMost): Prom
   }
 };
 
-/** The plan of the kind; while there is an order to end everything, the plan of that order. */
+/** Returns the plan of the kind; while there is a cleanup order, the plan of that order. */
 const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<StepPlan> => {
   const { world, message, operator, observation, slow } = run;
   const { object, uid, now, returning } = observation;
@@ -224,7 +240,7 @@ type Carried =
       readonly refused: readonly Refusal[];
     }
   | { readonly did: "troubled"; readonly held: StoredRecord; readonly writes: number; readonly trouble: Trouble }
-  /** `made` wants to be decided on, within this step. */
+  /** `made`: the plan ended with "continue", and this step decides again. */
   | {
       readonly did: "made" | "finished";
       readonly held: StoredRecord;
@@ -257,7 +273,7 @@ const carryOut = async (run: StepContext, held: StoredRecord, plan: StepPlan): P
   return { did: plan.next.do === "continue" ? "made" : "finished", held: saved, writes, passed };
 };
 
-/** Ends a record: it is removed, or what was not yet told goes over to the next object of the name. */
+/** Ends a record: deletes it, or hands its undelivered updates over to the next object of the name. */
 const release = async (
   run: StepContext,
   { record }: StoredRecord,
@@ -270,7 +286,9 @@ const release = async (
   return await world.checkpoints.remove(message, version);
 };
 
-/** After the effects: the status, the end of the record, and whoever must be told to come back. */
+/**
+ * Ends a step after its effects: writes the status, deletes the record of a plan that forgets, and requeues the key.
+ */
 const finish = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>, before: number): Promise<Ending> => {
   const told = await tell(run, held, plan);
   if (told === "raced") return await requeueAfterRace(run);

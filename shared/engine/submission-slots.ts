@@ -1,16 +1,16 @@
-/** Room for so many submissions at once, in the order in which they came: nobody is overtaken, so nobody starves. */
+/** Limits the number of parallel submissions of a process, first in, first out, so that no submission starves. */
 
-/** One step's part in it. */
+/** The slot of one step. */
 export type SubmissionSlot = {
-  /** Resolves when there is room. "waited" means that what was decided before is old now. */
+  /** Resolves when a slot is free. "waited" means that earlier decisions are outdated. */
   enter(): Promise<"at once" | "waited">;
-  /** Makes room for the next one; nothing when it never entered. */
+  /** Frees the slot; does nothing if the step never entered. */
   leave(): void;
 };
 
 export type SubmissionSlots = () => SubmissionSlot;
 
-/** `room`: how many may be inside, at least 1. Those who wait hold nothing but their place. */
+/** `room`: the number of slots, at least 1. Steps that wait hold no other resource. */
 export const openSubmissionSlots = (room: number): SubmissionSlots => {
   let free = room;
   const waiting: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
+/** The world of a step: its ports, the kinds that it knows, and its settings. */
 import type { Key, Message } from "../core/key.ts";
 import type { Meter } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
@@ -18,12 +18,12 @@ export type World = {
   readonly checkpoints: Checkpoints;
   readonly queue: Queue;
   readonly clock: Clock;
-  /** Absent: no kind here needs secrets made. */
+  /** Absent: no kind here needs random secrets. */
   readonly chance?: Chance;
   readonly report: Report;
-  /** Runs what a message calls for, so that what is reported and sent meanwhile can be told to belong to it; absent: just runs it. */
+  /** Runs the work of a message within its trace, so that logs and sent messages carry it; absent: just runs it. */
   readonly within?: <T>(message: Message, work: () => Promise<T>) => Promise<T>;
-  /** Where figures go; absent: nowhere. */
+  /** Receives metric samples; absent: none are recorded. */
   readonly meter?: Meter;
   readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
   /** UID of the cluster's kube-system namespace. */
@@ -31,34 +31,34 @@ export type World = {
   readonly timing: Timing;
   /** Absent: the defaults of `settings.ts`. */
   readonly recovery?: RecoverySettings;
-  /** Somebody asks for a recovery, though the record may be sound. */
+  /** The recovery that a user asks for, also if the record is sound. */
   readonly ask?: RecoveryRequest;
-  /** Told what a recovery found. */
+  /** Called with the finding of a recovery. */
   readonly found?: (key: Key, finding: Finding) => void;
-  /** Told what was done. */
+  /** Called with each effect that was done. */
   readonly witness?: (key: Key, effect: Effect) => void;
   /**
-   * Whether this deployment is in charge of the key. `labels` are the object's, or those it had when it was last seen;
-   * undefined while nobody has looked. Absent: in charge of everything.
+   * True if this deployment is in charge of the key. `labels` are the object's, or those it had when it was last read;
+   * undefined before the first read. Absent: in charge of everything.
    */
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
-  /** Bounds how many steps of this process submit at once; absent: as many as there are steps. */
+  /** Limits the number of parallel submissions in this process; absent: no limit. */
   readonly turns?: SubmissionSlots;
-  /** Bounds what one decision may cost all others; absent: nothing does. */
+  /** Limits the cost of one decision for other keys; absent: no limit. */
   readonly quarantine?: Quarantine;
-  /** Who listens to status updates; absent: nobody. */
+  /** The listeners to status updates; absent: none. */
   readonly updates?: Updates;
-  /** Takes a key under which updates are delivered, where this process delivers any. */
+  /** Takes a step of a delivery key, if this process delivers updates. */
   readonly deliver?: (message: Message) => Promise<Ending>;
-  /** Takes a notice that a node is about to go, where this process acts on any. */
+  /** Takes a notice about a node, if this process acts on notices. */
   readonly notice?: (message: Message) => Promise<Ending>;
-  /** What this process knows without asking; absent: nothing. */
+  /** The cache of this process; absent: none. */
   readonly cache?: StepCache;
-  /** Shadow mode: given a plan and the object that it is about, unless that is gone: tell it instead of doing it. */
+  /** Shadow mode: receives each plan, and its object unless that is gone; the plan is not carried out. */
   readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
 };
 
-/** How a step ended. Everything but `failed` is an acknowledged message. */
+/** The end of a step. Each of these acknowledges the message; a step that throws does not. */
 export type Ending =
   | { readonly did: "nothing"; readonly why: string }
   | { readonly did: "step"; readonly writes: number }
@@ -66,6 +66,6 @@ export type Ending =
   | { readonly did: "stopped"; readonly why: string }
   | { readonly did: "troubled"; readonly reason: string; readonly message: string };
 
-/** Runs what a message calls for, within its trace where there is one. */
+/** Runs the work of a message within its trace, if it has one. */
 export const along = <T>({ within }: Pick<World, "within">, message: Message, work: () => Promise<T>): Promise<T> =>
   within === undefined ? work() : within(message, work);

@@ -1,6 +1,6 @@
 /**
- * What has just been created has no record yet, most likely, so its record is not read: the first save, which succeeds only
- * where there is none, finds out. That is one request less in the life of every application.
+ * Begins the step of a new object without reading its record: the step assumes that there is none, and its first save
+ * succeeds only if that is true. This saves one request for every application.
  */
 import { same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
@@ -10,11 +10,11 @@ import { dateAt } from "../../core/time.ts";
 import { type FirstRead, type Observation, objectRef } from "../observation.ts";
 import type { World } from "../world.ts";
 
-/** True of an object without a status: it has no record, unless a step died on the way to its first status. */
+/** True of an object without a status. It has no record, unless a step died before it wrote the first status. */
 export const seemsNew = ({ metadata, ...object }: Stored): boolean =>
   metadata.deletionTimestamp === undefined && same(object["status"] ?? {}, {});
 
-/** So long two clocks are trusted to go alike. */
+/** Age of a cached server time up to which two clocks are trusted to run alike, ms. */
 const longestCarriedMs = 60_000;
 
 const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedAt">): FirstRead => ({
@@ -25,7 +25,7 @@ const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedA
   },
 });
 
-/** The new object as it was watched to appear, where what is watched is enough to begin with. */
+/** Returns the new object as the watch has shown it, if its kind may begin with watched objects. */
 const watchedNew = ({ cache, clock }: World, key: Key, { watchful }: Operator<unknown>): FirstRead | undefined => {
   const appeared = watchful === true ? cache?.appeared(key) : undefined;
   if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
@@ -34,7 +34,10 @@ const watchedNew = ({ cache, clock }: World, key: Key, { watchful }: Operator<un
   return now - epoch.at > longestCarriedMs ? undefined : assumed(object, dateAt(epoch, now), { cachedAt: epoch });
 };
 
-/** The observation of an object that seems new; undefined where it does not, or is not there: then all is to be read. */
+/**
+ * Returns the observation of an object that seems new; undefined if it does not or is missing, and the step must read
+ * live.
+ */
 export const assumeNew = async (
   world: World,
   key: Key,

@@ -1,8 +1,8 @@
 /**
- * What a process knows without asking: the record that its own last step of a key left, the object as it was then, and
- * what it has been watching since. All of it may be behind, so only a plan that says that it stands behind (`staleSafe`)
- * is carried out on it; any other is decided again on what is read live. The save is conditional as always: whoever
- * recalls a record that others have gone on from loses it, and has touched nothing.
+ * The cache of a process: the record that its own last step of a key saved, the object as it was then, and the objects
+ * of its watch. All of it may be outdated, so only a plan that is `staleSafe` is carried out on it; any other plan is
+ * decided again on live reads. The save is conditional as always: a step that begins with an outdated record loses the
+ * save and has touched nothing.
  */
 import type { Key } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
@@ -10,22 +10,30 @@ import type { Looking } from "../../core/query.ts";
 import type { Epoch } from "../../core/time.ts";
 import type { CheckpointRecord, Version } from "../ports.ts";
 
-/** Without a record the memory is the one that the object's status tells: see status-first.ts. */
+/** The end of a step. Without a record, the memory is the one that the object's status implies: see status-first.ts. */
 export type CachedStep = (
   | { readonly record: CheckpointRecord; readonly version: Version }
   | { readonly record: undefined; readonly memory: unknown }
 ) & { readonly object: Stored; readonly epoch: Epoch };
 
 export type StepCache = {
-  /** What was kept of the key, and is nobody's any more; undefined when the object has changed since. */
+  /** Removes and returns the entry of the key; undefined if the object has changed since. */
   take(key: Key): CachedStep | undefined;
   keep(key: Key, recollection: CachedStep): void;
-  /** A new object, whole, as it was watched to appear, and the server's clock; undefined where either is not known. */
+  /**
+   * Returns a new object, whole, as the watch has shown it, and the server's clock; undefined if either is not known.
+   */
   appeared(key: Key): { readonly object: Stored; readonly epoch: Epoch } | undefined;
-  /** A step of the key has made it, as the server answers: it is known before the watch shows it. */
+  /**
+   * Takes in an object that a step of the key has created, as the server answered: it is known before the watch shows
+   * it.
+   */
   made(key: Key, resource: Resource, object: Stored): void;
-  /** The key's record holds what was read, or what others have seen: what is watched may be behind it. */
+  /**
+   * Tells the cache that the key's record rests on live reads, or on those of another process: the watch may be behind
+   * it.
+   */
   invalidate(key: Key): void;
-  /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is, or one is not there. */
+  /** Returns the watched objects that answer the query; undefined if not all of them are watched, or one is missing. */
   look(key: Key, query: Looking): readonly Stored[] | undefined;
 };

@@ -1,4 +1,4 @@
-/** Begins a step with what this process remembers of the key, and keeps what the step leaves for the next one: see cache.ts. */
+/** Begins a step with the cache of this process, and keeps the end of a step for the next one: see cache.ts. */
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
@@ -8,7 +8,7 @@ import type { FirstRead, Observation } from "../observation.ts";
 import type { World } from "../world.ts";
 import type { CachedStep } from "./cache.ts";
 
-/** Keeps what a step that came through has left, if the next one may be decided on it. */
+/** Keeps the end of a successful step, if the next one may be decided on it. */
 export const keepInCache = (
   run: StepContext,
   { record, version }: StoredRecord,
@@ -23,7 +23,7 @@ export const keepInCache = (
     world.cache?.keep(message, { record: undefined, memory: plan.memory, ...seen });
 };
 
-/** What is remembered of a key as if it had been read; undefined when it cannot be used. */
+/** Returns the cached entry of a key as if it had been read; undefined if its memory does not parse. */
 export const readCached = (world: World, kept: CachedStep, operator: Operator<unknown>): FirstRead | undefined => {
   const { record, object, epoch } = kept;
   const memory = record === undefined ? ({ ok: true, memory: kept.memory } as const) : operator.parse(record.memory);

@@ -1,4 +1,4 @@
-/** The reads with which a step begins where nothing is known yet: the record, then the object, and whose they are. */
+/** The live reads at the beginning of a step: the record, then the object. */
 import { ApiError } from "../../core/errors.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -12,7 +12,10 @@ import { recoveryOf } from "../settings.ts";
 import type { World } from "../world.ts";
 import { seemsNew } from "./assumed-new.ts";
 
-/** Absence ends things, so one answer is not enough for it: the list must agree with the get. */
+/**
+ * Lists an object that a get did not find. Its absence ends things, so get and list must agree; otherwise throws
+ * `StaleRead`.
+ */
 const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unknown>): Promise<void> => {
   const { value } = await cluster.list({
     do: "list",
@@ -26,7 +29,10 @@ const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unk
   throw new ApiError({ status: 0, reason: "StaleRead", message });
 };
 
-/** An object from before what the memory has taken in: a server that is behind, or was restored. Asked again, it is believed. */
+/**
+ * True if the object is older than the generation that the memory has taken in, because the server lags or was
+ * restored. A second read is trusted.
+ */
 const isOlder = (object: Stored | undefined, { uid, generation = 0 }: Salvaged): boolean =>
   object !== undefined && object.metadata.uid === uid && (object.metadata.generation ?? 0) < generation;
 
@@ -52,7 +58,10 @@ const recorded = async ({ world, key, operator, loaded, first }: Found): Promise
   return { see: "observation", observation };
 };
 
-/** Who was told something has had a record, or another controller: what belongs to it may come back. */
+/**
+ * Returns the recovery window of an object without a record. An object that has a status had a record or another
+ * controller, so its other objects may still appear.
+ */
 const windowFor = (
   world: World,
   operator: Operator<unknown>,
@@ -75,7 +84,10 @@ const unrecorded = (
   };
 };
 
-/** What stands in record and cluster. The object after the record: who decides on an object that others have gone on from, loses the save. */
+/**
+ * Reads record and object. The object is read after the record: a step that decides on an older record than the object
+ * loses the save.
+ */
 export const readLive = async (world: World, key: Key, operator: Operator<unknown>): Promise<FirstRead> => {
   const loaded = await world.checkpoints.load(key);
   const first = await world.cluster.get(objectRef(key, operator));

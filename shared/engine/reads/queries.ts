@@ -5,10 +5,10 @@ import { isLabelValue, type Ref, type Stored } from "../../core/object.ts";
 import type { Looking, Probe, ProbeResult, Query } from "../../core/query.ts";
 import type { Cluster } from "../ports.ts";
 
-/** No object carries what is no label, and the server refuses to look for it. */
+/** True if every value is valid for a label. No object has an invalid one, and the server refuses to select by it. */
 const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
 
-/** What was watched may answer it, where the step allows that. */
+/** True if the watch may answer the query, provided that the step allows it. */
 const isContent = (query: Query): query is Looking =>
   (query.do === "list" && query.again !== true) || (query.do === "get" && query.known !== undefined);
 
@@ -18,7 +18,9 @@ const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cau
 
 type Listing = Extract<Query, { do: "list" }>;
 
-/** Undefined where the kind is one that the cluster may do without, and is said not to be served. */
+/**
+ * Lists objects; undefined if the server does not serve the kind and the query says that clusters may do without it.
+ */
 const served = async (cluster: Cluster, query: Listing): Promise<readonly Stored[] | undefined> => {
   try {
     return (await cluster.list(query)).value;
@@ -29,7 +31,7 @@ const served = async (cluster: Cluster, query: Listing): Promise<readonly Stored
   }
 };
 
-/** A server that has just begun serves no kind for a moment: one such answer is not enough. */
+/** Lists again if the kind seems not to be served: a server that has just started serves no kind for a moment. */
 const listed = async (cluster: Cluster, query: Listing): Promise<readonly Stored[]> => {
   if (!isAskable(query.labels)) return [];
   return (await served(cluster, query)) ?? (await served(cluster, query)) ?? [];
@@ -42,8 +44,8 @@ const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]
 };
 
 /**
- * What is hidden from us by rights is no trouble here; everything else that is no answer is. What is not there is asked for
- * again: absence ends things, so one answer is not enough for it.
+ * Reads an object; 403 is an answer here, any other error is thrown. A missing object is read again: its absence ends
+ * things, so one answer is not enough.
  */
 const getIfAllowed = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> => {
   try {
@@ -58,7 +60,7 @@ const getIfAllowed = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> =>
 const probed = async (cluster: Cluster, query: Probe): Promise<ProbeResult> =>
   query.do === "proxyGet" ? await cluster.proxyGet(query) : await getIfAllowed(cluster, query.ref);
 
-/** What the process knows without a read; undefined where it does not know. */
+/** Answers from the cache, without a read; undefined if the cache cannot answer. */
 type Known = (query: Looking) => readonly Stored[] | undefined;
 
 const answerTo = async (cluster: Cluster, query: Query, known: Known | undefined): Promise<Answer> => {
@@ -67,10 +69,10 @@ const answerTo = async (cluster: Cluster, query: Query, known: Known | undefined
   return { objects: watched ?? (await look(cluster, query)) };
 };
 
-/** The reads of one step. Each query is answered once, also when several decisions of the step ask for it. */
+/** The reads of one step. Each query is answered once, also if several decisions of the step ask it. */
 export type StepReads = (queries: readonly Query[]) => Promise<readonly Answer[]>;
 
-/** Live reads, but for queries that `known` answers. */
+/** Returns live reads, except for the queries that `known` answers. */
 export const stepReads = (cluster: Cluster, known?: Known): StepReads => {
   const read = new Map<string, Promise<Answer>>();
   const answer = (query: Query): Promise<Answer> => {
@@ -84,13 +86,16 @@ export const stepReads = (cluster: Cluster, known?: Known): StepReads => {
   return (queries) => Promise.all(queries.map(answer));
 };
 
-/** A decision may read this often before it must come to a plan; reads of what is known to the step count as well. */
+/** The number of times that a decision may read before it must come to a plan; cached answers count as well. */
 const mostReads = 32;
 
-/** Runs a part of a decision, from one read to the next, at once or later, and may fail instead of that. */
+/** Runs a part of a decision, from one read to the next, now or later; may reject instead. */
 export type Within = <T>(work: () => T) => T | Promise<T>;
 
-/** Runs a decision to its end. Its beginning and its first part are one for `within`, which costs something each time. */
+/**
+ * Runs a decision to its end. Creating it and running its first part are one call of `within`, because each call has a
+ * cost.
+ */
 export const resultOf = async <Result>(
   begin: () => Reads<Result>,
   answers: StepReads,

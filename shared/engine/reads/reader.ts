@@ -1,6 +1,6 @@
 /**
- * The one door through which a step reads: its key's object and record at the beginning, then the queries of its decisions.
- * Whether an answer is live, assumed or from this process's cache is known here and in this folder alone.
+ * The reads of a step: object and record of its key at the beginning, then the queries of its decisions. Only this
+ * folder knows whether an answer is live, assumed or cached.
  */
 import type { Plan } from "../../core/plan.ts";
 import type { StepContext, StoredRecord } from "../context.ts";
@@ -12,26 +12,32 @@ import { readCached } from "./cached.ts";
 import { readLive } from "./live.ts";
 import { type StepReads, stepReads } from "./queries.ts";
 
-/** When the process's own clock stood where a sight's `now` says, ms, where that was carried along: it may be a second ago. */
+/**
+ * Returns the process's monotonic time that belongs to `now` of an observation from the cache, ms; undefined if the
+ * observation was read live.
+ */
 export const readAt = ({ cachedAt, now }: Observation): number | undefined =>
   cachedAt === undefined ? undefined : cachedAt.at + (now - cachedAt.date);
 
 type Call = Omit<StepContext, "observation" | "looked">;
 
 /**
- * How a step begins: with live reads; with the assumption that a new object has no record (`presuming`); or with what this
- * process remembers (`recalling`). The save finds out when either of the last two was wrong.
+ * The first read of a step: live; with the assumption that a new object has no record (`presuming`); or from this
+ * process's cache (`recalling`). If either of the last two is wrong, the save fails.
  */
 export type ReadMode = "live" | "presuming" | "recalling";
 
-/** Only what was watched is known already; whoever else calls wants it looked for. A shadow saves nothing, and so would never find out. */
+/**
+ * Returns how a step begins. The cache answers only messages that came from the watch; other messages ask for live
+ * reads. Shadow mode reads live, because it saves nothing and would never find an error.
+ */
 export const readModeOf = ({ world, message }: Call): ReadMode => {
   if (world.shadow !== undefined) return "live";
   if (message.fresh === true) return "presuming";
   return message.watched === true && message.tries === undefined ? "recalling" : "live";
 };
 
-/** The record stands as the last step here has left it, or there is none yet. */
+/** True if the record is as this process's last step saved it, or is assumed to be missing. */
 const isOurs = (kept: CachedStep | undefined, observed: FirstRead): boolean => {
   if (observed.see !== "observation") return false;
   const { version } = observed.observation;
@@ -41,7 +47,7 @@ const isOurs = (kept: CachedStep | undefined, observed: FirstRead): boolean => {
 const isLeftBy = (kept: CachedStep | undefined, version: Version): boolean =>
   kept !== undefined && kept.record !== undefined && kept.version === version;
 
-/** What a step knows at its beginning, read in the given way as far as that is possible, and live otherwise. */
+/** Returns what a step knows at its beginning, read in the given mode if possible, and live otherwise. */
 export const firstRead = async ({ world, message, operator }: Call, first: ReadMode): Promise<FirstRead> => {
   const kept = world.cache?.take(message);
   const known = first === "recalling" && kept !== undefined ? readCached(world, kept, operator) : undefined;
@@ -55,14 +61,14 @@ export const firstRead = async ({ world, message, operator }: Call, first: ReadM
     : observed;
 };
 
-/** Until something is saved, what stood in for a live read may turn out wrong; nothing has been touched then. */
+/** True if an assumption or a cached read may still be wrong: nothing was saved yet, so nothing was touched. */
 export const mayBeWrong = ({ observation }: StepContext, held: StoredRecord): boolean =>
   (observation.assumedNew || observation.cachedAt !== undefined) && held.version === observation.version;
 
-/** False where a plan that was decided on cached objects is not right on them for certain: it is decided again on live reads. */
+/** False if a plan was decided on cached objects and is not `staleSafe`: it is decided again on live reads. */
 export const isRightOn = ({ fromCache }: Observation, { safety }: Plan<unknown>): boolean =>
   fromCache !== true || safety?.staleSafe === true;
 
-/** The reads of a step's decisions: live, but for those that the watch of this process may answer. */
+/** Returns the reads of a step's decisions: live, except for those that this process's watch may answer. */
 export const readsOf = ({ world, message, observation }: StepContext): StepReads =>
   stepReads(world.cluster, observation.fromCache === true ? (query) => world.cache?.look(message, query) : undefined);

@@ -1,4 +1,7 @@
-/** What is to be thought of a stored record: whether it can be gone on with, and if not, what is the matter with it. Pure. */
+/**
+ * Classifies a stored record: usable, empty, or broken (damaged, of a newer schema, incompatible, of another cluster).
+ * Pure.
+ */
 import type { Key } from "../../core/key.ts";
 import type { Operator, Parsed } from "../../core/operator.ts";
 import type { CheckpointRecord, Loaded } from "../ports.ts";
@@ -8,20 +11,20 @@ import { incompatibility, madeWith } from "./compatibility.ts";
 
 export type Defect = {
   readonly is: "damaged" | "newer" | "incompatible" | "sound";
-  /** It was made in another cluster: its UIDs are not valid here. */
+  /** True if the record was made in another cluster: its UIDs are not valid here. */
   readonly elsewhere: boolean;
   readonly why: string;
-  /** What is wrong, field by field. */
+  /** The problems, field by field. */
   readonly problems: readonly string[];
-  /** What of it can be read. */
+  /** The fields that can be read. */
   readonly rest: Salvaged;
-  /** The whole of it, as it was stored. */
+  /** The whole record, as it was stored. */
   readonly stored: unknown;
 };
 
 export type Classification =
   | { readonly is: "well"; readonly record: CheckpointRecord; readonly memory: unknown }
-  /** Nothing was ever written into it: as good as missing, and never an error. */
+  /** The record was never written: it counts as missing, not as an error. */
   | { readonly is: "empty" }
   | { readonly is: "ill"; readonly ill: Defect };
 
@@ -34,7 +37,7 @@ export type Judge = {
   readonly settings: RecoverySettings;
 };
 
-/** As the command line takes it. */
+/** Returns the command that a user can run for this key. */
 const command = ({ kind, namespace, name }: Key, flag: string): string =>
   `rekindle recover ${[kind.toLowerCase(), namespace, name].filter((part) => part !== "").join("/")} ${flag}`;
 
@@ -70,7 +73,7 @@ const damaged = (problems: readonly string[], rest: Salvaged, key: Key): Complai
 
 const byHand = "record: edited by hand, its seal does not match";
 
-/** A record that was only inherited holds no memory: its object is seen for the first time. */
+/** Parses a stored memory. A record that was only inherited has none (null), and its object is new. */
 export const memoryIn = (operator: Operator<unknown>, stored: unknown): Parsed<unknown> =>
   stored === null ? { ok: true, memory: undefined } : operator.parse(stored);
 
@@ -92,7 +95,7 @@ const complaintOf = (judge: Judge, { record: stored, edited }: Loaded): Complain
   return { is: "incompatible", why, problems: [], rest: read.record };
 };
 
-/** Judges what was loaded. Nothing is written, and nothing but the operator's parser asked. */
+/** Classifies a loaded record. Pure, but for the operator's parser. */
 export const classify = (judge: Judge, loaded: Loaded): Classification => {
   const { record: stored } = loaded;
   if (isEmpty(stored)) return { is: "empty" };

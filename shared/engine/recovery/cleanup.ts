@@ -1,6 +1,6 @@
 /**
- * Carrying out the order to end everything that a key owns: with grace, then by force, each by its UID; and when nothing
- * is left, and nothing that was planned before the order can still arrive, that is recorded. Pure.
+ * Carries out a cleanup order: ends everything that a key owns, first with grace, then by force, each object by its
+ * UID. The order is done when nothing is left and no write that was planned before it can still arrive. Pure.
  */
 
 import { counted } from "../../core/counted.ts";
@@ -22,19 +22,19 @@ export type CleanupContext = {
   readonly operator: Operator<unknown>;
   readonly cleanup: Cleanup;
   readonly timing: Timing;
-  /** Of the record: what the server made of the last status. */
+  /** The status memo of the record: see status.ts. */
   readonly memo: StatusMemo;
 };
 
 const pollMs = 2_000;
 
-/** The order that is still to be carried out. */
+/** Returns the order that is still to be carried out. */
 export const orderIn = (record: CheckpointRecord | undefined): Cleanup | undefined =>
   record?.cleanup?.done === undefined ? record?.cleanup : undefined;
 
 export const cleanedUp = "everything it owned was ended by rekindle recover --mode cleanup";
 
-/** What has been asked to go with grace is asked again only by force. */
+/** Returns the deletion of an object. An object that is being deleted is deleted again only by force. */
 const removalOf = (
   { ref, object }: OwnedObject,
   { graceSeconds, forceAt }: Cleanup,
@@ -45,13 +45,16 @@ const removalOf = (
   return deletionTimestamp === undefined ? [{ do: "delete", ref, uid, graceSeconds }] : [];
 };
 
-/** The event that the order was carried out; its name holds when the order was given. */
+/** The Event that the order was carried out; its name contains the time of the order. */
 const toldOf = ({ resource }: Operator<unknown>, about: Stored, { since }: Cleanup): Effect => ({
   ...{ do: "record", about, resource, occasion: `cleanup ${since}` },
   ...{ type: "Normal", reason: "RekindleCleanedUp", message: cleanedUp },
 });
 
-/** What is still to be shown or told of an object whose parts have all ended: before that is recorded, for nothing is after it. */
+/**
+ * Returns the plan that writes the last status, or the Event; undefined when both are done. They come before the order
+ * is recorded as done, because no step of the order follows it.
+ */
 const farewell = (
   { operator, cleanup, memo }: CleanupContext,
   object: Stored,
@@ -78,7 +81,7 @@ const finished = (cleaning: CleanupContext, view: View<unknown>): StepPlan => {
   );
 };
 
-/** Decides what of the order is still to be done, by what is there. */
+/** Decides the next plan of the order by the objects that exist. */
 export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<StepPlan> {
   const { key, operator, cleanup, timing } = cleaning;
   const { uid, memory, now } = view;
@@ -97,7 +100,10 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<Ste
   return { memory, stages: stage.length === 0 ? [] : [stage], next: { do: "wait", wakeAt, pollMs, waitsFor } };
 }
 
-/** Why nothing is done for a key any more; a kind that can tell so in its memory goes on by that. */
+/**
+ * Returns why the key stays stopped after a cleanup; undefined if it does not, or if the kind records the cleanup in
+ * its own memory.
+ */
 export const stoppedBy = (
   { recovery }: Operator<unknown>,
   record: CheckpointRecord | undefined,

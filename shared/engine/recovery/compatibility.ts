@@ -1,17 +1,17 @@
 /**
- * Whether a record may be gone on with under other settings than it was made with. As a Mesos agent's
+ * Compares the settings of a record with those of the deployment. The policies are those of a Mesos agent's
  * `reconfiguration_policy`: `equal`, or `additive`, under which settings may be added and grow.
  */
 import { same } from "../../core/json.ts";
 import type { Made } from "../ports.ts";
 import type { RecoverySettings, Timing } from "../settings.ts";
 
-/** What matters to whoever goes on with a record: how late a write that somebody else planned may still arrive. */
+/** Returns the settings that later steps rely on: they limit how late a write of this deployment can arrive. */
 export const madeWith = ({ fenceMs, requestTimeoutMs }: Timing): Made => ({ fenceMs, requestTimeoutMs });
 
 type Value = Made[string] | undefined;
 
-/** Of what one of the two does not know, nothing can be said. */
+/** True if the value may change so under `additive`. A value that one of the two lacks may have been anything. */
 const grows = (was: Value, is: Value): boolean => {
   if (typeof was === "number" && typeof is === "number") return is >= was;
   if (typeof was === "boolean" && typeof is === "boolean") return is || !was;
@@ -19,14 +19,17 @@ const grows = (was: Value, is: Value): boolean => {
   return was === undefined || is === undefined || same(was, is);
 };
 
-/** policy → whether a field may go from one value to another. */
+/** Maps a policy to the test whether a value may change to another. */
 const permits: Readonly<Record<RecoverySettings["policy"], (was: Value, is: Value) => boolean>> = {
   any: () => true,
   equal: same,
   additive: grows,
 };
 
-/** The first field, by name, that stands in the way; undefined when none does. A record without settings is from before there were any. */
+/**
+ * Returns a text about the first setting, by name, that the policy does not permit; undefined if there is none. A
+ * record without settings was saved before records held any, and passes.
+ */
 export const incompatibility = (
   policy: RecoverySettings["policy"],
   was: Made | undefined,

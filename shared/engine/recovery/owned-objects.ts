@@ -1,4 +1,4 @@
-/** What belongs to a key right now: found live, and known by its owners' UIDs, never by name or label alone. */
+/** Finds the objects that a key owns, live, by the UIDs in owner references, never by name or label alone. */
 import { all, list } from "../../core/decision.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
@@ -9,7 +9,7 @@ import { resultOf, stepReads } from "../reads/queries.ts";
 
 export type OwnedObject = { readonly ref: Ref; readonly object: Stored };
 
-/** What each query found, in their order. */
+/** The results of the queries, in their order. */
 type Found = readonly (readonly Stored[])[];
 
 export type Survey = { readonly found: Found; readonly pieces: readonly OwnedObject[] };
@@ -29,7 +29,7 @@ const refOf = (query: Query, { metadata: { name, namespace } }: Stored): Ref => 
 const isOwned = ({ object }: OwnedObject, owners: ReadonlySet<string>): boolean =>
   object.metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) ?? false;
 
-/** Whatever an owner owns, and what that owns in turn. */
+/** Returns all objects that the owners own, directly or through other owned objects. */
 export const ownedIn = ({ queries, owners }: OwnedObjects, found: Found): readonly OwnedObject[] => {
   const there = queries.flatMap((query, index) =>
     (found[index] ?? []).map((object): OwnedObject => ({ ref: refOf(query, object), object })),
@@ -44,7 +44,7 @@ export const ownedIn = ({ queries, owners }: OwnedObjects, found: Found): readon
 
 export type About = { readonly key: Key; readonly uid: string; readonly memory: unknown };
 
-/** Looks at all that a kind says may belong to this UID. */
+/** Reads all objects that may belong to this UID, according to its kind. */
 export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, about: About): Promise<Survey> => {
   const { recovery } = operator;
   if (recovery === undefined) return nothing;
@@ -53,7 +53,7 @@ export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, a
   return { found, pieces: ownedIn(ownedObjects, found) };
 };
 
-/** Those that live, and whose end nobody has begun. */
+/** Returns the objects that are live and not being deleted. */
 export const livingIn = ({ pieces }: Survey, { recovery }: Operator<unknown>): readonly Ref[] =>
   pieces
     .filter(({ object }) => object.metadata.deletionTimestamp === undefined && recovery?.isLive(object) === true)

@@ -1,10 +1,16 @@
-/** The runs that a record keeps: the latest is its memory, those before it stay for a while, and no more than so many. Pure. */
+/**
+ * The past runs of a record: the memory describes the latest run, those before it are kept for a time and up to a
+ * number. Pure.
+ */
 import type { PastRun } from "../../core/recovery.ts";
 import type { RecoverySettings } from "../settings.ts";
 
 type Limits = Pick<RecoverySettings, "runs" | "retentionMs">;
 
-/** The oldest first; `over` is the run that has just ended, if one has. A run that was kept already is not kept twice. */
+/**
+ * Returns the past runs to keep, oldest first. `over` is the run that has just ended, if any; it replaces an entry of
+ * the same attempt.
+ */
 export const keptRuns = (
   runs: readonly PastRun[],
   over: PastRun | undefined,
@@ -15,6 +21,6 @@ export const keptRuns = (
   return most === 0 ? [] : others.filter(({ endedAt }) => endedAt + retentionMs > now).slice(-most);
 };
 
-/** When the first of them has been kept for long enough, epoch ms. */
+/** Returns the end of the retention of the oldest run, epoch ms. */
 export const expiryOf = (runs: readonly PastRun[], { retentionMs }: Limits): number | undefined =>
   runs.length === 0 ? undefined : Math.min(...runs.map(({ endedAt }) => endedAt + retentionMs));

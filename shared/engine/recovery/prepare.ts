@@ -1,4 +1,4 @@
-/** From what was seen at first to what a step goes on with: the one place where a recovery begins. */
+/** Prepares the observation of a step from its first read: the one place where a recovery begins. */
 import type { FirstRead, Observation } from "../observation.ts";
 import type { Ending, Labels } from "../world.ts";
 import { stoppedBy } from "./cleanup.ts";
@@ -7,7 +7,7 @@ import { begin } from "./start.ts";
 
 type Seen = Exclude<FirstRead, { see: "nothing" }>;
 
-/** A record that is ill is recovered first, and whoever asks for a recovery gets one. */
+/** Recovers a broken record, and carries out a recovery that a user asks for. */
 const treated = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   const { ask } = call.world;
   if (observed.see === "ill") {
@@ -19,7 +19,7 @@ const treated = async (call: Case, observed: Seen): Promise<Observation | Ending
   return ask.fresh ? await recover(call, givenUp(observation)) : await begin({ ...call, observation }, ask);
 };
 
-/** What is decided on, or how the step ends without a decision. */
+/** Returns the observation to decide on, or the end of a step that decides nothing. */
 export const ready = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   const observation = await treated(call, observed);
   if ("did" in observation) return observation;
@@ -27,7 +27,7 @@ export const ready = async (call: Case, observed: Seen): Promise<Observation | E
   return why === undefined ? observation : { did: "stopped", why };
 };
 
-/** Labels of what is seen; of what is gone, those that it had. */
+/** Returns the labels of the object; if it is gone, those in its record. */
 export const labelsOf = (observed: Seen): Labels => {
   const [object, record] =
     observed.see === "ill"

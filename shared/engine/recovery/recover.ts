@@ -1,9 +1,9 @@
 /**
- * Coming back with a record that cannot be gone on with as it is: as a Mesos agent does, strictly or not, and as after a
- * reboot when the cluster is another one.
+ * Recovers a record that cannot be used as it is: as a Mesos agent does, strictly or not, and as after a reboot if the
+ * record is of another cluster.
  *
- * Nothing but an event is written before the one save that stands for the whole of it, and that save alone carries the
- * identity of this cluster: who dies before it begins the same again, who comes after it finds a sound record.
+ * Only an Event is written before the one save of the recovery, and that save alone changes the record's cluster UID. A
+ * step that dies before the save begins the same recovery again; a step after it finds a usable record.
  */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -26,7 +26,7 @@ type Row = { readonly strict: Treatment; readonly lenient: Treatment };
 
 const always = (treatment: Treatment): Row => ({ strict: treatment, lenient: treatment });
 
-/** what is the matter × where the record was made → what is done about it. */
+/** Maps defect and origin of a record to its treatment. */
 export const treatments: Readonly<Record<Defect["is"], Readonly<Record<"here" | "elsewhere", Row>>>> = {
   damaged: { here: { strict: "stop", lenient: "salvage" }, elsewhere: { strict: "stop", lenient: "salvage" } },
   newer: { here: always("stop"), elsewhere: always("fresh") },
@@ -42,7 +42,7 @@ const hows: Readonly<Record<Exclude<Treatment, "stop">, Recovered["how"] & Findi
 
 export type Case = Omit<StepContext, "observation">;
 
-/** A record that somebody gives up, whatever stands in it. */
+/** Returns a usable record as one that a user discards. */
 export const givenUp = ({ record, version, object, now }: Observation): BrokenRecord => {
   const why = record === undefined ? "there is no record" : "discarded by rekindle recover --fresh";
   return {
@@ -60,7 +60,7 @@ const archived = (stored: unknown): Pick<Recovered, "was"> => {
   return text === "" || text.length > archiveBytes ? {} : { was: stored };
 };
 
-/** A step's way to tell about a key whose record it could not follow. */
+/** Returns a context in which a step can report about a key whose record it cannot use. */
 const runOf = (call: Case, { version, object, now, ill }: BrokenRecord): StepContext => {
   const uid = object?.metadata.uid ?? ill.rest.uid ?? "";
   const blank = { successor: false, record: undefined, assumedNew: false, memory: undefined, returning: undefined };
@@ -78,7 +78,7 @@ const recordWord = ({ is }: Defect): Finding["record"] => is;
 
 type Said = Pick<Trouble, "reason" | "message">;
 
-/** One event for what is the matter, however often it is come upon, and by however many; an ending if it met trouble. */
+/** Writes one Event for a defect, however many steps meet it. Returns an ending if the Event met trouble. */
 const tell = async (run: StepContext, { ill, now }: BrokenRecord, said: Said): Promise<Ending | undefined> => {
   if (run.world.shadow !== undefined) return undefined;
   const untold = await warn(run, `recovery ${ill.why}`, said);
@@ -98,7 +98,7 @@ const stop = async (call: Case, brokenRecord: BrokenRecord): Promise<Ending> => 
   const untold = await tell(run, brokenRecord, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
   if (world.shadow === undefined) await showTrouble(run, `RecoveryFailed: ${why}`);
   if (untold !== undefined) return untold;
-  // The version that knows it shall have the message, whoever of two takes it next.
+  // A newer version must take the message, whichever of two versions takes it next.
   if (brokenRecord.ill.is === "newer" && world.shadow === undefined)
     await requeue(world, message, { reason: "NewerRecord", message: why }, { now: brokenRecord.now, lastedMs: 0 });
   return { did: "stopped", why };
@@ -106,7 +106,7 @@ const stop = async (call: Case, brokenRecord: BrokenRecord): Promise<Ending> => 
 
 type Mended = Pick<Rebuilt<unknown>, "memory" | "kept" | "problems"> & { readonly survey: Survey | undefined };
 
-/** What is remembered from now on; a memory of undefined is seeded by the kind, as of a new application. */
+/** Returns the memory of the recovered record. If it is undefined, the kind begins as for a new application. */
 const mended = async (
   call: Case,
   brokenRecord: BrokenRecord,
@@ -179,7 +179,10 @@ const recordAfter = (
   };
 };
 
-/** About an object that is gone, or whose name another has: what it left is ended by what can still be read. */
+/**
+ * Returns the observation of a record whose object is gone or replaced: the fields that can be read lead to the objects
+ * that must be ended.
+ */
 const orphaned = ({ operator }: Case, { ill, version, object, now }: BrokenRecord): Observation => {
   const parsed = operator.parse(ill.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
@@ -201,7 +204,7 @@ const treat = async (
   const { memory, kept, problems, survey: found } = await mended(call, brokenRecord, object, treatment);
   const did = hows[treatment];
   const run = runOf(call, brokenRecord);
-  // Before the save: after it nobody would know that there is anything to tell.
+  // Before the save: a step after it finds a usable record and would write no Event.
   const untold = await tell(run, brokenRecord, { reason: "RekindleRecovered", message: `${did}: ${ill.why}` });
   if (untold !== undefined) return untold;
   if (memory === undefined)
@@ -221,7 +224,7 @@ const treat = async (
 const treatmentFor = ({ is, elsewhere }: Defect, strict: boolean, ask: RecoveryRequest | undefined): Treatment =>
   ask?.fresh === true ? "fresh" : treatments[is][elsewhere ? "elsewhere" : "here"][strict ? "strict" : "lenient"];
 
-/** What the step goes on with, or how it ends. */
+/** Recovers the record. Returns the observation to go on with, or the end of the step. */
 export const recover = async (call: Case, brokenRecord: BrokenRecord): Promise<Observation | Ending> => {
   const { world } = call;
   const treatment = treatmentFor(brokenRecord.ill, recoveryOf(world).strict, world.ask);

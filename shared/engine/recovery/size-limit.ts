@@ -1,4 +1,4 @@
-/** A record that would be too large is made smaller, least needed first: it is always stored. Pure. */
+/** Shrinks a record that is too large, least needed fields first, so that it can always be stored. Pure. */
 import type { Operator } from "../../core/operator.ts";
 import type { CheckpointRecord } from "../ports.ts";
 
@@ -12,7 +12,7 @@ const withoutArchive: Squeeze = ({ recovered, ...record }) => {
   return { ...record, recovered: rest };
 };
 
-/** In the order in which things are given up. */
+/** In the order in which fields are dropped. */
 const squeezes: readonly Squeeze[] = [
   withoutArchive,
   ({ runs = [], ...record }) => ({ ...record, runs: runs.map(({ error: _, ...run }) => run) }),
@@ -29,7 +29,7 @@ const squeezes: readonly Squeeze[] = [
 
 const bytesOf = (record: CheckpointRecord): number => Buffer.byteLength(JSON.stringify(record));
 
-/** The record as it fits into `maxBytes`, or as small as it gets. */
+/** Returns the record, small enough for `maxBytes`, or as small as possible. */
 export const bounded = (record: CheckpointRecord, operator: Operator<unknown>, maxBytes: number): CheckpointRecord => {
   let fitting = record;
   for (const squeeze of squeezes) {

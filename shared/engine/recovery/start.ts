@@ -1,4 +1,7 @@
-/** A recovery that somebody asks for, of a key whose record is sound or missing: said in the record first, then begun. */
+/**
+ * Begins a recovery that a user asks for, of a key whose record is usable or missing. The request is saved in the
+ * record first.
+ */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { StepContext } from "../context.ts";
@@ -10,7 +13,7 @@ import { orderIn } from "./cleanup.ts";
 import { findOwned, livingIn } from "./owned-objects.ts";
 import type { Finding, RecoveryRequest } from "./request.ts";
 
-/** The order, or the one that is under way already: nobody gets more time by asking again. */
+/** Returns the new order, or the one that is under way: a second request extends no deadline. */
 const cleanupFor = ({ graceSeconds }: RecoveryRequest, record: CheckpointRecord | undefined, now: number): Cleanup =>
   orderIn(record) ?? { since: now, graceSeconds, forceAt: now + graceSeconds * 1_000 };
 
@@ -49,7 +52,10 @@ const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
   };
 };
 
-/** Before the save, that whoever meets trouble begins again; the ending, if it did. */
+/**
+ * Writes the Event of the request, before the save, so that a step that meets trouble begins again. Returns an ending
+ * if it met trouble.
+ */
 const tell = async (run: StepContext, ask: RecoveryRequest): Promise<Ending | undefined> => {
   const { world, message: key, observation } = run;
   if (world.shadow !== undefined) return undefined;
@@ -61,7 +67,10 @@ const tell = async (run: StepContext, ask: RecoveryRequest): Promise<Ending | un
   return untold === undefined ? undefined : await requeue(world, key, untold, { now: observation.now, lastedMs: 0 });
 };
 
-/** What the step goes on with. An object that is gone needs no order: what it left is ended anyhow. */
+/**
+ * Saves the request and returns the observation to go on with. An object that is gone needs no order, because the
+ * objects that it left are ended anyway.
+ */
 export const begin = async (run: StepContext, ask: RecoveryRequest): Promise<Observation | Ending> => {
   const { world, message: key, operator, observation } = run;
   const { object, uid, now } = observation;

@@ -1,4 +1,4 @@
-/** Fields that a later version wrote come through this one unchanged. Pure. */
+/** Preserves the fields that a later version wrote. Pure. */
 import { same } from "../../core/json.ts";
 import type { Operator } from "../../core/operator.ts";
 
@@ -8,8 +8,8 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * The memory to store, with what the stored one holds beyond what its kind reads: fields of their own, and those within
- * fields that have not changed.
+ * Returns the memory to store, together with the fields of the stored one that its kind does not read: fields of the
+ * memory itself, and those within fields that have not changed.
  */
 export const carried = (operator: Operator<unknown>, stored: unknown, next: unknown): unknown => {
   if (!isFields(stored) || !isFields(next)) return next;

@@ -1,6 +1,6 @@
 /**
- * What may be asked for by annotation, as rows of tables: each once, with its default and its range. Reading, what is said of
- * what cannot be read, and the lines that people see follow from the rows.
+ * The annotations of users as rows of tables: each with its default and its range. The reader, the texts about bad
+ * values, and the lines of the reference follow from the rows.
  */
 
 const second = 1_000;
@@ -13,11 +13,11 @@ export const spanUnits = { second, minute, hour, day } as const;
 
 export type Row = { readonly annotation: string; readonly meaning: string };
 
-/** From `least` to `most`, ms; no default: off. */
+/** A duration from `least` to `most`, ms; no default: off. */
 export type Span = Row & {
   readonly form: "duration";
   readonly default?: number;
-  /** What holds where there is no default; absent: off. */
+  /** The value that holds if there is no default; absent: off. */
   readonly otherwise?: string;
   readonly least: number;
   readonly most: number;
@@ -32,7 +32,7 @@ export type Choice<Word extends string = string> = Row & {
   readonly words: readonly [Word, ...Word[]];
 };
 
-/** Words of its own grammar, which `range` tells people. */
+/** A value in a grammar of its own; `range` describes it for people. */
 export type Grammar<Value> = Row & {
   readonly form: "grammar";
   readonly range: string;
@@ -46,14 +46,14 @@ const units = [
   ["s", second],
 ] as const;
 
-/** A span as people write it: `90s`, `5m`, `2h`, `1d`. */
+/** Parses a duration such as `90s`, `5m`, `2h`, `1d`. */
 const msOf = (text: string): number | undefined => {
   const [, amount, unit] = /^(\d{1,9})([dhms])$/.exec(text.trim()) ?? [];
   const size = units.find(([name]) => name === unit)?.[1];
   return amount === undefined || size === undefined ? undefined : Number(amount) * size;
 };
 
-/** In its largest whole unit. */
+/** Formats a duration in its largest whole unit. */
 export const spanText = (ms: number): string => {
   const [unit, size] = units.find((one) => ms >= one[1] && ms % one[1] === 0) ?? units[3];
   return `${ms / size}${unit}`;
@@ -61,7 +61,10 @@ export const spanText = (ms: number): string => {
 
 type Read<Value> = { readonly value: Value; readonly problem?: string };
 
-/** What is said of an annotation that cannot be read: what was wanted, and what holds in its place. */
+/**
+ * Returns the text about an annotation that cannot be read: the given value, the expected form, and the value that
+ * holds instead.
+ */
 export const problemOf = ({ annotation }: Row, given: string, wanted: string, held: string): string =>
   `metadata.annotations[${annotation}]: ${JSON.stringify(given.slice(0, 100))} is not ${wanted}; ${held} applies`;
 
@@ -100,7 +103,7 @@ const readGrammar = <Value>(row: Grammar<Value>, given: string | undefined): Rea
   return value === undefined ? { value, problem: problemOf(row, given, row.range, "nothing of it") } : { value };
 };
 
-/** Reads rows one by one, and gathers what is wrong with them. */
+/** Returns a reader of rows that collects the problems with their values. */
 export const reader = (annotations: Readonly<Record<string, string>>) => {
   const problems: string[] = [];
   const take = <Value>({ value, problem }: Read<Value>): Value => {
@@ -139,7 +142,7 @@ const rangeOf = (row: Span | Count | Choice | Grammar<unknown>): string => {
   }
 };
 
-/** A row as people read it. */
+/** Returns the row as a line of the reference. */
 export const lineOf = (row: Span | Count | Choice | Grammar<unknown>): Line => ({
   annotation: row.annotation,
   default: normallyOf(row),

@@ -1,6 +1,6 @@
-/** What a process remembers is bounded: of more than fit, the oldest goes. */
+/** Bounds the maps of a process: of more entries than fit, the oldest is dropped. */
 
-/** Drops the oldest entry of a map that has grown beyond `most`; a map keeps the order in which its keys came. */
+/** Drops the oldest entry of a map that has more than `most`; a map keeps its keys in insertion order. */
 export const forgetOldest = <K>(map: Map<K, unknown>, most: number): void => {
   if (map.size <= most) return;
   for (const oldest of map.keys()) {

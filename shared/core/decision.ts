@@ -23,7 +23,7 @@ export function* list(query: Looking): Reads<readonly Stored[]> {
   return answer.objects;
 }
 
-/** One object, or undefined where there is none. */
+/** Returns one object, or undefined if there is none. */
 export function* get(query: Extract<Query, { do: "get" }>): Reads<Stored | undefined> {
   const [object] = yield* list(query);
   return object;
@@ -35,17 +35,17 @@ function* probe(query: Probe): Reads<ProbeResult> {
   return answer.probe;
 }
 
-/** One object that the service account may not be allowed to read. */
+/** Reads one object that the service account may not be allowed to read. */
 export const getIfAllowed = (ref: Ref): Reads<ProbeResult> => probe({ do: "getIfAllowed", ref });
 
-/** What a pod answers through the API server's pod proxy. */
+/** Reads the answer of a pod through the API server's pod proxy. */
 export const proxyGet = (query: Extract<Query, { do: "proxyGet" }>): Reads<ProbeResult> => probe(query);
 
 type Running<Result> = { readonly reads: Reads<Result>; readonly step: IteratorResult<readonly Query[], Result> };
 
 const started = <Result>(reads: Reads<Result>): Running<Result> => ({ reads, step: reads.next() });
 
-/** Each takes its own answers, in the order in which its queries stand among all that were yielded. */
+/** Resumes each computation with its own answers; they stand in the order of all queries that were yielded. */
 const resumed = <Result>(
   running: readonly Running<Result>[],
   answers: readonly Answer[],
@@ -75,7 +75,7 @@ function* together<Result>(
   return resultsOf(running);
 }
 
-/** Runs several side by side: in each round the queries of all of them are yielded together. */
+/** Runs several computations side by side: in each round the queries of all of them are yielded together. */
 export function all<A, B>(reads: readonly [Reads<A>, Reads<B>]): Reads<readonly [A, B]>;
 export function all<A, B, C>(reads: readonly [Reads<A>, Reads<B>, Reads<C>]): Reads<readonly [A, B, C]>;
 export function all<Result>(reads: readonly Reads<Result>[]): Reads<readonly Result[]>;
@@ -83,7 +83,10 @@ export function all(reads: readonly Reads<unknown>[]): Reads<readonly unknown[]>
   return together(reads, () => false);
 }
 
-/** Runs several side by side until one comes to a result like this: the first such result, or undefined where none does. */
+/**
+ * Runs several computations side by side until one returns a wanted result. Returns the first such result, or undefined
+ * if there is none.
+ */
 export function* firstOf<Result>(
   reads: readonly Reads<Result>[],
   isWanted: (result: Result) => boolean,
@@ -92,7 +95,7 @@ export function* firstOf<Result>(
   return results.find(isWanted);
 }
 
-/** A result that needs no read, where one that may read is expected. */
+/** Returns a result without a read, for callers that expect a computation. */
 export function* settled<Result>(result: Result): Reads<Result> {
   yield* all([]);
   return result;

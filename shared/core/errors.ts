@@ -1,4 +1,4 @@
-/** What can come back from the world instead of an answer. */
+/** Errors of the API server and of decisions. */
 import type { Doing } from "./plan.ts";
 
 /** An answer of the API server that is not a success, or its absence (`status` 0: no answer, effect unknown). */
@@ -8,10 +8,10 @@ export class ApiError extends Error {
   readonly status: number;
   /** Kubernetes' machine-readable reason: Conflict, AlreadyExists, Invalid, Forbidden, Expired, … or Timeout, Unreachable. */
   readonly reason: string;
-  /** What the server asked to wait, in milliseconds. */
+  /** The wait that the server asked for, ms. */
   readonly retryAfterMs: number | undefined;
 
-  /** What could not be done by it, where whoever asked for it says so. */
+  /** The operation that failed, if the caller names it. */
   readonly doing: Doing | undefined;
 
   constructor(fields: {
@@ -31,12 +31,12 @@ export class ApiError extends Error {
 }
 
 /**
- * Why a decision came to no plan in its budget: it was stopped, it is held until its object's wait is over, or it was starved
- * by a machine that was busy with something else.
+ * A decision that came to no plan in its budget: it was stopped, its object is in quarantine (`held`), or the machine
+ * was too busy to run it (`starved`).
  */
 export class BudgetError extends Error {
   override readonly name = "BudgetError";
-  /** Until the next try, ms. */
+  /** The wait until the next try, ms. */
   readonly waitMs: number;
   readonly why: "stopped" | "held" | "starved";
 

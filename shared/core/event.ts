@@ -1,14 +1,17 @@
-/** A core/v1 Event under a name made of the object's UID, the occasion and the reason: a repeat is AlreadyExists. */
+/**
+ * A core/v1 Event whose name is derived from the object's UID, the occasion and the reason: a repeated creation answers
+ * AlreadyExists.
+ */
 import { digest } from "./key.ts";
 import { apiVersionOf, type Metadata, type Obj, type Resource } from "./object.ts";
 import { timeText } from "./time.ts";
 
 export const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
 
-/** Who tells, where a kind does not say otherwise. */
+/** The source component of Events, unless a kind sets its own. */
 const ownComponent = "rekindle";
 
-/** What is told, and of whom: an object that is gone may still be told of. */
+/** The content of an Event, and the object that it is about, which may be gone. */
 export type Telling = {
   readonly about: Pick<Metadata, "name" | "namespace" | "resourceVersion"> & { readonly uid: string };
   readonly subject: Resource;
@@ -16,13 +19,13 @@ export type Telling = {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
-  /** In whose name; absent: in our own. */
+  /** The source component; absent: Rekindle's own. */
   readonly component?: string | undefined;
-  /** Id of the trace that it belongs to. */
+  /** Id of the trace that the Event belongs to. */
   readonly trace?: string | undefined;
 };
 
-/** `now` in epoch ms. */
+/** Builds the Event. `now` in epoch ms. */
 export const eventOf = (telling: Telling, now: number): Obj => {
   const { about, subject, occasion, type, reason, message, component = ownComponent, trace } = telling;
   const { name, namespace, uid, resourceVersion } = about;

@@ -1,4 +1,4 @@
-/** The door to an API server as plain values, so that the real one and the simulator stand behind the same shape. */
+/** Requests to an API server as plain values, so that the real server and the simulator have the same interface. */
 
 export type HttpRequest = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -8,7 +8,7 @@ export type HttpRequest = {
   readonly body?: string;
   /** Milliseconds after which the call is given up; its effect is then unknown. */
   readonly timeoutMs: number;
-  /** An answer longer than this is given up (`ApiError`, reason TooLong); absent: 16 MiB. */
+  /** Longest answer, bytes: a longer one throws `ApiError`, reason TooLong; absent: 16 MiB. */
   readonly limitBytes?: number;
 };
 
@@ -17,11 +17,13 @@ export type HttpResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The JSON of the body, from whoever has it at hand, as a server in the same process; nobody alters it. */
+  /**
+   * The body as parsed JSON, if the sender has it, such as a server in the same process; callers must not modify it.
+   */
   readonly json?: () => unknown;
 };
 
-/** An answer that goes on: one JSON text per element, as a watch sends them. Ends when either side closes. */
+/** A streamed answer: one JSON text per element, as a watch sends them. Ends when either side closes it. */
 export type HttpStream = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
-/** JSON values read, compared and told apart: equality, a stable digest, and the smallest merge patch between two. */
+/** Reads and compares JSON values: equality, a stable digest, and the smallest merge patch between two. */
 import { digest } from "./key.ts";
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value that a text stands for; undefined where the text is no JSON. */
+/** Parses a text; undefined if it is not JSON. */
 export const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -13,7 +13,7 @@ export const jsonOf = (text: string): unknown => {
   }
 };
 
-/** True for keys that every object has before all others, in the order of their numbers. */
+/** True for integer-like keys, which every object lists before all others, in numeric order. */
 const isIndex = (key: string): boolean => {
   const number = Number(key) >>> 0;
   return number < 0xff_ff_ff_ff && String(number) === key;
@@ -26,12 +26,12 @@ const inOrder = (keys: readonly string[]): readonly string[] => {
   return first === 0 ? named : [...keys.slice(0, first), ...named];
 };
 
-/** Text that JSON writes as it is, between quotes. */
+/** Characters that JSON writes without escapes. */
 const isPlain = /^[ !#-[\]-~]*$/;
 
 const quoted = (text: string): string => (isPlain.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** The JSON of a value with its keys in order and without undefined, so that equal values have equal texts. */
+/** Returns the JSON of a value with its keys in order and without undefined, so that equal values have equal texts. */
 const canonical = (value: unknown): string => {
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
@@ -52,7 +52,7 @@ const sameRecords = (a: Record<string, unknown>, b: Record<string, unknown>): bo
   return keys.length === definedIn(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
 };
 
-/** Equal as JSON: the order of keys and absent against undefined make no difference. */
+/** True if the values are equal as JSON: the order of keys does not matter, nor does undefined against absent. */
 export const same = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => same(item, b[at]));
@@ -63,14 +63,17 @@ export const same = (a: unknown, b: unknown): boolean => {
 /** Hex digest of a JSON value, independent of the order of its keys. */
 export const digestOf = (value: unknown): string => digest(value === undefined ? "" : canonical(value));
 
-/** Beyond any object that is meant to be read: what is deeper exhausts the stack, what is larger takes seconds to judge. */
+/**
+ * Limits beyond any object that is meant to be read: deeper values exhaust the stack, larger ones take seconds to
+ * process.
+ */
 const deepest = 256;
 const most = 50_000;
 
 const inside = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
 
-/** True for more values, or for values deeper within each other, than anybody reads. Needs no stack itself. */
+/** True if a value has too many parts, or nests too deep. Does not recurse. */
 export const isTooMuch = (value: unknown): boolean => {
   let level = inside(value);
   let count = level.length;
@@ -88,7 +91,7 @@ export const isTooMuch = (value: unknown): boolean => {
   return count > most;
 };
 
-/** RFC 7386 patch that turns `from` into `to`; undefined when they are equal. Keys to vanish become null. */
+/** Returns the RFC 7386 patch that turns `from` into `to`; undefined if they are equal. Removed keys become null. */
 export const mergePatch = (from: unknown, to: unknown): unknown => {
   if (!isRecord(from) || !isRecord(to)) return same(from, to) ? undefined : to;
   const gone = Object.keys(from).filter((key) => !Object.hasOwn(to, key) || to[key] === undefined);

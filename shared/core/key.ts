@@ -1,4 +1,4 @@
-/** The key names what to reconcile; the message that carries it says why, and nothing of what happened. */
+/** The key of an object to reconcile, and the message that carries it with the reason of its sending. */
 import { hash } from "node:crypto";
 
 /** One application: `cluster` is a configured alias, never an endpoint; `kind` is the Kubernetes kind. */
@@ -9,19 +9,25 @@ export type Key = {
   readonly name: string;
 };
 
-/** What a queue carries: the key and hints. Nothing in it is believed; the step reads what is. */
+/** A message in the queue: the key and hints. A step believes only the key, and reads the present state. */
 export type Message = Key & {
   readonly reason: string;
   readonly resourceVersion?: string;
-  /** The object itself was seen to appear: it may well be that no step has been taken for it. */
+  /** The forwarder has seen the object appear: probably no step has been taken for it yet. */
   readonly fresh?: true;
-  /** It was watched: who watches knows all that it tells of. */
+  /**
+   * Set on messages from watch events, and on requeues after a `staleSafe` plan: the step may begin with the cache of
+   * its process.
+   */
   readonly watched?: true;
-  /** How often in a row the platform was in the way of this key: the backoff grows with it. */
+  /** The number of troubles in a row for this key: the backoff grows with it. */
   readonly tries?: number;
-  /** Of a notice: when the node goes, epoch ms. The one hint that is believed, for nothing else tells it. */
+  /**
+   * In a notice: the instant at which the node goes, epoch ms. The one hint that a step believes, because no read gives
+   * it.
+   */
   readonly until?: number;
-  /** W3C trace context of what called for it, for those who follow an event through logs. */
+  /** W3C trace context of the event that led to this message, so that logs show their connection. */
   readonly trace?: string;
 };
 
@@ -30,7 +36,7 @@ export const textOf = (key: Key): string => `${key.cluster}/${key.kind}/${key.na
 
 const ofUpdates = "updates.";
 
-/** The key under which the updates of `key` are delivered: no kind of Kubernetes has a dot in its name. */
+/** Returns the key under which the updates of `key` are delivered. No kind of Kubernetes has a dot in its name. */
 export const deliveryKey = ({ cluster, kind, namespace, name }: Key): Key => ({
   cluster,
   kind: `${ofUpdates}${kind}`,
@@ -38,15 +44,15 @@ export const deliveryKey = ({ cluster, kind, namespace, name }: Key): Key => ({
   name,
 });
 
-/** The key whose updates are delivered under this one; undefined when it is none of them. */
+/** Returns the key whose updates are delivered under this one; undefined if it is not a delivery key. */
 export const subjectOf = ({ cluster, kind, namespace, name }: Key): Key | undefined =>
   kind.startsWith(ofUpdates) ? { cluster, kind: kind.slice(ofUpdates.length), namespace, name } : undefined;
 
 const ofNotices = "notices.";
 
 /**
- * The key of a notice that a node is about to go, for objects of this kind. `node` is its name, or what its provider calls
- * the machine.
+ * Returns the key of a notice about a node, for objects of this kind. `node` is the name of the node, or its provider's
+ * id of the machine.
  */
 export const noticeKey = (cluster: string, kind: string, node: string): Key => ({
   cluster,
@@ -55,19 +61,19 @@ export const noticeKey = (cluster: string, kind: string, node: string): Key => (
   name: node,
 });
 
-/** The kind that a notice is for; undefined when the key is none. */
+/** Returns the kind that a notice is for; undefined if the key is not a notice. */
 export const noticedKind = ({ kind }: Key): string | undefined =>
   kind.startsWith(ofNotices) ? kind.slice(ofNotices.length) : undefined;
 
 /** Hex digest of any parts; the separator cannot stand in a Kubernetes name. */
 export const digest = (...parts: readonly string[]): string => hash("sha256", parts.join("|"));
 
-/** The queue's message group: a hash, for names alone may be longer than the 128 characters that SQS takes. */
+/** Returns the message group of a key: a hash, because a key may be longer than the 128 characters that SQS takes. */
 export const groupOf = (key: Key): string => digest(textOf(key)).slice(0, 40);
 
 /**
- * Deduplication ids by source. Only copies of one watch event may cancel each other, so each source has its own
- * form, and every one holds the key.
+ * Deduplication ids by source. Only copies of one event may cancel each other, so each source has its own form, and
+ * each id contains the key.
  */
 export const dedupe = {
   watch: (key: Key, child: { kind: string; uid: string; resourceVersion: string }): string =>

@@ -1,6 +1,9 @@
-/** Texts as terminals and logs show them: several lines as one, and no character that steers a terminal. */
+/** Texts for terminals and logs: on one line, without control characters. */
 
-/** Lines are trimmed and joined by a space; empty ones are left out. By hand: an expression would begin again at every blank. */
+/**
+ * Joins the lines of a text by spaces, trimmed, without empty ones. A regular expression would take quadratic time on
+ * many blanks.
+ */
 export const oneLine = (text: string): string =>
   text
     .split("\n")
@@ -8,9 +11,12 @@ export const oneLine = (text: string): string =>
     .filter((line) => line !== "")
     .join(" ");
 
-/** What steers a terminal, but for line ends and tabs: control characters, and marks that turn the direction of text. */
+/**
+ * Characters that control a terminal, except line ends and tabs: control characters, and marks that change the
+ * direction of text.
+ */
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The text with such characters as JSON escapes them: an object's author writes what he likes, and moves nobody's cursor. */
+/** Escapes such characters as JSON does, because the text may come from any author of an object. */
 export const visible = (text: string): string =>
   text.replace(steering, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);

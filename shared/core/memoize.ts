@@ -1,6 +1,6 @@
-/** What follows from a value alone is worked out once for it, however often it is asked, and forgotten with it. */
+/** Computes a function once per object and keeps the result as long as the object exists. */
 
-/** The same function, for values that nobody alters. */
+/** Memoizes a function of objects that are never modified. */
 export const oncePer = <Value extends object, Result extends object | string>(
   work: (value: Value) => Result,
 ): ((value: Value) => Result) => {
@@ -14,7 +14,7 @@ export const oncePer = <Value extends object, Result extends object | string>(
   };
 };
 
-/** The same for values of any kind, of which only objects are known again. */
+/** Memoizes a function of any values; only the results for objects are kept. */
 export const oncePerObject = <Result extends object | string>(
   work: (value: unknown) => Result,
 ): ((value: unknown) => Result) => {

@@ -1,9 +1,9 @@
-/** Stored memories read by the schema of their kind: whole, or field by field where a part of them is wrong. */
+/** Parses stored memories by the schema of their kind: whole, or field by field if a part of them is wrong. */
 import { oncePerObject } from "./memoize.ts";
 import type { Parsed } from "./operator.ts";
 import { type Issue, problemsIn, withoutBad } from "./recovery.ts";
 
-/** A schema, as far as it is asked. */
+/** The part of a zod schema that is used here. */
 type Shape<Value> = {
   safeParse(
     stored: unknown,
@@ -12,13 +12,16 @@ type Shape<Value> = {
     | { readonly success: false; readonly data?: undefined; readonly error: { readonly issues: readonly Issue[] } };
 };
 
-/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+/** The fields of a stored memory that can be read, and the problems of the others. */
 export type Salvaged<Memory> = {
   readonly kept: { readonly [F in keyof Memory]?: Memory[F] | undefined };
   readonly problems: readonly string[];
 };
 
-/** How memories of a kind are read: what does not fit is told field by field. A step asks for the same one several times. */
+/**
+ * Returns the parser for memories of a kind; an error lists the problems field by field. Results are memoized, because
+ * a step parses the same memory several times.
+ */
 export const readerOf = <Memory>(kind: string, shape: Shape<Memory>): ((stored: unknown) => Parsed<Memory>) =>
   oncePerObject((stored) => {
     const parsed = shape.safeParse(stored);
@@ -27,7 +30,7 @@ export const readerOf = <Memory>(kind: string, shape: Shape<Memory>): ((stored: 
     return { ok: false, error: `memory of a ${kind} cannot be read (${where.join("; ")})` };
   });
 
-/** Keeps what can be read: `partial` is `shape` with every field optional. */
+/** Keeps the fields that can be read. `partial` is `shape` with every field optional. */
 export const salvage = <Memory>(
   shape: Shape<Memory>,
   partial: Shape<Salvaged<Memory>["kept"]>,

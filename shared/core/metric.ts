@@ -1,35 +1,35 @@
-/** A figure that something happened with: what it is called, whose it is, and how much. */
+/** Metric samples and the definitions of Rekindle's own metrics. */
 
 export type Labels = Readonly<Record<string, string>>;
 
 export type MetricSample = {
-  /** Counted: so many more. Observed: one more value of a distribution. */
+  /** `count`: add the value to a counter. `observe`: add one value to a distribution. */
   readonly do: "count" | "observe";
   readonly name: string;
   readonly value: number;
-  /** Labels by which a deployment may tell figures apart: the object's own, and its namespace. */
+  /** Labels for the metrics of a deployment: the object's own, and its namespace. */
   readonly of: Labels;
 };
 
-/** Where figures go. Telling them never fails what they are about. */
+/** Receives metric samples. It never throws. */
 export type Meter = (measures: readonly MetricSample[]) => void;
 
-/** How a figure is kept; buckets in its own unit. */
+/** The definition of a metric; buckets in the metric's own unit. */
 export type Figure = {
   readonly name: string;
   readonly help: string;
   readonly kind: "counter" | "gauge" | "summary" | "histogram";
   readonly buckets?: readonly number[];
-  /** A counter of what stands: counted from the objects at each scrape, as gauges are. */
+  /** A counter of existing objects, counted at each scrape, as gauges are. */
   readonly standing?: true;
   /**
-   * A gauge of what happened to an object: told with its `uid` and `version`, the first of the latest version lasts as long
-   * as a census has a place, of value 0 and with the same `uid`, for it.
+   * A gauge of something that happened to an object. A sample carries `uid` and `version`; the first sample of the
+   * latest version stays as long as a census has an entry of value 0 with the same `uid`.
    */
   readonly lasting?: true;
 };
 
-/** Our own figures, beside upstream's: of the engine and of the queue. */
+/** Rekindle's own metrics, beside those of the upstream projects: of the engine and of the queue. */
 export const ownFigures = [
   { name: "rekindle_steps_total", help: "Steps, by outcome", kind: "counter" },
   {
@@ -56,7 +56,7 @@ export const ownFigures = [
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
 ] as const satisfies readonly Figure[];
 
-/** Labels of our own figures, whatever a deployment tells its applications apart by. */
+/** Labels of Rekindle's own metrics, whatever labels a deployment adds to those of applications. */
 export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], readonly string[]>> = {
   rekindle_steps_total: ["ending"],
   rekindle_step_duration_seconds: [],

@@ -1,6 +1,6 @@
-/** Names that are near to a misspelt one, for hints. Pure. */
+/** Finds known names that are close to a misspelt one, for hints. Pure. */
 
-/** Letters to add, drop or replace, and neighbours to swap, to make one word the other. */
+/** Returns the edit distance of two words: letters to add, drop or replace, and neighbours to swap. */
 const distance = (a: string, b: string): number => {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -17,10 +17,12 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0;
 };
 
-/** More letters than a name of a flag, a kind or a Kubernetes object has. */
+/** Longest name that is compared, characters: no flag, kind or Kubernetes object has a longer one. */
 const longest = 253;
 
-/** Known names that differ by at most three letters, and by less than half of the name; the nearest first. */
+/**
+ * Returns the known names that differ by at most three letters, and by less than half of the name; the nearest first.
+ */
 export const nearTo = (unknown: string, known: readonly string[]): readonly string[] =>
   unknown.length > longest
     ? []

@@ -1,6 +1,9 @@
-/** Kubernetes objects as the engine handles them: metadata typed, everything else opaque until a room parses it. */
+/**
+ * Kubernetes objects as the engine handles them: metadata is typed, all other fields are unknown until a kind parses
+ * them.
+ */
 
-/** A kind's place in the API. `group` is "" for core/v1. */
+/** The API resource of a kind. `group` is "" for core/v1. */
 export type Resource = {
   readonly group: string;
   readonly version: string;
@@ -40,15 +43,15 @@ export type Obj = {
   readonly [field: string]: unknown;
 };
 
-/** An object as read from the API: it has an identity. */
+/** An object as read from the API: it has a UID and a resourceVersion. */
 export type Stored = Obj & { readonly metadata: Metadata & { readonly uid: string; readonly resourceVersion: string } };
 
-/** Where an object stands; cluster-scoped ones have no namespace. */
+/** The location of an object; cluster-scoped objects have no namespace. */
 export type Ref = { readonly resource: Resource; readonly namespace?: string; readonly name: string };
 
 const label = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** False for what no object can carry as a label's value, and no server looks for. */
+/** True if the text is valid as the value of a label. */
 export const isLabelValue = (text: string): boolean => label.test(text);
 
 /** `group/version` as the `apiVersion` field writes it. */

@@ -1,4 +1,4 @@
-/** What every kind declares about itself; the engine knows no other way to learn of a kind. */
+/** The interface of a kind: everything that the engine knows about it. */
 import type { Decision } from "./decision.ts";
 import type { Key } from "./key.ts";
 import type { MetricSample } from "./metric.ts";
@@ -15,23 +15,26 @@ export type Watch = {
   /** Field selector sent to the server, as `spec.x=y`. */
   readonly field?: string;
   /**
-   * What the functions below need of an object; a forwarder keeps nothing else, and shows them nothing else. Absent:
-   * metadata, and of the status its phase, its reason and how its containers are.
+   * Keeps the parts of an object that the functions below need; a forwarder stores and passes only these. Absent:
+   * metadata, and of the status its phase, its reason and the states of its containers.
    */
   readonly trim?: (object: Stored) => Stored;
-  /** Name of the owner this object belongs to, in its namespace; undefined when it is nobody's. */
+  /** Returns the name of the owner in the same namespace; undefined if the object has none. */
   readonly ownerName: (object: Obj) => string | undefined;
-  /** Of a kind that clusters may do without, this is what they do without besides. */
+  /** For an optional kind: clusters that lack the kind lack this resource, too. */
   readonly optional?: boolean;
-  /** False when an update from `before` to `after` cannot matter to anybody's decision. `before` is undefined on ADDED. */
+  /** False if an update from `before` to `after` cannot change any decision. `before` is undefined on ADDED. */
   readonly matters: (before: Obj | undefined, after: Obj) => boolean;
-  /** Its objects wait for their owner to take them up, however long it rests: a resync looks for those that nobody told of. */
+  /** Its objects wait for their owner, even if the owner rests: a resync looks for objects whose events were lost. */
   readonly errand?: true;
-  /** True of what is to be acted on at once, also when its key has just had a message; `after` is undefined when it is gone. */
+  /**
+   * True of a change that is sent at once, although its key has just had a message; `after` is undefined when the
+   * object is gone.
+   */
   readonly urgent?: (before: Obj | undefined, after: Obj | undefined) => boolean;
 };
 
-/** A memory read from the store: what parsed, and what was wrong with it. */
+/** The result of parsing a stored memory. */
 export type Parsed<Memory> =
   | { readonly ok: true; readonly memory: Memory }
   | { readonly ok: false; readonly error: string };
@@ -40,42 +43,50 @@ export type Parsed<Memory> =
 export type Operator<Memory> = {
   readonly kind: string;
   readonly resource: Resource;
-  /** Clusters may do without: where the kind is not served there is nothing of it, and nothing is wrong. */
+  /** A cluster may lack the kind; then it has no objects of it, and that is no error. */
   readonly optional?: boolean;
-  /** Its objects stand in no namespace: only who looks after all namespaces runs them, whatever labels they have. */
+  /**
+   * Its objects have no namespace: only a deployment with all namespaces in its scope runs them, whatever their labels.
+   */
   readonly scope?: "Cluster";
-  /** In whose name its events are told, as those who filter by it know it; absent: in our own. */
+  /** The source component of its Events, as users filter by it; absent: Rekindle's own. */
   readonly component?: string;
-  /** The API group of the controllers that it stands aside for, where its resource is nobody's. */
+  /** The API group of the controllers beside which it stands by; absent: the group of its resource. */
   readonly family?: string;
-  /** Field selector of its objects, as `spec.schedulerName=x`; absent: all are its. */
+  /** Field selector of its objects, as `spec.schedulerName=x`; absent: all objects of the resource. */
   readonly field?: string;
-  /** Names of objects that every cluster has: a resync asks for a step of those that are missing, and `founding` makes them. */
+  /** Names of objects that every cluster has: a resync sends the keys of missing ones, and `founding` creates them. */
   readonly founds?: readonly string[];
-  /** What makes an object of this name where there is neither it nor a record of it; none of what others are to make. */
+  /**
+   * Returns the effects that create an object of this name if neither it nor its record exists; none for objects that
+   * others create.
+   */
   readonly founding?: (name: string) => readonly Effect[];
-  /** True of an object whose metadata alone tells that nothing is to be done about it: a resync passes by. */
+  /** True if an object's metadata alone shows that nothing is left to do: a resync skips it. */
   readonly settled?: (metadata: Metadata) => boolean;
   readonly watches: readonly Watch[];
-  /** What is watched is enough to begin with, whatever was read besides; plans that are not `staleSafe` are decided again live. */
+  /**
+   * A step may begin with watched objects, whatever it reads besides; a plan that is not `staleSafe` is decided again
+   * on live reads.
+   */
   readonly watchful?: true;
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
-  /** What a plan for this object means to a listener: told when it differs in state or attempt from what was told last. */
+  /** Returns the status update for a plan; it is sent if its state or attempt differs from the last one. */
   tells?(plan: Plan<Memory>, object: Stored): StateUpdate | undefined;
-  /** How it comes back; without it a record that cannot be used is given up whole. */
+  /** The kind's part of a recovery; without it a record that cannot be used is discarded whole. */
   readonly recovery?: Recovery<Memory>;
-  /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
+  /** Returns the metric samples of a successful status write; `now` by the API server's clock, epoch ms. */
   readonly measuresOf?: (
     object: Stored,
     status: Readonly<Record<string, unknown>>,
     now: number,
   ) => readonly MetricSample[];
-  /** What a save that won is counted as. */
+  /** Returns the metric samples of a successful save. */
   measuresOfSave?(before: Memory | undefined, after: Memory): readonly MetricSample[];
-  /** What a trouble that lasts is told as, where the kind has words of its own for what could not be done. */
+  /** Returns reason and message for a lasting trouble, if the kind has its own words for the failed operation. */
   readonly troubleWord?: (trouble: Trouble) => Pick<Trouble, "reason" | "message"> | undefined;
-  /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */
+  /** Returns the whole status with the message of a trouble, if it has a place for it; the next plan overwrites it. */
   readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
 };

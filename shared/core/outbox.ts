@@ -1,47 +1,50 @@
 /**
- * The outbox of one key: what is still to be told of it, in order. Pure; it is part of the record, so that what happened
- * and that it is to be told are saved together, once and only once.
+ * The outbox of one key: the status updates that are still to be delivered, in order. Pure. It is part of the record,
+ * so a change and its update are saved together, once.
  */
 
-/** What a decision means to whoever listens. */
+/** A status update as a decision produces it. */
 export type StateUpdate = {
   readonly state: string;
   readonly attempt: number;
-  /** Nothing follows by itself. */
+  /** No further state follows without a change from outside. */
   readonly terminal: boolean;
   readonly message?: string | undefined;
 };
 
-/** One thing to tell. `sequence` counts from 1 within its stream; `at` in epoch ms. */
+/** A status update in the outbox. `sequence` counts from 1 within its stream; `at` in epoch ms. */
 export type Update = StateUpdate & {
   readonly sequence: number;
-  /** UID of the object that it tells of: another of the same name goes on in the same stream. */
+  /** UID of the object that it is about; another object of the same name continues the stream. */
   readonly uid: string;
   readonly at: number;
 };
 
 export type Outbox = {
-  /** Names the stream: a record that is made anew begins another one. */
+  /** Name of the stream: a rebuilt record begins a new one. */
   readonly stream: string;
-  /** Where updates go, as it was last known. */
+  /** The last known destination of the updates. */
   readonly to: string;
-  /** Oldest first, and never empty: the newest stays when all is acknowledged, for it says what was told last. */
+  /**
+   * Oldest first, and never empty: the newest stays when all are acknowledged, because the next one is compared with
+   * it.
+   */
   readonly entries: readonly Update[];
-  /** When all that the object left was settled, and only its updates kept the record, epoch ms. */
+  /** When everything that the object left was settled and only its updates kept the record, epoch ms. */
   readonly leftAt?: number | undefined;
 };
 
-/** How far a stream has come: its newest update, or the newest that was acknowledged. */
+/** A position in a stream: that of its newest update, or of the newest one that was acknowledged. */
 export type Position = { readonly stream: string; readonly sequence: number };
 
-/** So many updates are kept; beyond that states in between are passed over, ends never. */
+/** The number of updates that are kept. Beyond it intermediate states are dropped, terminal ones never. */
 export const capacity = 32;
 
 const longestMessage = 500;
 
 export const newestOf = ({ entries }: Outbox): Update | undefined => entries.at(-1);
 
-/** Text of a position: equal texts mean that nothing waits. */
+/** Text of a position; equal texts mean that no update waits. */
 export const positionText = ({ stream, sequence }: Position): string => `${stream}/${sequence}`;
 
 export const positionOf = (outbox: Outbox): Position => ({
@@ -49,7 +52,7 @@ export const positionOf = (outbox: Outbox): Position => ({
   sequence: newestOf(outbox)?.sequence ?? 0,
 });
 
-/** Neither the one that may be on its way, nor the newest, nor an end is passed over. */
+/** Drops surplus updates, but not the first, which may be in delivery, nor the newest, nor terminal ones. */
 const coalesced = (entries: readonly Update[]): readonly Update[] => {
   const surplus = entries.length - capacity;
   if (surplus <= 0) return entries;
@@ -65,11 +68,11 @@ type Occasion = {
   readonly uid: string;
   readonly now: number;
   readonly to: string;
-  /** Name of the stream, if this begins one. */
+  /** Name of the stream, if this update begins one. */
   readonly stream: string;
 };
 
-/** The outbox with this word, unless it is what was told last. */
+/** Returns the outbox with this update appended, unless it repeats the newest one. */
 export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, now, to, stream }: Occasion): Outbox => {
   const kept = outbox ?? { stream, to, entries: [] };
   const newest = newestOf(kept);
@@ -80,7 +83,7 @@ export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, n
   return { ...kept, to, entries: coalesced([...kept.entries, update]) };
 };
 
-/** Without what is acknowledged; the newest stays. A position of another stream says nothing. */
+/** Drops acknowledged updates except the newest. A position of another stream is ignored. */
 export const behind = (outbox: Outbox, acknowledged: Position | undefined): Outbox => {
   if (acknowledged?.stream !== outbox.stream) return outbox;
   const newest = newestOf(outbox);
@@ -88,7 +91,7 @@ export const behind = (outbox: Outbox, acknowledged: Position | undefined): Outb
   return entries.length === outbox.entries.length ? outbox : { ...outbox, entries };
 };
 
-/** What nobody has acknowledged, oldest first. */
+/** Returns the updates that are not acknowledged, oldest first. */
 export const waiting = (outbox: Outbox, acknowledged: Position | undefined): readonly Update[] => {
   const done = acknowledged?.stream === outbox.stream ? acknowledged.sequence : 0;
   return outbox.entries.filter(({ sequence }) => sequence > done);

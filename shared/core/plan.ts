@@ -1,27 +1,30 @@
-/** The vocabulary of decisions: what they are made from, and the plans that they come to. */
+/** The types of decisions: the view that a decision starts from, and the plan that it returns. */
 
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
 import type { WaitingOn } from "./waiting-on.ts";
 
 /**
- * One write. Each carries what makes it safe to do twice: a create its deterministic name, a delete the UID
- * (by judgement also the resourceVersion), a patch both.
+ * One write. Each is safe to repeat: a create has a deterministic name, a delete names the UID (and the resourceVersion
+ * if it depends on the object's state), a patch names both.
  */
 export type Effect =
   | {
       readonly do: "create";
-      /** What is created; where there is a `body`, no more than its kind, its name and its namespace. */
+      /** The object to create; if there is a `body`, only its kind, name and namespace. */
       readonly object: Obj;
-      /** Makes the whole of it when it is sent: a plan of many holds none of their bodies. */
+      /** Builds the whole object when it is sent, so that a large plan does not hold all bodies. */
       readonly body?: () => Obj;
       readonly resource: Resource;
       readonly owner: string;
-      /** Worth a try and no more: who may not make it, or is refused, tells so and goes on. */
+      /** If the creation is forbidden or refused, the step reports that and goes on. */
       readonly optional?: boolean;
-      /** Whoever has made it: what is wanted is that it is there. */
+      /** Any creator will do: an existing object of any owner counts as created. */
       readonly shared?: true;
-      /** What of its `data` is made by chance when it is created, and so never decided, remembered or made again. */
+      /**
+       * Adds random values to `data` at the creation; no decision or record contains them, and they are not generated
+       * again.
+       */
       readonly fresh?: "ssh-key";
     }
   | {
@@ -30,24 +33,29 @@ export type Effect =
       readonly uid: string;
       readonly resourceVersion?: string;
       readonly graceSeconds?: number;
-      /** Fields of its status to be written before it goes, for those who go by its last word; needs `resourceVersion`. */
+      /**
+       * Fields to write into the status before the deletion, for clients that read the last status; needs
+       * `resourceVersion`.
+       */
       readonly lastWord?: Readonly<Record<string, unknown>>;
     }
   | {
-      /** Merge patch (RFC 7386) of the object itself, by judgement: of this UID, as it was when it was looked at. */
+      /** Merge patch (RFC 7386) of the object itself, only if it still has this UID and resourceVersion. */
       readonly do: "patch";
       readonly ref: Ref;
       readonly uid: string;
       readonly resourceVersion: string;
       readonly patch: Readonly<Record<string, unknown>>;
-      /** Worth a try and no more: who may not, goes on without it: see `View.passed`. */
+      /** If the patch is forbidden, the step goes on without it: see `View.passed`. */
       readonly optional?: boolean;
     }
   | {
       readonly do: "record";
       readonly about: Stored;
       readonly resource: Resource;
-      /** Makes the event's name deterministic together with the object's UID and the reason: the attempt. */
+      /**
+       * Makes the Event's name deterministic, together with the object's UID and the reason: for example the attempt.
+       */
       readonly occasion: string;
       readonly type: "Normal" | "Warning";
       readonly reason: string;
@@ -57,10 +65,10 @@ export type Effect =
 /** The kind of object that an effect is about. */
 export const kindOf = (effect: Effect): string => ("ref" in effect ? effect.ref.resource : effect.resource).kind;
 
-/** The whole of what is created, but for what is made by chance. */
+/** Returns the whole object to create, without its random values. */
 export const wholeOf = ({ object, body }: Extract<Effect, { do: "create" }>): Obj => body?.() ?? object;
 
-/** A write that the server refused for good: it has looked at the content and said no. Evidence for the next decision. */
+/** A write that the server refused because of its content: evidence for the next decision. */
 export type Refusal = {
   readonly effect: Effect;
   readonly status: number;
@@ -68,43 +76,43 @@ export type Refusal = {
   readonly message: string;
 };
 
-/** What is in the way but is not the application's fault; it is told, and the step tries again. */
+/** A failure that is not the application's fault; it is reported, and the step tries again. */
 export type Trouble = {
   readonly reason: string;
   readonly message: string;
   readonly retryAfterMs?: number;
-  /** What could not be done. */
+  /** The operation that failed. */
   readonly doing?: Doing;
 };
 
-/** What is done to the world, and to which kind of object: an effect, or the write of the status. */
+/** The operation and the kind of its object: an effect, or the status write. */
 export type Doing = { readonly do: Effect["do"] | "status"; readonly kind: string };
 
-/** What a key waits for, and when it is looked at again even if no event comes. */
+/** The reason why a key waits, and when its next step comes even without an event. */
 export type Wait = {
   readonly waitsFor?: WaitingOn;
   /** Epoch ms of the API server's clock. Derived from the memory; kept beside it in the record. */
   readonly wakeAt?: number;
-  /** Look again after so many ms. Not remembered: a resync would find it too. */
+  /** The next step comes after this many ms. Not saved, because a resync would find the key, too. */
   readonly pollMs?: number;
-  /** What a recovery misses may still come back: the window for it stays open. */
+  /** Objects are still missing after a recovery: the recovery window stays open. */
   readonly returning?: true;
 };
 
-/** What comes after a plan. */
+/** The action after a plan. */
 export type Next =
-  /** Nothing, unless the object changes: a resync passes by. */
+  /** Nothing is left to do unless the object changes: a resync skips the key. */
   | { readonly do: "rest"; readonly waitsFor?: WaitingOn }
   /** An event, an instant or a poll brings the next step, and a resync does if all of them are lost. */
   | ({ readonly do: "wait" } & Wait)
-  /** There is more to do as soon as this is done: another step comes at once. */
+  /** More is to be done after this plan: the next step comes at once. */
   | ({ readonly do: "again" } & Wait)
-  /** There is more to decide within this very step, from what was read already and `view.done`; nothing is told yet. */
+  /** The same step decides again, from its earlier reads and `view.done`; the status is not written yet. */
   | ({ readonly do: "continue" } & Wait)
   /** Nothing is left to remember: the record is deleted. */
   | { readonly do: "forget" };
 
-/** The wait that a plan leaves behind. */
+/** Returns the wait of a plan. */
 export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
   switch (next.do) {
     case "forget":
@@ -118,59 +126,62 @@ export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
   }
 };
 
-/** What makes it safe to carry a plan out, beside the fences of its effects. */
+/** Conditions under which a plan may be carried out, beside the fences of its effects. */
 export type Safety = {
-  /** A fenced plan is always saved anew, so that its effects can be bound to a save of this very invocation. */
+  /** The plan is always saved, even if nothing changes, so that its effects follow a save of this very step. */
   readonly fenced?: true;
   /**
-   * Nothing is created by it later than this after the step has begun to look, ms, so that what died on the way is known
-   * for dead the sooner. A step that has been slow to come so far looks again before it saves, and says so in `view.slow`.
+   * The plan creates nothing later than this after the step's first read, ms, so that a creation that did not happen is
+   * known as such sooner. A step that is too slow for it reads again before the save, with `view.slow` set.
    */
   readonly createWithinMs?: number;
-  /** Right also when what it was decided on is a little behind: it ends nothing but by right or what was read, and makes nothing twice. */
+  /**
+   * The plan is right even if it was decided on slightly outdated objects: each deletion is right in any state or rests
+   * on a live read, and nothing is created twice.
+   */
   readonly staleSafe?: true;
   /**
-   * Its status tells all that is to be remembered: as long as there is no record none is made for it. When it acts, its
-   * status is written first, and is the lock.
+   * The status holds everything to remember: while there is no record, none is created for this plan. If the plan has
+   * effects, the status is written before them, as the lock.
    */
   readonly statusIsRecord?: true;
 };
 
-/** What a step is to remember, do and tell, and what comes after it. */
+/** The answer of a decision: the memory to save, effects in stages, the status, and what comes next. */
 export type Plan<Memory> = {
   /** What cannot be observed again. Saved before any effect when it differs from what is stored, or when `fenced`. */
   readonly memory: Memory;
-  /** Effects in stages: within a stage in parallel, the next stage only when the one before is done. */
+  /** Effects within a stage run in parallel; the next stage begins when all of them are done. */
   readonly stages: readonly (readonly Effect[])[];
-  /** The object's whole status as it should be; written when it differs from what our last write was answered. */
+  /** The whole desired status; written if it differs from what the last write was answered. */
   readonly status?: Readonly<Record<string, unknown>>;
   readonly next: Next;
   readonly safety?: Safety;
 };
 
-/** What a decision is made from beside its reads: nothing else exists for it, no clock, no chance, no environment. */
+/** The input of a decision, beside its reads. A decision uses no clock, no randomness and no environment. */
 export type View<Memory> = {
-  /** The application, or undefined when it is gone: then only what it left behind is to be ended. */
+  /** The application; undefined when it is gone, and only its remaining objects are to be ended. */
   readonly object: Stored | undefined;
-  /** UID of the application that this is about, also when it is gone. */
+  /** UID of the application, also when it is gone. */
   readonly uid: string;
   readonly memory: Memory | undefined;
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
   readonly now: number;
   readonly refused: readonly Refusal[];
-  /** What this very step has done so far, or passed over: see `Next`, "continue". */
+  /** Effects that this step has done so far, including skipped ones: see `Next`, "continue". */
   readonly done?: readonly Effect[];
-  /** What of that was passed over: it was worth a try and no more. */
+  /** Those of `done` that were skipped because they are optional. */
   readonly passed?: readonly Effect[];
-  /** The platform takes its time: what is to be done soon after a look would not be. */
+  /** The platform is slow: an effect that must follow a read quickly would come too late. */
   readonly slow?: boolean;
-  /** The record was made anew, or is being recovered: what is missing may come back until then. */
+  /** The recovery window of a rebuilt or recovered record: missing objects may still appear in it. */
   readonly returning?: Returning | undefined;
 };
 
 const isSameEvent = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
   one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;
 
-/** The events among these that this very step has not told yet: see `Next`, "continue". */
+/** Returns those of these Events that this step has not written yet: see `Next`, "continue". */
 export const untold = ({ done = [] }: Pick<View<unknown>, "done">, effects: readonly Effect[]): readonly Effect[] =>
   effects.filter((event) => event.do === "record" && !done.some((one) => isSameEvent(one, event)));

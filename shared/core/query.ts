@@ -1,14 +1,14 @@
-/** The reads that decisions ask for, and their answers. */
+/** The reads of decisions, and their answers. */
 import type { Ref, Resource } from "./object.ts";
 
-/** A read that a decision asks for. It is answered live, but in steps that may begin with what is watched: see engine/reads/cache.ts. */
+/** A read of a decision. Answers are live, except in steps that may begin with the cache: see engine/reads/cache.ts. */
 export type Query =
   | {
       readonly do: "get";
       readonly ref: Ref;
       /**
-       * Such a step need not read it either, where it is watched and known to be there; "firm": and what is watched is no
-       * older than anything that the key's steps have read or been told by others.
+       * A step that began with the cache may take this object from its watch, if it is there. "firm": only if the watch
+       * is not behind any read of the key's steps.
        */
       readonly known?: true | "firm";
     }
@@ -17,45 +17,45 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** A second look, which what was watched cannot answer: see engine/reads/cache.ts. */
+      /** Reads again: the watch may not answer it; see engine/reads/cache.ts. */
       readonly again?: true;
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;
-      /** Of a kind that clusters may do without: where it is not served, there is none. */
+      /** Clusters may do without the kind: if it is not served, the list is empty. */
       readonly spared?: true;
-      /** Worth a look and no more: who may not list it goes on as if there were none. */
+      /** If listing is forbidden, the list is empty. */
       readonly optional?: true;
     }
   | {
-      /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */
+      /** Reads an object that the service account may not be allowed to read; 403 is an answer, not a trouble. */
       readonly do: "getIfAllowed";
       readonly ref: Ref;
     }
   | {
-      /** Asks a pod itself for JSON, through the API server's pod proxy. Never in the way: it may be deaf, and says so. */
+      /** Reads JSON from a pod through the API server's pod proxy. A failure is an answer, not a trouble. */
       readonly do: "proxyGet";
       readonly pod: Ref;
       readonly port: number;
-      /** Segments of the path; each is made safe for a URL. */
+      /** Segments of the path; each is encoded for a URL. */
       readonly path: readonly string[];
-      /** What stands behind the path's question mark. */
+      /** The query string of the URL, without its question mark. */
       readonly query?: string;
-      /** Sent along, but for those that would mean something to the API server on the way. */
+      /** A header to send; headers that mean something to the API server are left out. */
       readonly header?: { readonly name: string; readonly value: string };
-      /** Bytes of the longest answer that is read, where more than the usual 1 MiB may be right. */
+      /** Longest answer, bytes, if it may exceed the default of 1 MiB. */
       readonly mostBytes?: number;
     };
 
-/** Why a question was not answered. `notFound` is the pod's own 404, `notJson` an answer of another kind. */
+/** Why a probe has no answer. `notFound` is the pod's own 404, `notJson` an answer of another type. */
 export type ProbeFailure = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
 
-/** A read of objects: what a recovery may ask for, and what a watch may answer. */
+/** A read of objects: a recovery may ask it, and a watch may answer it. */
 export type Looking = Extract<Query, { do: "get" | "list" }>;
 
 /** A read that may fail without harm: its failure is an answer. */
 export type Probe = Exclude<Query, Looking>;
 
-/** What came back of a question. What a pod says is anybody's words: parse it before use. */
+/** The result of a probe. An answer of a pod is untrusted: parse it before use. */
 export type ProbeResult =
   | { readonly heard: true; readonly value: unknown }
   | { readonly heard: false; readonly why: ProbeFailure; readonly message: string };

@@ -1,23 +1,23 @@
-/** Instants between the API's texts and epoch milliseconds; nothing here knows what time it is. */
+/** Converts between API timestamps and epoch milliseconds. Nothing here reads a clock. */
 
-/** Epoch ms of an API timestamp; undefined when it is none. */
+/** Returns the epoch ms of an API timestamp; undefined if it is not one. */
 export const instantOf = (time: string | null | undefined): number | undefined => {
   const at = time === null || time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(at) ? undefined : at;
 };
 
-/** Further away than any time that the API can tell, and so near that it is one of JavaScript's after a span was added. */
+/** Beyond any timestamp of the API, and small enough to stay a valid JavaScript date after a duration is added. */
 const furthestMs = 4e15;
 
-/** What is further away is no time, but a number that went wrong. */
+/** True for a possible instant; a larger number is damage. */
 export const isInstant = (at: number): boolean => Math.abs(at) <= furthestMs;
 
-/** An instant as the API writes it: RFC 3339, whole seconds, UTC. */
+/** Formats an instant as the API does: RFC 3339, whole seconds, UTC. */
 export const timeText = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** The API server's clock when the process's own showed `at`: a live answer's, carried along. Both in ms. */
+/** The `Date` of a live answer and the process's monotonic time of that answer. Both in ms. */
 export type Epoch = { readonly date: number; readonly at: number };
 
-/** The API server's clock now, in whole seconds as it tells them, epoch ms. */
+/** Returns the API server's present time, in whole seconds as in `Date`, epoch ms. */
 export const dateAt = ({ date, at }: Epoch, monotonic: number): number =>
   date + Math.floor(Math.max(0, monotonic - at) / 1_000) * 1_000;

@@ -1,8 +1,8 @@
-/** What a key waits for, as a value; `waitingText` is the one place that words it for people. */
+/** The reason why a key waits, as a value; `waitingText` is the one place that words it for people. */
 import { counted } from "./counted.ts";
 import { timeText } from "./time.ts";
 
-/** The states that a thing is waited for to come into, each as people read it, and what stands around the reason why it has not. */
+/** The states that a key waits for, each as people read it, with the text before and after the reason. */
 const states = {
   accepted: ["to be accepted by the server", ": ", ""],
   acknowledged: ["to be acknowledged", ": ", ""],
@@ -29,17 +29,17 @@ const states = {
 export type AwaitedState = keyof typeof states;
 
 export type WaitingOn =
-  /** A thing or several, named as people know them, to come into a state; `why` they are not in it. */
+  /** A thing or several, as people name them, must come into a state; `why`: the reason why they are not in it. */
   | { readonly on: "state"; readonly of: string; readonly is: AwaitedState; readonly why?: string | undefined }
-  /** Objects of an earlier run to end; `stranded`: those of them that no node will end. */
+  /** Objects of an earlier run must end; `stranded`: those that no node will end. */
   | { readonly on: "leftovers"; readonly objects: number; readonly stranded?: string | undefined }
-  /** What a recovery misses, until an instant, epoch ms. */
+  /** Objects that are missing after a recovery, until an instant, epoch ms. */
   | { readonly on: "return"; readonly of: string; readonly until: number }
   /** The node of a driver, silent since an instant, epoch ms; `endedBy`: the annotation that would end the wait. */
   | { readonly on: "node"; readonly name?: string; readonly silentSince?: number; readonly endedBy?: string }
-  /** A pod that does not start, and what is waited for besides. */
+  /** A pod does not start; `besides`: what the key waits for apart from that. */
   | { readonly on: "podStart"; readonly pod: string; readonly why: string; readonly besides: WaitingOn }
-  /** Pods of a task of which too few show what a probe wants. */
+  /** Too few pods of a task pass a probe. */
   | {
       readonly on: "pods";
       readonly there: number;
@@ -48,24 +48,24 @@ export type WaitingOn =
       readonly job: string;
       readonly that: string;
     }
-  /** More executors than are wanted, which go when they are idle. */
+  /** More executors than wanted, which end when they are idle. */
   | { readonly on: "surplus"; readonly executors: number }
-  /** Executors for which the run has no ids left. */
+  /** The run has no executor ids left. */
   | { readonly on: "executorIds"; readonly short: number; readonly most: number }
-  /** Executors that are created more slowly, for so many crashed in a row. */
+  /** Executors are created more slowly, because so many have crashed in a row. */
   | { readonly on: "crashes"; readonly count: number }
-  /** The next time of a schedule; `after` another run has ended, or why the last time brought none. */
+  /** The next time of a schedule; `after`: another run must end first; `note`: why the last time started no run. */
   | { readonly on: "time"; readonly of: "run" | "time"; readonly after?: string; readonly note?: string }
   | { readonly on: "retry"; readonly after: string }
-  /** Room in their queues for groups of pods. */
+  /** The queues must have room for PodGroups. */
   | { readonly on: "room"; readonly groups: number }
-  /** A field of the object's spec to get this value from its user. */
+  /** The user must set a field of the object's spec to this value. */
   | { readonly on: "field"; readonly path: string; readonly value: string }
   | { readonly on: "deletion" | "clients" | "resumption" }
-  /** What is in the way; `mistake`: its user must correct something. */
+  /** A trouble; `mistake`: the user must correct something. */
   | { readonly on: "trouble" | "mistake"; readonly message: string };
 
-/** A thing to come into a state. */
+/** Returns a wait for a thing to come into a state. */
 export const until = (of: string, is: AwaitedState, why?: string): WaitingOn => ({ on: "state", of, is, why });
 
 const nodeText = ({ name, silentSince, endedBy }: Extract<WaitingOn, { on: "node" }>): string => {
@@ -82,7 +82,7 @@ const stateText = ({ of, is, why }: Extract<WaitingOn, { on: "state" }>): string
 const timeTextOf = ({ of, after, note }: Extract<WaitingOn, { on: "time" }>): string =>
   `${after === undefined ? "" : `${after} to end (concurrencyPolicy Forbid), then for `}its next ${of}${note === undefined ? "" : `. ${note}`}`;
 
-/** What stands behind "waits for". */
+/** Returns the text that follows "waits for". */
 export const waitingText = (waiting: WaitingOn): string => {
   switch (waiting.on) {
     case "state":

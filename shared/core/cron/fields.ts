@@ -1,6 +1,8 @@
-/** One field of a cron schedule as robfig/cron v3 reads it: which numbers it allows, and whether it is a bare star. */
+/**
+ * One field of a cron schedule as robfig/cron v3 reads it: the numbers that it allows, and whether it is a bare star.
+ */
 
-/** `star`: says nothing by itself, so that of day and weekday only the other one counts. */
+/** `star`: the field restricts nothing, so of day and weekday only the other one counts. */
 export type Field = { readonly allows: ReadonlySet<number>; readonly star: boolean };
 
 export type Bounds = {
@@ -62,7 +64,7 @@ const checked = (bound: Bounds, text: string, { from, to, step }: Range): string
 const numbersIn = ({ from, to, step }: Range): readonly number[] =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
 
-/** Reads ranges, lists, steps and names; what is wrong is told with the field's name. */
+/** Parses ranges, lists, steps and names; an error contains the field's name. */
 export const fieldOf = (name: FieldName, text: string): Parsed<Field> => {
   const bound: Bounds = bounds[name];
   const parts = text.split(",").filter((part) => part !== "");

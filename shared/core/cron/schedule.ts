@@ -42,14 +42,15 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /** Milliseconds of a duration as Go writes it (`1h30m`, `-5m`); undefined when it is none. */
 const durationMs = (text: string): number | undefined => {
-  // Digits are taken in one way only: an expression that may divide them tries every division of a text that is none.
+  // Each digit matches in one way only: a pattern that can split digits in several ways takes exponential time on a
+  // text that does not match.
   if (!/^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
   const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
   return text.startsWith("-") ? -ms : ms;
 };
 
-/** Whole seconds, and at least one. */
+/** Parses `@every`: whole seconds, and at least one. */
 const everyOf = (text: string): ReadSchedule => {
   const ms = durationMs(text);
   if (ms === undefined) return wrong(`@every ${JSON.stringify(text)} is not a duration; write it like "@every 1h30m"`);
@@ -73,13 +74,13 @@ const standard = (text: string, zone: Zone): ReadSchedule => {
   return { ok: true, schedule: { is: "fields", fields, zone } };
 };
 
-/** No schedule that says something is longer. */
+/** Longest schedule, and longest time zone, that is parsed, characters. */
 const longest = 256;
 
 const tooLong = (what: string, text: string): string | undefined =>
   text.length <= longest ? undefined : `${what} is ${text.length} characters long: at most ${longest} are read`;
 
-/** `timeZone` counts unless the schedule itself begins with one. */
+/** Parses a schedule. `timeZone` applies unless the schedule itself begins with one. */
 export const readSchedule = (given: string, timeZone = ""): ReadSchedule => {
   const problem = tooLong("the schedule", given) ?? tooLong("Invalid timezone: it", timeZone);
   if (problem !== undefined) return wrong(problem);
@@ -102,9 +103,9 @@ export const readSchedule = (given: string, timeZone = ""): ReadSchedule => {
 
 const minuteMs = 60_000;
 const dayMinutes = 1_440;
-/** As robfig's: what does not come within five years does not come. */
+/** As robfig's: a schedule without an instant in the next five years has none. */
 const longestMs = 5 * 366 * dayMinutes * minuteMs;
-/** Clocks are never set by more than this within a day that is jumped over. */
+/** No clock changes by more than this within a day that is skipped, minutes. */
 const shiftMinutes = 180;
 
 /** Day and weekday: when both are restricted, one of them is enough. */
@@ -114,7 +115,10 @@ const dayMatches = ({ day, month, weekday }: Fields, wall: ReturnType<Zone>): bo
   return day.star || weekday.star ? byDay && byWeekday : byDay || byWeekday;
 };
 
-/** Minutes that may be passed over without asking; the rest of the day is approached by hours, for clocks may be set in it. */
+/**
+ * Returns the minutes to skip; 0 if the schedule names this minute. The last hours of a skipped day are passed one by
+ * one, because clocks may change in them.
+ */
 const skip = (fields: Fields, wall: ReturnType<Zone>): number => {
   if (!dayMatches(fields, wall)) {
     const left = dayMinutes - (wall.hour * 60 + wall.minute);

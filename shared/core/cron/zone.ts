@@ -1,6 +1,6 @@
-/** Time zones: the wall clock of a place at an instant. The rules come with the runtime's ICU data. */
+/** Time zones: the local time of a zone at an instant. The rules come with the runtime's ICU data. */
 
-/** What a wall clock and a calendar show. `weekday` 0 is Sunday. */
+/** Date and time in a zone. `weekday` 0 is Sunday. */
 export type Wall = {
   readonly year: number;
   readonly month: number;
@@ -10,7 +10,7 @@ export type Wall = {
   readonly weekday: number;
 };
 
-/** Epoch ms → what the clocks of the zone show. */
+/** Maps epoch ms to the local time of the zone. */
 export type Zone = (at: number) => Wall;
 
 const utc: Zone = (at) => {
@@ -34,7 +34,10 @@ const formatterFor = (name: string): Intl.DateTimeFormat | undefined => {
   }
 };
 
-/** A zone by its IANA name; undefined when there is none. "" and "Local" are UTC: a function has no place of its own. */
+/**
+ * Returns a zone by its IANA name; undefined if there is none. "" and "Local" are UTC, because a function has no local
+ * zone.
+ */
 export const zoneOf = (name: string): Zone | undefined => {
   if (name === "" || name === "Local" || name === "UTC") return utc;
   const formatter = formatterFor(name);

@@ -1,6 +1,6 @@
 /**
- * Bursts made small: the first event of a key goes at once, then one message per key per window, which grows with the
- * rate. Pure but for its own table; time comes in.
+ * Coalesces the messages of a key: the first event is sent at once, then one message per window, whose length grows
+ * with the rate. Pure, apart from its own table; time is a parameter.
  */
 import { digest, textOf } from "../core/key.ts";
 import type { Sending } from "./keys.ts";
@@ -8,24 +8,27 @@ import type { Sending } from "./keys.ts";
 export type Windows = {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** Events in one window that make the next one longer; so many urgent ones go at once. */
+  /**
+   * More events than this in one window double the next one. Up to this many urgent events in a window are sent at
+   * once.
+   */
   readonly many: number;
-  /** Urgent ones beyond those wait no longer. */
+  /** The longest wait of further urgent events. */
   readonly urgentMs: number;
 };
 
 export const windows: Windows = { firstMs: 200, longestMs: 2_000, many: 4, urgentMs: 500 };
 
 export type Coalescer = {
-  /** The sending, if it is to go at once; else it waits for its key's window to end. */
+  /** Returns the sending if it must be sent at once; otherwise it waits for the end of its key's window. */
   offer(sending: Sending, now: number): Sending | undefined;
-  /** One that could not be sent: it waits for `delayMs`, together with whatever else its key gets. */
+  /** Takes back a sending that failed: it waits for `delayMs`, merged with later sendings of its key. */
   giveBack(sending: Sending, now: number, delayMs: number): void;
-  /** What is to go because its window has ended. */
+  /** Removes and returns the sendings whose windows have ended. */
   due(now: number): readonly Sending[];
-  /** When the next window ends; undefined when all is quiet. */
+  /** The end of the next window; undefined if no window is open. */
   next(): number | undefined;
-  /** Everything that waits, at once. */
+  /** Removes and returns all waiting sendings. */
   flush(): readonly Sending[];
 };
 
@@ -39,8 +42,8 @@ type Window = {
 };
 
 /**
- * The id of one event is its own; that of several is made of all of theirs. So whatever was sent before under the same
- * id was sent when all of these events had happened: to lose this copy loses nothing.
+ * Merges the waiting sendings of a window. A single event keeps its id; the id of several is made of all of theirs. So
+ * a copy that was sent before under the same id was sent after all of these events, and losing this copy loses nothing.
  */
 const merged = ({ waiting, ids }: Window): Sending | undefined => {
   if (waiting === undefined || ids.length === 1) return waiting;
@@ -53,7 +56,7 @@ const add = (window: Window, sending: Sending): void => {
   if (!window.ids.includes(sending.dedupeId)) window.ids.push(sending.dedupeId);
 };
 
-/** The window after one in which something waited. */
+/** Returns the window that follows one in which a sending waited. */
 const following = (window: Window, now: number, { firstMs, longestMs, many }: Windows): Window => {
   const grown = window.events > many ? window.lengthMs * 2 : window.lengthMs / 2;
   const lengthMs = Math.min(longestMs, Math.max(firstMs, grown));
@@ -70,7 +73,7 @@ export const openCoalescer = (limits: Windows = windows): Coalescer => {
   return {
     offer: (sending, now) => {
       const window = open.get(textOf(sending.message));
-      // A window that is over and in which nothing waits says that the key is quiet, also before its alarm has rung.
+      // A window that has ended without a waiting sending shows that the key is quiet, even before its timer has fired.
       if (window === undefined || (window.until <= now && window.waiting === undefined)) {
         opened(sending, now + limits.firstMs);
         return sending;

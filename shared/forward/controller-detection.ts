@@ -1,4 +1,6 @@
-/** Looks for other controllers of the same kinds before anything is written: two of them would undo each other's work. */
+/**
+ * Detects other controllers of the same kinds before anything is written: two controllers would undo each other's work.
+ */
 import { ApiError } from "../core/errors.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Cluster } from "../engine/ports.ts";
@@ -11,25 +13,25 @@ const deployments: Resource = { group: "apps", version: "v1", plural: "deploymen
 export type Lookout = {
   /** One line per sign of another controller. */
   readonly signs: readonly string[];
-  /** What could not be looked at, and why: no sign there means nothing. */
+  /** Resources that could not be read, and why; the absence of signs there proves nothing. */
   readonly blind: readonly string[];
 };
 
 type Look = {
   readonly items: readonly Stored[];
-  /** The API server's clock at its answer; where we may not look there is none. */
+  /** The API server's clock at its answer; absent if reading is forbidden. */
   readonly date?: number;
   readonly blind: readonly string[];
 };
 
 type Chosen = { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
 
-/** Answers that stay the same however often one asks: the right is missing, or nobody serves it. Any other is trouble. */
+/** Statuses that do not change with retries: a missing right or an unserved resource. Any other error is trouble. */
 const refusals: ReadonlySet<number> = new Set([403, 404, 405]);
 
 const isRefusal = (cause: unknown): cause is ApiError => cause instanceof ApiError && refusals.has(cause.status);
 
-/** Objects in all namespaces, of a name or with labels if they are given; where we may not look, that is told. */
+/** Lists objects in all namespaces, by name or labels if given. A refused list is reported in `blind`. */
 const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} }: Chosen = {}): Promise<Look> => {
   const field = name === undefined ? {} : { field: `metadata.name=${name}` };
   try {
@@ -41,10 +43,10 @@ const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} 
   }
 };
 
-/** Whose status tells that another controller is at work, page by page; metadata is enough. */
+/** Yields the objects whose status may show another controller at work, page by page; metadata is enough. */
 export type Ours = () => AsyncIterable<readonly Stored[]>;
 
-/** Signs in the objects themselves. A kind that is not served has none. */
+/** Finds signs in the objects themselves. A kind that is not served has none. */
 const writersIn = async (
   ours: Ours,
   now: number,
@@ -59,13 +61,13 @@ const writersIn = async (
   return { signs: writingSigns(found, now), blind: [] };
 };
 
-/** With whoever holds one of these leases besides. */
+/** Returns the known controllers and one for any holder of the other leases. */
 const withNames = (known: readonly Upstream[], names: readonly string[]): readonly Upstream[] => {
   const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
   return [...known, { name: "another controller", leases: others, groups: [], labels: {}, image: /^$/ }];
 };
 
-/** What runs: Deployments that are meant to, and Ready pods. */
+/** Running workloads: Deployments with wanted replicas, and Ready pods. */
 type Workloads = { readonly deployments: readonly Stored[]; readonly pods: readonly Stored[] } & Pick<Look, "blind">;
 
 const workloadsOf = async (cluster: Cluster, known: readonly Upstream[]): Promise<Workloads> => {
@@ -87,8 +89,8 @@ type Working = Lookout & {
 };
 
 /**
- * Signs of `known` beside their leases: Deployments, Ready pods, and fresh writes of the status of `ours`. The API server's
- * clock, which `date` is, decides whether a status is fresh.
+ * Finds signs of `known` other than leases: Deployments, Ready pods, and recent status writes on `ours`. The API
+ * server's clock (`date`) decides whether a write is recent.
  */
 export const findWorkers = async (
   cluster: Cluster,
@@ -102,8 +104,8 @@ export const findWorkers = async (
 };
 
 /**
- * Signs of other controllers. `names` are leases to look for besides those of `known`, `ours` the objects that are to be
- * looked after. The API server's clock decides whether a lease is alive and a status fresh.
+ * Finds signs of other controllers. `names` are leases to check besides those of `known`, `ours` the objects in scope.
+ * The API server's clock decides whether a lease is held and a status write recent.
  */
 export const findOtherControllers = async (
   cluster: Cluster,
@@ -116,7 +118,7 @@ export const findOtherControllers = async (
   return { signs: [...led, ...working.signs, ...working.written], blind: [...held.blind, ...working.blind] };
 };
 
-/** Signs of `known`, and of who holds one of the leases `names`, by their leases alone: cheap enough to be asked for all the time. */
+/** Finds signs of `known`, and of holders of the leases `names`, by leases alone: cheap enough for frequent checks. */
 export const findLeaders = async (
   cluster: Cluster,
   names: readonly string[],

@@ -1,19 +1,19 @@
-/** How far somebody came who goes on later, in whatever instance: a record each, among the checkpoints. */
+/** Stores cursors for later windows, in any instance: one record each, among the checkpoints. */
 import * as z from "zod";
 import { digest, type Key } from "../core/key.ts";
 import type { CheckpointRecord, Checkpoints, Report, Version } from "../engine/ports.ts";
 import type { Loop } from "./forwarder.ts";
 
 export type Cursors = {
-  /** Where it was left; undefined when nobody knows. */
+  /** Returns the stored cursor; undefined if there is none for this cluster. */
   load(key: Key): Promise<string | undefined>;
-  /** Keeps how far it came. Of two at once one is kept: both have done what they passed. */
+  /** Stores a cursor. If two forwarders save at once, one wins; each has sent everything before its cursor. */
   save(key: Key, at: string): Promise<void>;
 };
 
 type Settings = {
   readonly checkpoints: Checkpoints;
-  /** UID of the cluster's kube-system namespace: in another cluster no cursor means anything. */
+  /** UID of the cluster's kube-system namespace: a cursor of another cluster is invalid. */
   readonly clusterUid: string;
   readonly report: Report;
 };
@@ -24,7 +24,10 @@ const kept = z.object({
   memory: z.object({ at: z.string().min(1) }),
 });
 
-/** The key of a cursor; names of different things differ. Its records stand in the namespace that it is about. */
+/**
+ * Returns the key of a cursor; different resources have different names. The record is stored in the namespace that it
+ * covers.
+ */
 export const cursorKey = (cluster: string, namespace: string | undefined, name: string): Key => ({
   cluster,
   kind: "Cursor",
@@ -32,7 +35,7 @@ export const cursorKey = (cluster: string, namespace: string | undefined, name: 
   name,
 });
 
-/** How far a resource was forwarded. What a selector leaves out, another one's cursor has not passed. */
+/** Returns the key of a loop's cursor. Each selector has its own cursor, because it leaves out other objects. */
 export const loopKey = (cluster: string, { subject, namespace }: Loop): Key => {
   const { group, plural } = subject.resource;
   const parts = [subject.selector, subject.field].filter((part) => part !== undefined);

@@ -1,4 +1,4 @@
-/** One line of a watch: what happened to which object, or what the server wants to say about the watch itself. */
+/** Parses one line of a watch: a change of an object, a bookmark, or an error of the server. */
 import { jsonOf } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
 import { isRecord, isStored, type Json } from "../kube/responses.ts";
@@ -6,11 +6,11 @@ import { isRecord, isStored, type Json } from "../kube/responses.ts";
 export type WatchEvent =
   | { readonly type: "changed"; readonly object: Stored }
   | { readonly type: "deleted"; readonly object: Stored }
-  /** Everything up to here was sent. */
+  /** The server has sent everything up to this version. */
   | { readonly type: "bookmark"; readonly resourceVersion: string }
-  /** The server cannot go on: 410 when what was asked for is too old. */
+  /** The server ended the watch; 410 if the requested version is too old. */
   | { readonly type: "error"; readonly status: number; readonly message: string }
-  /** Not a watch event at all: something may have been missed. */
+  /** Not a watch event: an event may have been missed. */
   | { readonly type: "garbled" };
 
 const garbled: WatchEvent = { type: "garbled" };
@@ -26,7 +26,7 @@ const errorIn = (object: Json): WatchEvent => {
   return { type: "error", status: typeof code === "number" ? code : 500, message: String(message ?? "watch error") };
 };
 
-/** Reads one line; a half one, or one of something else, is garbled. */
+/** Parses one line; an incomplete or foreign line is garbled. */
 export const eventOf = (line: string): WatchEvent => {
   const event = jsonOf(line);
   if (!isRecord(event) || !isRecord(event["object"])) return garbled;

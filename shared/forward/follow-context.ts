@@ -1,4 +1,4 @@
-/** What following one resource takes: the door, what to look for, whom to tell, and time and chance as values. */
+/** The parameters of following one resource: transport, selectors, callbacks; time and randomness are values. */
 import type { HttpRequest, Transport } from "../core/http.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { collectionPath, withQuery } from "../kube/paths.ts";
@@ -15,11 +15,11 @@ export type FollowContext = {
   readonly field?: string | undefined;
   readonly trim: (object: Stored) => Stored;
   readonly changed: (change: Change) => void;
-  /** After every full list; `blind` when it could not tell what had vanished before. */
+  /** Called after every full list; `blind` if it could not tell which objects had been deleted before. */
   readonly synced: (objects: number, blind: boolean) => void;
-  /** Something broke; it is tried again after `waitMs`. */
+  /** Called on errors; the next try comes after `waitMs`. */
   readonly troubled: (cause: unknown, waitMs: number) => void;
-  /** Ms that only grow. */
+  /** A monotonic time, ms. */
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -27,19 +27,19 @@ export type FollowContext = {
   readonly signal: AbortSignal;
 };
 
-/** How far it has come: what is known, and where a watch goes on; without a cursor a list comes first. */
+/** The state of a watch: the known objects, and the cursor to continue from; without a cursor a list comes first. */
 export type WatchState = {
   readonly known: ObjectCache;
   cursor: string | undefined;
-  /** What is known: nothing yet, only what came since a cursor that was kept, or everything since a list. */
+  /** The origin of the known objects: none yet, only events since a stored cursor, or everything since a list. */
   base: "nothing" | "cursor" | "list";
-  /** The last watch brought something. */
+  /** True if the last watch received an event or a bookmark. */
   moved: boolean;
-  /** More than bookmarks came since whoever keeps the cursor last looked. */
+  /** True if anything but bookmarks has come since the cursor was last stored. */
   news: boolean;
 };
 
-/** The beginning of a trail; with a cursor that was kept, where it goes on. */
+/** Returns the initial state of a watch; with a stored cursor it continues from there. */
 export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string): WatchState => ({
   known: openObjectCache(trim),
   cursor,
@@ -50,7 +50,7 @@ export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string
 
 const requestMs = 30_000;
 
-/** A GET of the followed collection. */
+/** Builds a GET of the followed collection. */
 export const getting = (
   following: FollowContext,
   query: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
 /**
- * The forwarder: follows every resource that an operator watches, and sends the keys that changes may matter to.
- * It decides nothing and keeps nothing but trimmed objects; two of them at once are normal.
+ * The forwarder: follows every resource that an operator watches, and sends the keys that a change may concern. It
+ * makes no decision and keeps only trimmed objects. Two forwarders at once are normal.
  */
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
@@ -21,38 +21,44 @@ export type ForwarderSettings = {
   readonly cluster: string;
   /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
-  /** Narrows the operators' own objects, not their children. */
+  /** Restricts the operators' own objects, not their children. */
   readonly selector: string | undefined;
   readonly send: (message: Message, dedupeId: string) => Promise<void>;
   readonly report: Report;
   readonly now: () => number;
   readonly random: () => number;
   readonly pause?: Pause;
-  /** Shown every object as the server gave it, before it is trimmed. */
+  /** Called with every object as the server sent it, before it is trimmed. */
   readonly see?: ((object: Stored) => void) | undefined;
-  /** Where to go on with a loop; undefined: from the beginning. */
+  /** Returns the state from which a loop continues; undefined: from the beginning. */
   readonly trailOf?: (loop: Loop) => WatchState | undefined;
-  /** What is known to be about objects of this loop that a list, which had nothing to compare with, did not find. */
+  /** Returns keys of known objects that the first list of a loop did not find: they were deleted earlier. */
   readonly strays?: (loop: Loop, trail: WatchState) => Promise<readonly Sending[]>;
 };
 
-/** What the operator of a kind watches of a resource, in a namespace; of no kind: what anybody watches of it, if that is all. */
+/**
+ * A request for watched objects: those that the operator of `kind` watches of a resource in a namespace; without
+ * `kind`, all objects of the resource, if some loop watches all of them.
+ */
 export type Asked = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
 
-/** Also of other namespaces. `reached`: the version of the resource up to which it is known; undefined while that is in doubt. */
+/**
+ * Watched objects, possibly also of other namespaces. `reached`: the resourceVersion up to which they are known;
+ * undefined while that is in doubt.
+ */
 export type Seen = Pick<ObjectCache, "get" | "values"> & { readonly reached: () => string | undefined };
 
-/** One resource followed in one namespace, or in all. */
+/** A loop: one resource followed in one namespace, or in all. */
 export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
 
 export type Forwarder = {
-  /** True once every resource has been listed, or is watched from where it was left. */
+  /** True if every resource has been listed, or is watched from a stored cursor. */
   synced(): boolean;
-  /** Trimmed objects as they are known now; undefined unless all of them are. */
+  /** Returns the trimmed objects that are known; undefined unless all of them are. */
   known(asked: Asked): Seen | undefined;
-  /** How far every loop had come when it was asked; undefined when not all up to there could be sent. */
+  /** Returns the cursors of all loops at the time of the call; undefined if not everything up to them could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
-  /** Stops watching, sends what still waits, and resolves: true when the queue has it all. */
+  /** Stops watching and sends all waiting messages. True if the queue has taken everything. */
   stop(): Promise<boolean>;
 };
 
@@ -80,10 +86,10 @@ export const loopsOf = ({
     })),
   );
 
-/** A loop on its way. */
+/** A running loop. */
 type Course = { readonly loop: Loop; readonly trail: WatchState; readonly searches: Set<Promise<boolean>> };
 
-/** What a list could not tell to have vanished is looked for elsewhere; the cursor waits for it. */
+/** Finds the objects whose deletion a list could not show; the cursor is not stored before that is done. */
 const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, sender: Sender): void => {
   const { strays, report } = settings;
   if (strays === undefined) return;
@@ -93,7 +99,7 @@ const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, 
       searches.delete(done);
       return true;
     },
-    // It stays among the searches: nothing that came after it counts as sent.
+    // The failed search stays in the set: the cursor cannot advance past it.
     (cause: unknown) => {
       report("warn", "cannot list objects to find deleted ones", { error: String(cause) });
       return false;
@@ -102,10 +108,10 @@ const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, 
   searches.add(done);
 };
 
-/** The same trouble is told again after this long; in between it is for whoever looks for details. */
+/** The same error is reported as a warning again after this time, ms; in between at level debug. */
 const toldAgainMs = 1_800_000;
 
-/** True when an error was not told lately. */
+/** Remembers errors; `isNews` is true for an error that was not reported lately. */
 const openTold = (now: () => number) => {
   const at = new Map<string, number>();
   return {
@@ -157,7 +163,7 @@ const following = (
       troubled = true;
       if (spared) {
         listed(0);
-        // A cluster may do without this kind. The watch goes on asking, and begins when the CRD is installed.
+        // A cluster may lack this kind. The loop retries, and begins to watch when the CRD is installed.
         report(
           isNews ? "info" : "debug",
           "not served by this cluster: the watch starts when its CRD is installed",
@@ -170,7 +176,7 @@ const following = (
   };
 };
 
-/** Starts following; what cannot be reached is tried until it can. */
+/** Starts all loops; a resource that cannot be reached is retried until it can. */
 export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   const { report } = settings;
   const stopping = new AbortController();

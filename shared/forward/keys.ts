@@ -1,33 +1,33 @@
-/** From a change in the world to the keys it may matter to. Pure: operators declare what they watch, this asks them. */
+/** Maps a change of an object to the keys that it may concern. Pure: the watches of the operators decide. */
 import { dedupe, type Key, type Message } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Operator, Watch } from "../core/operator.ts";
 import { trim } from "../kube/trim.ts";
 
-/** What a forwarder needs to know of an operator. */
+/** The parts of an operator that a forwarder needs. */
 export type Watcher = Pick<
   Operator<unknown>,
   "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "founds" | "settled"
 >;
 
-/** A message and the id under which a second copy of it vanishes. */
+/** A message and its deduplication id, under which the queue drops a second copy. */
 export type Sending = { readonly message: Message; readonly dedupeId: string; readonly urgent?: true };
 
 type Interest = { readonly kind: string; readonly scope: Watcher["scope"]; readonly watch: Watch };
 
-/** What is watched in one go, and for whom. */
+/** One watched collection, and the watches that it serves. */
 export type Subject = {
   readonly resource: Resource;
   readonly selector: string | undefined;
   readonly field: string | undefined;
   readonly interests: readonly Interest[];
-  /** Nobody minds when the server does not serve it. */
+  /** True if it is no error when the server does not serve the resource. */
   readonly optional: boolean;
-  /** What is kept of an object of this subject. */
+  /** Returns the parts of an object that are kept. */
   readonly trim: (object: Stored) => Stored;
 };
 
-/** An object as it was and as it is; without `before` it is new, without `after` it is gone. */
+/** An object before and after a change; without `before` it is new, without `after` it is deleted. */
 export type Change =
   | { readonly before: Stored | undefined; readonly after: Stored }
   | { readonly before: Stored; readonly after: undefined };
@@ -40,7 +40,7 @@ const idOf = ({ group, version, plural }: Resource, selector: string | undefined
 const bothSelectors = (a: string | undefined, b: string | undefined): string | undefined =>
   [a, b].filter((part) => part !== undefined && part !== "").join(",") || undefined;
 
-/** The subjects of all operators: what two of them watch alike is watched once. `selector` narrows their own objects. */
+/** Returns the subjects of all operators; equal watches share one. `selector` restricts the operators' own objects. */
 export const subjectsOf = (watchers: readonly Watcher[], selector?: string): readonly Subject[] => {
   const subjects = new Map<string, Subject>();
   for (const { kind, resource, scope, watches, optional: spared = false } of watchers) {
@@ -59,7 +59,7 @@ export const subjectsOf = (watchers: readonly Watcher[], selector?: string): rea
   return [...subjects.values()];
 };
 
-/** Whether a subject is what a kind watches of a resource; of no kind: whether it is all of it. */
+/** True if the subject is what a kind watches of the resource; without a kind: if it is all of the resource. */
 export const shows = (
   { resource, selector, field, interests }: Subject,
   asked: { readonly kind?: string | undefined; readonly resource: Resource },
@@ -69,7 +69,7 @@ export const shows = (
   return interests.some(({ kind }) => kind === asked.kind);
 };
 
-/** A subject that several watch keeps what each of them needs. */
+/** Returns a function that keeps the parts that any of the watches needs. */
 const trimFor = (interests: Subject["interests"]): Subject["trim"] => {
   const own = interests.flatMap(({ watch }) => (watch.trim === undefined ? [] : [watch.trim]));
   const trims = own.length < interests.length ? [trim, ...own] : own;
@@ -89,7 +89,7 @@ const hinted = (key: Key, change: Change): Message => {
   };
 };
 
-/** Owners, before and after: a child that changed hands is news to both. */
+/** Returns the owners before and after the change: if a child changes its owner, both must know. */
 const ownersOf = (watch: Watch, { before, after }: Change): readonly string[] => {
   const names = [before, after].map((object) => (object === undefined ? undefined : watch.ownerName(object)));
   return [...new Set(names)].filter((name): name is string => name !== undefined && name !== "");
@@ -101,8 +101,8 @@ const changeIn = ({ before, after }: Change): "gone" | "new" | "changed" => {
 };
 
 /**
- * The messages that a change of a subject's object is worth, none when it matters to nobody. Objects are trimmed ones.
- * `unsure`: an object without a before may be an old one, whose before nobody knows.
+ * Returns the messages for a change of a trimmed object; none if it concerns no key. `unsure`: an object without
+ * `before` may be an old one whose earlier state is unknown.
  */
 export const sendingsOf = (cluster: string, subject: Subject, change: Change, unsure = false): readonly Sending[] => {
   const { before, after } = change;

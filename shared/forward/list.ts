@@ -1,4 +1,4 @@
-/** A full list, page by page, of which only the differences to what is known are told. */
+/** Lists a collection page by page and passes on only the differences to the known objects. */
 import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Resource } from "../core/object.ts";
 import { openPaging } from "../kube/paging.ts";
@@ -6,14 +6,14 @@ import { pageOf } from "../kube/responses.ts";
 import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
 import { openBreather, unlessAborted } from "./pause.ts";
 
-/** A page is parsed in one go, while everybody else waits for the event loop. */
+/** Objects in one page: parsing a page blocks the event loop. */
 const pageSize = 250;
 
-/** A watch from nowhere in particular would miss what happened since. */
+/** The error of a list without a resourceVersion: a watch from an unknown version would miss events. */
 const withoutVersion = (resource: Resource): ApiError =>
   new ApiError({ status: 0, reason: "BadAnswer", message: `list ${resource.plural}: no resourceVersion` });
 
-/** Lists everything; the cursor is set when all of it was taken in, and the signal not raised meanwhile. */
+/** Lists all objects. The cursor is set when all pages were taken in before the signal was raised. */
 export const list = async (following: FollowContext, trail: WatchState): Promise<void> => {
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };

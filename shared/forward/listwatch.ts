@@ -1,10 +1,10 @@
 /**
- * One resource followed for as long as the signal lets it: list, watch from there, and whatever breaks is mended by
- * watching on, or by listing again and telling only the differences.
+ * Follows one resource until the signal is raised: lists, then watches from there. After an error it watches on, or
+ * lists again and passes on only the differences.
  *
- * W1. Nothing is missed: the cursor moves only past what was taken in, and any doubt is a new list.
- * W2. A silence is not trusted: bookmarks come every minute, and a watch without a word for longer is begun again.
- * W3. A server in trouble is not hurried: waits grow, with chance from outside, and end with the first success.
+ * W1. No event is missed: the cursor moves only past events that were taken in, and any doubt leads to a new list.
+ * W2. A silent watch is not trusted: bookmarks come every minute, and a watch that is silent for longer is restarted.
+ * W3. A server in trouble is not overloaded: waits grow, with random jitter, and end with the first success.
  */
 import { ApiError } from "../core/errors.ts";
 import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
@@ -13,10 +13,10 @@ import { watch } from "./watch.ts";
 
 const shortestWaitMs = 500;
 const longestWaitMs = 30_000;
-/** A watch that ends sooner and brought nothing is a failure, too: a door that is slammed is not knocked on at once. */
+/** A watch that ends sooner than this without an event counts as a failure, so that it is not reopened at once. */
 const briefMs = 2_000;
 
-/** One list if it is needed, and one watch. Throws for whatever should be waited upon. */
+/** Lists if necessary, then watches once. Throws an error that must be followed by a wait. */
 const round = async (following: FollowContext, trail: WatchState): Promise<void> => {
   if (trail.cursor === undefined) await list(following, trail);
   if (trail.cursor === undefined || following.signal.aborted) return;
@@ -27,14 +27,14 @@ const round = async (following: FollowContext, trail: WatchState): Promise<void>
   throw new ApiError({ status: 0, reason: "Unreachable", message });
 };
 
-/** How long to wait after so many failures in a row (W3). */
+/** Returns the wait after this many failures in a row, ms (W3). */
 const waitAfter = (failures: number, cause: unknown, random: number): number => {
   const asked = cause instanceof ApiError ? (cause.retryAfterMs ?? 0) : 0;
   const grown = Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(failures, 16));
   return Math.max(asked, grown * (0.5 + 0.5 * random));
 };
 
-/** Runs until the signal is raised. Never rejects: what goes wrong is told, waited upon and tried again. */
+/** Runs until the signal is raised. Never rejects: errors are reported, and retried after a wait. */
 export const follow = async (
   following: FollowContext,
   trail: WatchState = openWatchState(following.trim),
@@ -48,7 +48,7 @@ export const follow = async (
       failures = 0;
     } catch (cause) {
       if (signal.aborted) return;
-      // A connection that is cut again and again, but brings something each time, is not worth a longer and longer wait.
+      // A connection that breaks repeatedly but delivers events each time does not get growing waits.
       if (trail.moved) failures = 0;
       const waitMs = waitAfter(failures, cause, following.random());
       failures += 1;

@@ -1,9 +1,9 @@
 /**
- * A notice that a node is about to go, written down where every step sees it: on the pods that stand on it. The queue
- * keeps the notice until it is, so that a death in between only writes it again; whoever comes second finds it written.
+ * Writes a notice about a node as an annotation on the node's pods, where every step sees it. The message stays in the
+ * queue until all annotations are written, so a death in between repeats the writes; a repetition finds them done.
  *
- * N1. A pod's notice names the earliest end that was told, and is written by judgement: on the pod that was looked at.
- * N2. Nobody is ended here: what a notice leads to, the steps of the pods' owners decide.
+ * N1. A pod's annotation names the earliest known end, and is written only if the pod is unchanged since it was read.
+ * N2. This module deletes nothing: the steps of the pods' owners decide what follows.
  */
 import * as z from "zod";
 import { ApiError } from "../core/errors.ts";
@@ -17,17 +17,17 @@ import { isEnding, isOver, podStatus } from "../kube/pods.ts";
 import { nodes, pods } from "../kube/resources.ts";
 import { expressionsOf } from "../kube/selector.ts";
 
-/** All that taking a notice needs. */
+/** The dependencies of taking a notice. */
 export type NoticeContext = {
   readonly cluster: Pick<Cluster, "list" | "patch">;
   readonly queue: Pick<Queue, "send">;
   readonly report: Report;
   readonly operatorOf: (kind: string) => { readonly watches: readonly Watch[] } | undefined;
-  /** Whether this deployment is in charge of the key; absent: of every one. */
+  /** True if this deployment is in charge of the key; absent: of every key. */
   readonly inCharge?: (key: Key, labels: undefined) => boolean | Promise<boolean>;
-  /** Where pods are looked for; empty: everywhere. */
+  /** The namespaces whose pods are listed; empty: all. */
   readonly namespaces: readonly string[];
-  /** There: nothing is written. */
+  /** Set in shadow mode: nothing is written. */
   readonly shadow?: unknown;
 };
 
@@ -35,7 +35,7 @@ export type Noticed =
   | { readonly did: "nothing"; readonly why: string }
   | { readonly did: "step"; readonly writes: number };
 
-/** As EC2 names a machine. */
+/** The form of an EC2 instance id. */
 const instance = /^i-[0-9a-f]{8,17}$/;
 
 const spec = z.looseObject({ providerID: z.string().nullish() });
@@ -45,10 +45,12 @@ const isMachine = (node: Stored, id: string): boolean => {
   return spec.safeParse(node["spec"]).data?.providerID?.endsWith(`/${id}`) === true || name.startsWith(`${id}.`);
 };
 
-/** A right that is missing at so many tries is not granted by waiting. */
+/** Tries after which a missing right is taken as permanent. */
 const patience = 2;
 
-/** Name of the node; who may not list nodes, however often it is tried, knows none by its machine. */
+/**
+ * Returns the name of the node; undefined if the machine is none of this cluster, or if listing nodes stays forbidden.
+ */
 const nodeOf = async ({ cluster, report }: NoticeContext, message: Message): Promise<string | undefined> => {
   const { name, tries = 0 } = message;
   if (!instance.test(name)) return name;
@@ -65,7 +67,7 @@ const nodeOf = async ({ cluster, report }: NoticeContext, message: Message): Pro
   }
 };
 
-/** What a selector asks of the value of labels. */
+/** Returns the labels that a selector requires with one value. */
 const labelsIn = (selector: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     expressionsOf(selector).flatMap(({ key, operator, values: [value, ...others] = [] }) =>
@@ -73,12 +75,12 @@ const labelsIn = (selector: string): Readonly<Record<string, string>> =>
     ),
   );
 
-/** N1. What was told of it before lasts no longer. */
+/** N1. True if the pod's annotation names this end or an earlier one. */
 const isTold = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
 
 type Standing = { readonly pod: Stored; readonly key: Key };
 
-/** Pods on the node that somebody of this kind owns and that we are in charge of. */
+/** Finds the live pods on the node that an object of this kind owns and this deployment is in charge of. */
 const standingOn = async (
   desk: NoticeContext,
   { cluster, kind }: Pick<Key, "cluster" | "kind">,
@@ -91,7 +93,7 @@ const standingOn = async (
   const field = `spec.nodeName=${node}`;
   const look = (namespace: string) => desk.cluster.list({ do: "list", resource: pods, namespace, labels, field });
   const first = await Promise.all(places.map(look));
-  // One list may be behind: a pod that it does not show would be told nothing, and nobody tells again.
+  // One list may be outdated: a pod that it misses would get no annotation, and no later notice repeats it.
   const second = await Promise.all(places.map(look));
   const all = [...first, ...second].flatMap(({ value }) => value);
   const owned = [...new Map(all.map((pod) => [pod.metadata.uid, pod])).values()]
@@ -105,14 +107,17 @@ const standingOn = async (
   return owned.filter((_, at) => ours[at] === true);
 };
 
-/** One that has changed since it was looked at, or is gone, is looked at again: the notice comes back. */
+/**
+ * Writes the annotation. If the pod has changed since it was read, or is gone, the patch fails and the notice is
+ * retried.
+ */
 const write = async ({ cluster }: NoticeContext, { pod }: Standing, until: number): Promise<void> => {
   const { name, namespace = "", uid, resourceVersion } = pod.metadata;
   const annotations = { [leavingAnnotation]: timeText(until) };
   await cluster.patch({ resource: pods, namespace, name }, { uid, resourceVersion }, { metadata: { annotations } });
 };
 
-/** So many writes at once. */
+/** The number of parallel writes. */
 const parallel = 16;
 
 const writeAll = async (desk: NoticeContext, standing: readonly Standing[], until: number): Promise<void> => {
@@ -124,7 +129,7 @@ const writeAll = async (desk: NoticeContext, standing: readonly Standing[], unti
   }
 };
 
-/** Their owners' steps: a watch event brings them as well, where nothing gets lost. */
+/** Sends the owners' keys. The watch events of the pods bring them, too, unless they are lost. */
 const tellOwners = async ({ queue }: NoticeContext, standing: readonly Standing[], until: number): Promise<void> => {
   const keys = new Map(standing.map(({ key }) => [textOf(key), key]));
   await Promise.all(
@@ -132,7 +137,7 @@ const tellOwners = async ({ queue }: NoticeContext, standing: readonly Standing[
   );
 };
 
-/** Takes notices. Throws what is in the way: it comes back later. */
+/** Returns the function that takes notices. It throws the platform's errors, and the notice is retried. */
 export const noticing =
   (desk: NoticeContext) =>
   async (message: Message): Promise<Noticed> => {

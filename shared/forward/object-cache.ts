@@ -1,24 +1,24 @@
-/** The objects that a watch has seen, trimmed, and what differs when it sees them again. */
+/** The objects that a watch has received, trimmed, and the changes between two states of an object. */
 import type { Stored } from "../core/object.ts";
 import type { Change } from "./keys.ts";
 
 export type ObjectCache = {
-  /** An object as it is now; nothing comes of one that is known exactly so. */
+  /** Takes in an object. Returns no change if this version of it is known. */
   seen(object: Stored): readonly Change[];
-  /** An object that is gone. */
+  /** Takes in a deletion. */
   gone(object: Stored): readonly Change[];
-  /** Begins a full list: what it does not see until `end` is called is gone. */
+  /** Begins a full list: objects that are not passed to `see` until `end` are deleted. */
   begin(): { see(object: Stored): readonly Change[]; end(): readonly Change[] };
   has(namespace: string, name: string): boolean;
   get(namespace: string, name: string): Stored | undefined;
   size(): number;
-  /** All of them, as they are now. */
+  /** All objects. */
   values(): Iterable<Stored>;
 };
 
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
-/** Nothing known yet. `trim` says what is kept. */
+/** Opens an empty cache. `trim` returns the parts of an object to keep. */
 export const openObjectCache = (trim: (object: Stored) => Stored): ObjectCache => {
   const objects = new Map<string, Stored>();
   const seen = (object: Stored): readonly Change[] => {
@@ -36,7 +36,7 @@ export const openObjectCache = (trim: (object: Stored) => Stored): ObjectCache =
   };
   const gone = (object: Stored): readonly Change[] => {
     const place = placeOf(object);
-    // The end of an object whose successor is known already is news, but not about the successor.
+    // If its successor is known already, the deletion is a change, but the successor stays.
     if (objects.get(place)?.metadata.uid === object.metadata.uid) objects.delete(place);
     return [{ before: trim(object), after: undefined }];
   };

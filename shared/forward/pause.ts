@@ -1,4 +1,4 @@
-/** Waiting that ends early when there is nothing left to wait for, and long work that lets the event loop turn. */
+/** Waits that a signal ends early, and long work that yields to the event loop. */
 
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -15,7 +15,9 @@ export const pause: Pause = (ms, signal) =>
     signal.addEventListener("abort", done, { once: true });
   });
 
-/** The promise's value, or undefined as soon as the signal is raised; `late` gets a value that came after that. */
+/**
+ * Returns the promise's value, or undefined as soon as the signal is raised; a value that comes later goes to `late`.
+ */
 export const unlessAborted = <T>(
   promise: Promise<T>,
   signal: AbortSignal,
@@ -30,7 +32,9 @@ export const unlessAborted = <T>(
       .finally(() => signal.removeEventListener("abort", leave));
   });
 
-/** Long work of many small parts calls it between them: when it has held the event loop for `mostMs`, the loop turns first. */
+/**
+ * Returns a function to call between parts of long work: it yields when the work has held the event loop for `mostMs`.
+ */
 export const openBreather = (now: () => number, mostMs = 10): (() => Promise<void>) => {
   let since = now();
   return async () => {

@@ -1,8 +1,14 @@
-/** What a resync finds worth looking at again, from metadata alone: unrecorded, unfinished, drifted, orphaned. Pure. */
+/**
+ * Finds the keys that a resync must send, from metadata alone: unrecorded, unfinished, drifted or orphaned objects.
+ * Pure.
+ */
 import { dedupe, type Key, type Message } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
 
-/** What a checkpoint's metadata tells. `wakeAt`, and `pruneAt`, when it holds what need not be kept any more, in epoch ms. */
+/**
+ * The fields of a checkpoint that its metadata shows. `wakeAt` and `pruneAt` (end of the oldest run's retention) in
+ * epoch ms.
+ */
 export type Hint = {
   readonly kind: string;
   readonly namespace: string;
@@ -12,19 +18,19 @@ export type Hint = {
   readonly rests: boolean;
   readonly wakeAt: number | undefined;
   readonly pruneAt: number | undefined;
-  /** How far its stream of updates has come: of what is to be told, or of what was acknowledged. */
+  /** The position of its stream of updates: of the newest update, or of the newest acknowledged one. */
   readonly updates?: string;
 };
 
-/** Everything of one kind: its objects' metadata and the hints of its checkpoints. */
+/** All objects of one kind: their metadata and the hints of their checkpoints. */
 export type Census = {
   readonly cluster: string;
   readonly kind: string;
   readonly objects: readonly Metadata[];
   readonly hints: readonly Hint[];
-  /** Names of objects without a namespace that every cluster has. */
+  /** Names of objects without a namespace that every cluster must have. */
   readonly founds?: readonly string[] | undefined;
-  /** Places of objects for which something waits to be taken up: see `Watch.errand`. */
+  /** Places of objects for which other objects wait: see `Watch.errand`. */
   readonly errands?: ReadonlySet<string>;
   /** Epoch ms. */
   readonly now: number;
@@ -32,10 +38,10 @@ export type Census = {
 
 export type Due = { readonly message: Message; readonly dedupeId: string };
 
-/** Where an object stands, as text. */
+/** Namespace and name of an object as one text. */
 export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
 
-/** Why an object deserves a step; undefined when it may be passed by. */
+/** Returns why an object needs a step; undefined if the resync may skip it. */
 const reasonFor = (object: Metadata, hint: Hint | undefined, { now, errands }: Census): string | undefined => {
   if (hint === undefined) return "unrecorded";
   if (hint.uid !== object.uid) return "replaced";
@@ -47,8 +53,8 @@ const reasonFor = (object: Metadata, hint: Hint | undefined, { now, errands }: C
 };
 
 /**
- * The messages of one sweep. A timer that is further away than the queue can hold is re-armed by the step that its
- * unfinished application gets; `sweep` names this run, so that its messages cannot be taken for another's.
+ * Yields the messages of one resync. A timer beyond the queue's longest delay is set by the step that its unfinished
+ * object gets. `sweep` names this resync, so that its deduplication ids are unique.
  */
 export function* dueOf(census: Census, sweep: string): Generator<Due> {
   const { cluster, kind } = census;

@@ -1,6 +1,6 @@
 /**
- * From changes to the queue: bursts coalesced, a bounded number of sends at once, and what cannot be sent kept and
- * tried again, one message per key however long the queue is away.
+ * Sends the messages of changes to the queue: coalesced, with a limited number of parallel sends. Failed messages are
+ * kept and retried, one per key however long the queue is unavailable.
  */
 import type { Message } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
@@ -9,9 +9,9 @@ import type { Sending } from "./keys.ts";
 
 export type Sender = {
   offer(sending: Sending): void;
-  /** Sends what waits, and resolves when all that was offered until now has been tried: true when the queue took it. */
+  /** Sends all waiting messages. Resolves when everything offered so far was tried: true if the queue took it. */
   flush(): Promise<boolean>;
-  /** The same for the last time: what the queue does not take is not tried again. */
+  /** The same for the last time: failed messages are not retried. */
   drain(): Promise<boolean>;
 };
 
@@ -25,7 +25,7 @@ const atOnce = 32;
 const shortestRetryMs = 500;
 const longestRetryMs = 15_000;
 
-/** Calls `ring` at the earliest time that was asked for. */
+/** Calls `ring` at the earliest requested time. */
 const openAlarm = (now: () => number, ring: () => void) => {
   let timer: NodeJS.Timeout | undefined;
   let at = Number.POSITIVE_INFINITY;
@@ -48,7 +48,10 @@ const openAlarm = (now: () => number, ring: () => void) => {
   return { set, clear };
 };
 
-/** Sends in order of arrival, so many at once; failed ones go back to the coalescer unless it is over. */
+/**
+ * Sends in order of arrival, with a limited number in parallel; failed messages go back to the coalescer unless it has
+ * ended.
+ */
 const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) => {
   const { send, report, now } = settings;
   const waiting: { readonly sending: Sending; readonly tried: (taken: boolean) => void }[] = [];

@@ -1,4 +1,4 @@
-/** What was seen last of other controllers, beside their leases: one record for all functions of a deployment. */
+/** Stores the last signs of other controllers, apart from leases: one record for all functions of a deployment. */
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
@@ -7,35 +7,38 @@ import type { Cursors } from "./cursors.ts";
 const sighting = z.object({
   /** By the API server's clock, epoch ms. */
   at: z.number(),
-  /** What runs, by the name of the upstream. */
+  /** Running workloads, by the name of the upstream. */
   signs: z.record(z.string(), z.array(z.string())),
-  /** Who has just written, by the name of the upstream. */
+  /** Recent status writes, by the name of the upstream. */
   written: z.record(z.string(), z.array(z.string())).default({}),
 });
 
 export type Sighting = z.infer<typeof sighting>;
 
-/** Every sign of an upstream that was seen. */
+/** Returns all stored signs of an upstream. */
 export const signsIn = ({ signs, written }: Sighting, name: string): readonly string[] => [
   ...(signs[name] ?? []),
   ...(written[name] ?? []),
 ];
 
 export type Sightings = {
-  /** Undefined when nobody has looked, or what was kept cannot be read. */
+  /** Undefined if nothing was stored, or the record cannot be read. */
   load(): Promise<Sighting | undefined>;
-  /** Keeps what is news. In a quiet cluster nothing is written but a proof, now and then, that somebody looks. */
+  /**
+   * Stores changed signs. In a quiet cluster the record is only renewed now and then, as proof that a function still
+   * looks.
+   */
   save(seen: Sighting): Promise<void>;
 };
 
-/** A record that nobody has renewed for so long is of nobody who looks any more. */
+/** A record that was not renewed for this long, ms, is outdated: no function looks any more. */
 export const trustedMs = 7_200_000;
 const renewedMs = 3_600_000;
 
-/** How long ago a status was written is no news. */
+/** Returns the text to compare; the age of a status write is left out of it. */
 const gistOf = ({ signs, written }: Sighting): string => JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
 
-/** Kept where cursors are. */
+/** Opens the record beside those of the cursors. */
 export const openSightings = (cursors: Cursors, key: Key): Sightings => {
   const load = async (): Promise<Sighting | undefined> =>
     sighting.safeParse(jsonOf((await cursors.load(key)) ?? "")).data;

@@ -1,13 +1,13 @@
 /**
- * Standing aside: while another controller leads, nothing of its kinds is written, and that is said. Looked for again and
- * again, so that a controller may come and go while we run.
+ * Standby: while another controller is at work, nothing of its kinds is written, and that is logged. The check is
+ * repeated, so that a controller may come and go while Rekindle runs.
  */
 import type { Report } from "../engine/ports.ts";
 import { upstreams } from "../kube/upstream-controllers.ts";
 
 /**
- * One line per sign of a controller that is at work on the kinds of an upstream. Thorough before anything begins and while
- * one is at work; while Rekindle runs, by leases and by what the watches show, and now and then by Deployments and pods, too.
+ * Returns one line per sign of a controller of an upstream. `thorough`: before anything begins, and while a controller
+ * is at work; `lease`: leases and signs from the watches; `workloads`: Deployments and pods, too.
  */
 export type Lookout = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
 
@@ -19,20 +19,23 @@ export type Standing = {
 
 export type Asides = {
   readonly look: Lookout;
-  /** The API groups of the kinds that are run. */
+  /** The API groups of the kinds that this deployment runs. */
   readonly groups: readonly string[];
   readonly everyMs: number;
   readonly report: Report;
-  /** Called when a controller that led has gone: what happened meanwhile is to be looked at. */
+  /** Called when another controller has gone: its objects must be looked at again. */
   readonly freed: () => void;
 };
 
-/** Of so many rounds one looks at Deployments and pods, too. */
+/** In one of this many rounds Deployments and pods are checked, too. */
 const workloadRounds = 6;
 
 const told = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-/** Looks once before anything may begin, and throws what prevents it; then every so often, where a look that fails changes nothing. */
+/**
+ * Checks once before anything begins, and throws an error of that check. Then checks periodically; an error of these
+ * checks changes nothing.
+ */
 export const startAside = async ({ look, groups, everyMs, report, freed }: Asides): Promise<Standing> => {
   const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
   const led = new Set<string>();

@@ -1,8 +1,11 @@
-/** What a resync finds of status updates, from metadata alone: streams that are behind, and deliveries without a stream. Pure. */
+/**
+ * Finds undelivered status updates, from metadata alone: streams that are behind, and deliveries without a stream.
+ * Pure.
+ */
 import { dedupe, deliveryKey, type Key, subjectOf, textOf } from "../core/key.ts";
 import type { Due, Hint } from "./resync.ts";
 
-/** The messages of one sweep; `hints` are all there are. */
+/** Returns the messages of one resync; `hints` are those of all records. */
 export const undeliveredOf = (cluster: string, hints: readonly Hint[], sweep: string): readonly Due[] => {
   const streams = hints.map(({ kind, namespace, name, updates }) => ({
     key: { cluster, kind, namespace, name },

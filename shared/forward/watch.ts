@@ -1,4 +1,4 @@
-/** One watch from a cursor until it ends: events are taken in one by one, a silence ends it. */
+/** One watch from a cursor until it ends: takes in events one by one, and ends when the server is silent. */
 import { ApiError } from "../core/errors.ts";
 import type { HttpStream } from "../core/http.ts";
 import { errorOf } from "../kube/responses.ts";
@@ -6,12 +6,12 @@ import { eventOf, type WatchEvent } from "./events.ts";
 import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
 import { unlessAborted } from "./pause.ts";
 
-/** The server ends a watch after about this; some chance keeps many of them from ending at once. */
+/** Seconds after which the server ends a watch; jitter keeps many watches from ending at once. */
 const watchSeconds = 300;
 /** Longer than the minute between bookmarks. */
 const stallMs = 80_000;
 
-/** What must not go on: 410 and whatever cannot be read mean that something may have been missed. */
+/** Handles an event that ends the watch. Events may have been missed, so the cursor is cleared and a list follows. */
 const mend = (
   following: FollowContext,
   trail: WatchState,
@@ -23,7 +23,7 @@ const mend = (
   throw new ApiError({ status: event.status, reason: "WatchError", message });
 };
 
-/** Takes one event in; the cursor moves past it only then. */
+/** Takes in one event, then moves the cursor past it. */
 const take = (following: FollowContext, trail: WatchState, event: WatchEvent): "ended" | undefined => {
   trail.moved ||= event.type !== "garbled" && event.type !== "error";
   trail.news ||= event.type === "changed" || event.type === "deleted";
@@ -44,7 +44,7 @@ const take = (following: FollowContext, trail: WatchState, event: WatchEvent): "
   }
 };
 
-/** Closes a stream that has fallen silent: not every broken connection says so. */
+/** Closes a silent stream, because not every broken connection reports an error. */
 const startGuard = (following: FollowContext, over: AbortSignal, close: () => void) => {
   let last = following.now();
   const guard = async (): Promise<void> => {
@@ -67,7 +67,7 @@ const textOf = async (lines: AsyncIterable<string>): Promise<string> => {
   return parts.join("\n");
 };
 
-/** Reads events until the stream ends or must not go on; gives how many there were. */
+/** Reads events until the stream ends or must be given up; returns their number. */
 const read = async (
   following: FollowContext,
   trail: WatchState,
@@ -92,7 +92,7 @@ const open = (following: FollowContext, from: string): Promise<HttpStream | unde
   return unlessAborted(transport.stream(getting(following, query)), signal, (late) => late.close());
 };
 
-/** Watches from the cursor. Gives the number of events; the cursor is undefined afterwards when a list is needed. */
+/** Watches from the cursor. Returns the number of events; the cursor is undefined afterwards if a list is needed. */
 export const watch = async (following: FollowContext, trail: WatchState, from: string): Promise<number> => {
   const { signal, resource } = following;
   const stream = await open(following, from);

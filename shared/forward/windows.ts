@@ -1,9 +1,9 @@
 /**
- * The forwarder for a while: goes on where the last window, of whatever instance, was left, and keeps how far it came.
+ * The forwarder in windows: continues from the cursors of the last window, of any instance, and stores its own.
  *
- * C1. The cursor moves only past what the queue has taken, so a window that dies is done again by the next.
- * C2. What vanished while nobody watched is found by comparing records with objects, whenever a list has no past.
- * C3. Quiet writes nothing: a cursor that only bookmarks moved is kept in memory, and stored now and then.
+ * C1. The cursor moves only past changes that the queue has taken, so the next window repeats one that died.
+ * C2. A list without known objects to compare with finds deletions by comparing records with objects.
+ * C3. A quiet cluster costs no writes: a cursor that only bookmarks moved is kept in memory and stored rarely.
  */
 import { textOf } from "../core/key.ts";
 import { type Cursors, loopKey } from "./cursors.ts";
@@ -12,30 +12,30 @@ import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwar
 import { type Pause, pause as realPause } from "./pause.ts";
 
 export type Ran = {
-  /** The queue has all that was seen. */
+  /** The queue has taken everything. */
   readonly sent: boolean;
-  /** Loops that went on where they were left; the others began with a list. */
+  /** Loops that continued from a cursor; the others began with a list. */
   readonly resumed: number;
   readonly loops: number;
 };
 
 export type Windows = {
-  /** Forwards for so long, or until the signal is raised. */
+  /** Forwards for this long, or until the signal is raised. */
   run(lengthMs: number, signal: AbortSignal): Promise<Ran>;
 };
 
 type Settings = Omit<ForwarderSettings, "trailOf"> & {
   readonly cursors: Cursors;
-  /** Waits out a window; the loops' own waits are `pause`. */
+  /** Waits for the end of a window; the loops themselves wait with `pause`. */
   readonly wait?: Pause;
 };
 
-/** How often the cursor is kept within a window. */
+/** Interval at which cursors are stored within a window. */
 const keepMs = 10_000;
-/** A cursor that only bookmarks moved is stored this seldom. */
+/** Interval for a cursor that only bookmarks moved. */
 const quietMs = 600_000;
 
-/** Where a loop stands, for as long as this instance lives. */
+/** The state of a loop in this process. */
 type Standing = { trail: WatchState; stored: string | undefined; storedAt: number };
 
 export const openWindows = (settings: Settings): Windows => {
@@ -80,7 +80,7 @@ export const openWindows = (settings: Settings): Windows => {
 
   const last = async (forwarder: Forwarder): Promise<boolean> => {
     const sent = await forwarder.stop();
-    // C1: what was not taken is seen again from the stored cursor.
+    // C1: the next window receives unsent changes again from the stored cursor.
     if (sent) await keepAll(await forwarder.sent());
     else standings.clear();
     return sent;

@@ -1,23 +1,23 @@
 /**
- * How far a stream of updates has come, and what is due of it. Pure.
+ * The cursor of a stream of updates, and the update that is due. Pure.
  *
- * U1. Exactly one update of a stream is outstanding: the oldest that nobody has acknowledged.
- * U2. That it is going to be sent is saved before it is sent, so of two deliveries at once one sends.
- * U3. What was acknowledged is never sent again; any other word of acknowledgement changes nothing.
+ * U1. Exactly one update of a stream is outstanding: the oldest that is not acknowledged.
+ * U2. A send is saved before it happens, so of two deliveries at once one sends.
+ * U3. An acknowledged update is never sent again; any other acknowledgement changes nothing.
  */
 import * as z from "zod";
 import { newestOf, type Outbox, type Position, type Update, waiting } from "../core/outbox.ts";
 import { instant } from "../kube/instant.ts";
 
-/** The one that was sent, or was going to be. Instants in epoch ms. */
+/** The update that was sent, or was about to be. Instants in epoch ms. */
 const outstanding = z.object({
   sequence: z.number().int().min(1),
   /** The listener that was tried. An update for another listener is due at once. */
   to: z.string(),
   tries: z.number().int().min(1),
-  /** Of the first try. */
+  /** Time of the first try. */
   since: instant,
-  /** When it counts as lost and is sent again. */
+  /** Time at which the try counts as lost and the update is sent again. */
   nextAt: instant,
   /** The answer or failure of the last try; absent before one has failed. */
   error: z.string().optional(),
@@ -27,25 +27,25 @@ const shape = z.object({
   stream: z.string().min(1),
   /** Sequence of the newest update that was acknowledged. */
   acknowledged: z.number().int().min(0),
-  /** That one was an end: nothing is to come, unless the object goes on after all. */
+  /** That update was terminal: no other follows, unless the object continues. */
   closed: z.boolean(),
   outstanding: outstanding.optional(),
 });
 
 export type Cursor = z.infer<typeof shape>;
 
-/** Reads what a delivery's record holds; undefined when it is none. */
+/** Parses the record of a delivery; undefined if it is not one. */
 export const readCursor = (stored: unknown): Cursor | undefined => shape.safeParse(stored).data;
 
 const firstRetryMs = 10_000;
 const longestRetryMs = 600_000;
 
-/** 10 s doubling to 10 min. */
+/** Returns the wait before the next try: 10 s doubling to 10 min. */
 export const retryMs = (tries: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(tries - 1, 6));
 
 const begun = (stream: string): Cursor => ({ stream, acknowledged: 0, closed: false });
 
-/** A cursor of another stream says nothing of this one. */
+/** Returns the stored cursor, or a new one if it belongs to another stream. */
 const cursorFor = ({ stream }: Outbox, cursor: Cursor | undefined): Cursor =>
   cursor?.stream === stream ? cursor : begun(stream);
 
@@ -53,15 +53,15 @@ export type Due =
   | {
       readonly do: "send";
       readonly update: Update;
-      /** The newest that is known: a late update comes with where things stand by now. */
+      /** The newest update: a late update carries the present state along. */
       readonly latest: Update;
-      /** To be saved first. */
+      /** To be saved before the update is sent. */
       readonly cursor: Cursor;
     }
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "rest" };
 
-/** Decides what a delivery does about a stream now. */
+/** Decides the next action of a delivery. */
 export const dueOf = (outbox: Outbox, stored: Cursor | undefined, to: string, now: number): Due => {
   const cursor = cursorFor(outbox, stored);
   const [update] = waiting(outbox, { stream: cursor.stream, sequence: cursor.acknowledged });
@@ -77,7 +77,7 @@ export const dueOf = (outbox: Outbox, stored: Cursor | undefined, to: string, no
   return { do: "send", update, latest, cursor: { ...cursor, outstanding: claimed } };
 };
 
-/** The cursor after an acknowledgement, or why it counts for nothing. */
+/** Returns the cursor after an acknowledgement, or why it is ignored. */
 export const acknowledged = (
   outbox: Outbox,
   cursor: Cursor | undefined,
@@ -90,6 +90,6 @@ export const acknowledged = (
   return { stream, acknowledged: sequence, closed };
 };
 
-/** The cursor after a try that nobody acknowledged. */
+/** Returns the cursor after a try without acknowledgement. */
 export const failed = (cursor: Cursor, error: string): Cursor =>
   cursor.outstanding === undefined ? cursor : { ...cursor, outstanding: { ...cursor.outstanding, error } };

@@ -1,7 +1,7 @@
 /**
- * One delivery: at most one update of one stream is sent, and what came of it is saved. Any invocation may take it and
- * may die at any point; a listener that is dead holds up neither a step nor another stream. See cursor.ts for U1–U3.
- * U4. An update is acknowledged by the listener that it was sent to, and by no other.
+ * One delivery: sends at most one update of one stream and saves the outcome. Any process may take it and may die at
+ * any point; an unreachable listener holds up neither a step nor another stream. See cursor.ts for U1–U3.
+ * U4. Only the listener that an update was sent to can acknowledge it.
  */
 import { eventOf, events } from "../core/event.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
@@ -23,7 +23,7 @@ import { type Acknowledgement, acknowledgementIn, acknowledgementOf } from "./ac
 import { acknowledged, type Cursor, type Due, dueOf, failed, readCursor } from "./cursor.ts";
 import { parcelOf } from "./envelope.ts";
 
-/** All that a delivery is given. */
+/** The dependencies of a delivery. */
 export type DeliveryContext = {
   readonly cluster: Pick<Cluster, "get" | "create">;
   readonly checkpoints: Checkpoints;
@@ -33,14 +33,14 @@ export type DeliveryContext = {
   readonly meter?: Meter;
   readonly clusterUid: string;
   readonly resourceOf: (kind: string) => Resource | undefined;
-  /** The door for stored records. */
+  /** Parses stored records. */
   readonly read: (
     stored: unknown,
   ) => { readonly ok: true; readonly record: CheckpointRecord } | { readonly ok: false; readonly error: string };
   readonly destinationOf: Updates["destinationOf"];
-  /** The listener that the operator configured; "": none. */
+  /** The listener in the operator's configuration; "": none. */
   readonly operators: string;
-  /** True where this deployment is in charge of the key; absent: it is in charge of every key. */
+  /** True if this deployment is in charge of the key; absent: of every key. */
   readonly inCharge?: (key: Key, labels: Readonly<Record<string, string>>) => boolean | Promise<boolean>;
   readonly sink: Sink;
 };
@@ -51,7 +51,7 @@ export type Delivered =
   | { readonly did: "raced" }
   | { readonly did: "stopped"; readonly why: string };
 
-/** No update is sent later than this after the save that planned it: by then another delivery may be on it. */
+/** No update is sent later than this after the save that planned it, ms: by then another delivery may send it. */
 const fenceMs = 5_000;
 
 type Own = { readonly saves: number; readonly version: Version | undefined; readonly cursor: Cursor | undefined };
@@ -69,7 +69,7 @@ type Scene = {
 
 const nothing = (why: string): Delivered => ({ did: "nothing", why });
 
-/** Unreadable records stop the delivery, as they stop steps: what cannot be read may have been acknowledged. */
+/** Stops a delivery whose record cannot be read, because the update may be acknowledged there. */
 const stopped = ({ report }: DeliveryContext, key: Key, error: string): Delivered => {
   report("error", "cannot deliver updates: repair the record, or delete it", { key: textOf(key), error });
   return { did: "stopped", why: error };
@@ -87,7 +87,7 @@ const ownOf = ({ read }: DeliveryContext, loaded: Awaited<ReturnType<Checkpoints
 
 type At = Pick<Scene, "desk" | "key" | "own">;
 
-/** Somebody else saved. What this one was called for may be newer than what that one saw. */
+/** Requeues after a lost race: this message may be about a newer state than the winner has read. */
 const lost = async ({ desk, key, own }: At, reason = "raced"): Promise<Delivered> => {
   const asked = deliveryKey(key);
   const id = dedupe.timer(asked, `raced ${own.version} ${desk.clock.monotonic()}`);
@@ -95,7 +95,7 @@ const lost = async ({ desk, key, own }: At, reason = "raced"): Promise<Delivered
   return { did: "raced" };
 };
 
-/** Nobody listens any more, or there is nothing to listen to: what was kept of the stream goes. */
+/** Removes the record of a delivery that has no listener or no stream. */
 const closed = async (at: At, why: string): Promise<Delivered> => {
   const { desk, key, own } = at;
   if (own.version === undefined) return nothing(why);
@@ -103,14 +103,14 @@ const closed = async (at: At, why: string): Promise<Delivered> => {
   return removed === "raced" ? await lost(at) : { did: "step", writes: 1 };
 };
 
-/** How far a stream came is forgotten when two answers agree that there is no record of it. */
+/** Removes the cursor if a second read agrees that there is no record of the key. */
 const unrecorded = async (at: At, message: Message): Promise<Delivered> => {
   const { desk, key, own } = at;
   const isBack = own.version !== undefined && (await desk.checkpoints.load(key)) !== undefined;
   return isBack ? await deliver(desk, message) : await closed(at, `there is no stream of ${textOf(key)}`);
 };
 
-/** Takes the delivery of the stream that the message names. Throws what the platform answers. */
+/** Takes a delivery of the stream that the message names. Throws the platform's errors. */
 export const deliver = async (desk: DeliveryContext, message: Message): Promise<Delivered> => {
   const key = subjectOf(message);
   const resource = key === undefined ? undefined : desk.resourceOf(key.kind);
@@ -149,8 +149,8 @@ const carryOn = async (scene: Scene, message: Message): Promise<Delivered> => {
 };
 
 /**
- * Whoever keeps a record only for its updates is told that there are none left, and whose record names another listener
- * that there is one: the message of the change may have been lost.
+ * Sends the key if its record waits only for its updates, or names another listener: the message of that change may
+ * have been lost.
  */
 const rested = async ({ desk, key, outbox, to }: Scene): Promise<Delivered> => {
   const left = outbox.leftAt !== undefined;
@@ -187,7 +187,7 @@ const save = async (scene: Scene, own: Own, cursor: Cursor): Promise<Own | "race
 
 const figures = { acknowledged: "delivered", failed: "failed", refused: "refused" } as const;
 
-/** U2: the claim is the lock, and the retry time with it; the loser sends nothing. */
+/** U2: the saved claim is the lock and holds the time of the next try; the loser sends nothing. */
 const send = async (scene: Scene, due: Extract<Due, { do: "send" }>): Promise<Delivered> => {
   const { desk, key, outbox, to, now } = scene;
   const planned = desk.clock.monotonic();
@@ -212,7 +212,7 @@ const ignored = ({ desk, key }: Scene, position: Position, why: string): Deliver
 const listenerBehind = ({ operators }: DeliveryContext, to: string): string =>
   to === operatorsListener ? operators : to;
 
-/** U4: what any other listener says of it changes nothing. */
+/** U4: an acknowledgement of any other listener changes nothing. */
 const acknowledge = async (scene: Scene, { position, isBy }: Acknowledgement): Promise<Delivered> => {
   const { desk, own, to } = scene;
   const sentTo = own.cursor?.outstanding?.to ?? to;
@@ -221,7 +221,10 @@ const acknowledge = async (scene: Scene, { position, isBy }: Acknowledgement): P
     : ignored(scene, position, "another listener's");
 };
 
-/** U3: of an acknowledgement that comes too late for its try the save is lost; any other one is told, and changes nothing. */
+/**
+ * U3: an acknowledgement that comes after the next try has been claimed loses the save; any other invalid one is logged
+ * and changes nothing.
+ */
 const settle = async (scene: Scene, own: Own, position: Position): Promise<Delivered> => {
   const { desk, key, outbox, to } = scene;
   const next = acknowledged(outbox, own.cursor, position);
@@ -260,7 +263,7 @@ const miss = async (
   return saved === "raced" ? { did: "raced" } : { did: "step", writes: 2 };
 };
 
-/** Told once per refusal, on the object whose listener it is; an event that cannot be written is not worth a second try. */
+/** Writes one Event per refusal, on the object that names the listener; a failed write of the Event is not repeated. */
 const tellRefusal = async ({ desk, object, resource, now }: Scene, error: string): Promise<void> => {
   if (object === undefined) return;
   const telling = { about: object.metadata, subject: resource, occasion: error, reason: "UpdatesRefused" } as const;

@@ -1,4 +1,4 @@
-/** An update as it is sent: a CloudEvent 1.0 in structured JSON, under an identity that a copy of it shares. */
+/** The envelope of an update: a CloudEvent 1.0 in structured JSON, under an id that all copies share. */
 import type { Key } from "../core/key.ts";
 import { positionText, type Update } from "../core/outbox.ts";
 import type { Parcel } from "../core/sink.ts";
@@ -10,7 +10,9 @@ const standing = ({ sequence, state, attempt, terminal, at, message }: Update) =
   ...(message === undefined ? {} : { message }),
 });
 
-/** The parcel of an update. The same update makes the same parcel, but for the latest state that it carries along. */
+/**
+ * Returns the parcel of an update. The same update gives the same parcel, apart from the latest state that it carries.
+ */
 export const parcelOf = (key: Key, stream: string, update: Update, latest: Update): Parcel => {
   const { cluster, kind, namespace, name } = key;
   const id = positionText({ stream, sequence: update.sequence });

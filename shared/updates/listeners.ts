@@ -1,6 +1,6 @@
 /**
- * Who listens to what: an object's annotation comes first, then its namespace's, then what the operator configured.
- * Namespaces are asked for once in a while, not with every step.
+ * Finds the listener of an object: its own annotation comes first, then its namespace's, then the operator's
+ * configuration. Namespaces are read at most once a minute, not in every step.
  */
 import { deliveryKey, type Key } from "../core/key.ts";
 import { hasUserPart, listenerAnnotation, operatorsListener, userPartSaying } from "../core/sink.ts";
@@ -8,7 +8,7 @@ import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import type { DeliveryContext } from "./deliver.ts";
 
-/** Begins the address of a listener that is not allowed: nothing is sent to it, and the refusal is reported. */
+/** Prefix of a destination that is not allowed: nothing is sent to it, and the refusal is reported. */
 const unlistened = "refused:";
 
 const isNobody = (text: string): boolean => text === "" || text === "none";
@@ -20,27 +20,30 @@ type Parts = {
   readonly checkpoints: Pick<Checkpoints, "load">;
   readonly read: DeliveryContext["read"];
   readonly report: Report;
-  /** The listener of objects for which neither the object nor its namespace names one; "": there is none. */
+  /** The listener if neither the object nor its namespace names one; "": none. */
   readonly fallback: string;
-  /** Epoch ms or anything that only grows. */
+  /** Epoch ms, or any monotonic time in ms. */
   readonly now: () => number;
 };
 
-/** So long a namespace's word counts before it is asked again, ms. */
+/** The time for which a namespace's annotation is cached, ms. */
 const freshMs = 60_000;
 
 type Known = { readonly at: number; readonly annotations: Promise<Labels> };
 
-/** Nothing of a URL with a name and a password comes into a record. */
+/** Replaces a URL with a name and a password, so that the record does not contain it. */
 const withoutSecret = (text: string): string => (hasUserPart(text) ? `${unlistened} ${userPartSaying}` : text);
 
-/** The operator's credentials send to queues: only who may change namespaces points them anywhere. */
+/**
+ * Refuses queues that an object names: they are reached with the operator's credentials, so only users who may change
+ * namespaces may name them.
+ */
 const saidByObject = (text: string): string =>
   text.startsWith("sqs:") || text === operatorsListener
     ? `${unlistened} a queue is named on the namespace or by the operator`
     : text;
 
-/** The port through which steps learn who listens. Whoever may not read namespaces hears nothing from them. */
+/** Opens the port through which steps find listeners. If namespaces cannot be read, their annotations are ignored. */
 export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now }: Parts): Updates => {
   const known = new Map<string, Known>();
   const ask = async (name: string): Promise<Labels> => {

@@ -1,6 +1,7 @@
 /**
- * What a host writes down so that it outlives the process: the decision in flight, in a file of one block that is written in
- * place, and the objects in quarantine. The folder belongs to one host: a container's empty volume outlives its restarts.
+ * The journal of a host, which outlives the process: the decision in flight, in a file of one block that is written in
+ * place, and the objects in quarantine. The folder belongs to one host; an emptyDir volume outlives the restarts of its
+ * container.
  */
 import { mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ const word = z.string().max(1_024);
 const decision = z.object({ key: word, namespace: word, version: word });
 const stop = z.object({ ...decision.shape, count: z.int().min(0), at: z.int().min(0) });
 
-/** Longer than a key and a version. */
+/** Size of the file, bytes: longer than a key and a version. */
 const block = 4_096;
 
 const textOf = (path: string): string => {
@@ -23,12 +24,12 @@ const textOf = (path: string): string => {
   }
 };
 
-/** What cannot be read says nothing: a file that was cut off by a death is such a one. */
+/** Reads the decision in flight; undefined if the file cannot be parsed, for example because a death cut it off. */
 const diedIn = (path: string): Decision | undefined => decision.safeParse(jsonOf(textOf(path))).data;
 
 const stopsIn = (path: string): readonly Stop[] => z.array(stop).safeParse(jsonOf(textOf(path))).data ?? [];
 
-/** Opens the journal in a folder, which is made if it is missing. Throws when the folder cannot be written. */
+/** Opens the journal in a folder, which is created if it is missing. Throws if the folder cannot be written. */
 export const openJournal = (folder: string): Journal => {
   mkdirSync(folder, { recursive: true });
   const [inFlight, kept] = [join(folder, "in-flight"), join(folder, "quarantine.json")];

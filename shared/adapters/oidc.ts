@@ -1,15 +1,17 @@
-/** Tokens of identity providers, checked by jose: signature by the provider's published keys, issuer, audience, time. */
+/**
+ * Checks tokens of identity providers with jose: signature by the provider's published keys, issuer, audience, time.
+ */
 import type { JWTVerifyGetKey } from "jose";
 import * as z from "zod";
 
 type Provider = { readonly issuer: string; readonly audience: string; readonly jwks?: string | undefined };
 
-/** A provider that does not answer holds a request up no longer. */
+/** Time limit of a request to a provider, ms. */
 const patienceMs = 3_000;
-/** Clocks may differ by so many seconds. */
+/** Seconds by which clocks may differ. */
 const skewS = 30;
 
-/** Only what a public key checks: a provider's key is never a secret of ours. */
+/** Algorithms with public keys only: Rekindle shares no secret with a provider. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
 const discovery = z.looseObject({ issuer: z.string(), jwks_uri: z.url() });
@@ -26,20 +28,23 @@ const keysAt = async ({ issuer, jwks }: Provider): Promise<string> => {
 
 const load = async (provider: Provider): Promise<JWTVerifyGetKey> => {
   const { createRemoteJWKSet } = await import("jose");
-  // A key that is not known yet is asked for once more, at most every five seconds: that is how providers rotate them.
+  // An unknown key id triggers another request, at most every five seconds, because providers rotate their keys.
   const patience = { timeoutDuration: patienceMs, cooldownDuration: 5_000, cacheMaxAge: 600_000 };
   return createRemoteJWKSet(new URL(await keysAt(provider)), patience);
 };
 
 const idOf = ({ issuer, jwks = "" }: Provider): string => `${issuer} ${jwks}`;
 
-/** What jose says when a provider, and not a token, is at fault. */
+/** Codes of jose errors that the provider causes, not the token. */
 const unheard: ReadonlySet<string> = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID"]);
 
-/** A provider that failed is asked again after so long: until then a stranger's token costs no request, ms. */
+/** Time for which a failed provider is not asked again, ms, so that foreign tokens cause no requests. */
 const keepFailureMs = 10_000;
 
-/** Keeps each provider's keys. `told` hears why a provider could not be asked, and nothing of tokens. */
+/**
+ * Returns the check of a token, which resolves with its subject; undefined if the token is invalid. Keeps the keys of
+ * each provider. `told` is called with the errors of providers, and never with tokens.
+ */
 export const openSubjects = (
   told: (issuer: string, cause: unknown) => void,
   now: () => number = () => performance.now(),

@@ -1,4 +1,4 @@
-/** Secret values that are made once, when the object that holds them is created. */
+/** Generates secret values once, when the object that holds them is created. */
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import type { Chance } from "../engine/ports.ts";
@@ -11,7 +11,7 @@ const sized = (bytes: Buffer): Buffer => {
   return Buffer.concat([length, bytes]);
 };
 
-/** A positive number as SSH writes it: a leading zero keeps it from being read as a negative one. */
+/** Encodes a positive number as SSH does: a leading zero marks it as positive. */
 const numberOf = (base64url: string): Buffer => {
   const bytes = Buffer.from(base64url, "base64url");
   return sized((bytes[0] ?? 0) > 127 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
@@ -19,7 +19,7 @@ const numberOf = (base64url: string): Buffer => {
 
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 
-/** An RSA key pair: the private half as PEM, the public one as a line of `authorized_keys`. */
+/** Generates an RSA key pair: the private key as PEM, the public key as a line of `authorized_keys`. */
 export const makeSshKey: Chance = async () => {
   const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: bits });
   const { n = "", e = "" } = publicKey.export({ format: "jwk" });

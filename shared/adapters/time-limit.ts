@@ -1,7 +1,7 @@
 /**
- * Runs work that must not hold up everybody: what takes more time than it is given is stopped in its middle, wherever it is.
- * A script of `node:vm` with a timeout does it: its watchdog ends loops, regular expressions and sorts of this very thread,
- * and no `catch` or `finally` of the work outlives it. Only pure work may be stopped so.
+ * Limits the time of work that would block other keys: work that takes longer is stopped wherever it is. It runs as a
+ * `node:vm` script with a timeout, whose watchdog ends loops, regular expressions and sorts of this thread; no `catch`
+ * or `finally` of the work runs after that. Only pure work may be stopped this way.
  */
 import { createContext, Script } from "node:vm";
 import { BudgetError } from "../core/errors.ts";
@@ -16,10 +16,10 @@ const cpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-/** Work that had less of its time on the processor was not given the chance to end. */
+/** Least share of the time limit that stopped work must have had on the processor; with less it was starved. */
 const leastShare = 0.1;
 
-/** Opens the limit. A call costs the start of a thread: some tens of microseconds. */
+/** Opens the limit. Each call starts a thread, which costs some tens of microseconds. */
 export const openTimeLimit = (): TimeLimit => {
   let work: () => void = () => {};
   const context = createContext({ run: () => work() });
@@ -44,7 +44,7 @@ export const openTimeLimit = (): TimeLimit => {
       result = { value: job() };
     }, ms);
     if (done && result !== undefined) return result.value;
-    // A machine that was busy with something else says nothing of the work.
+    // A busy machine says nothing about the work.
     const why = cpuMs() - before < ms * leastShare ? "starved" : "stopped";
     throw new BudgetError({ message: `${why} after ${ms} ms`, waitMs: 0, why });
   };

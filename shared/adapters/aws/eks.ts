@@ -1,4 +1,4 @@
-/** Who we are to an EKS cluster: a token that is a presigned question to STS, which the cluster asks in our name. */
+/** Tokens for EKS: a token is a presigned STS request, which the cluster sends to learn the caller's identity. */
 import { domainOf, type Environment, identity } from "./identity.ts";
 import { type Credentials, presigned } from "./signature.ts";
 
@@ -13,6 +13,6 @@ export const tokenOf = ({ name, region }: EksCluster, credentials: Credentials, 
   return `k8s-aws-v1.${Buffer.from(url).toString("base64url")}`;
 };
 
-/** A fresh token of whoever this environment is. */
+/** Returns a new token for the identity of this environment. */
 export const eksToken = (cluster: EksCluster, env: Environment, now: number): string =>
   tokenOf(cluster, identity(env), now);

@@ -1,10 +1,13 @@
-/** Who we are to AWS: a function's role, as its environment has it. */
+/** AWS credentials of this process: those of a function's role, from its environment. */
 import { ApiError } from "../../core/errors.ts";
 import type { Credentials } from "./signature.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws one line when there are no credentials. The chain of AWS's clients is not searched: it is 150 kB more. */
+/**
+ * Returns the credentials of the environment; throws one line if there are none. The credential chain of the AWS
+ * clients is not used, because it adds 150 kB.
+ */
 export const identity = (env: Environment): Credentials => {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = env;
   if (accessKeyId !== undefined && secretAccessKey !== undefined)

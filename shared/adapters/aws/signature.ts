@@ -1,4 +1,7 @@
-/** AWS's signature, version 4, of the two requests that functions make without a client of AWS: a presigned URL, and a JSON call. */
+/**
+ * AWS signature version 4 for the two requests that functions send without an AWS client: a presigned URL, and a JSON
+ * call.
+ */
 import { createHash, createHmac } from "node:crypto";
 
 export type Credentials = {
@@ -20,7 +23,7 @@ type Fields = Readonly<Record<string, string>>;
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** RFC 3986: what encodeURIComponent leaves as it is, AWS does not. */
+/** Encodes as RFC 3986; AWS also encodes characters that encodeURIComponent leaves as they are. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -62,7 +65,7 @@ export type Presigning = Signing & {
   readonly expiresS: number;
 };
 
-/** A URL whose GET proves who signed it, for so long. */
+/** Returns a URL that proves the signer's identity for `expiresS` seconds. */
 export const presigned = (signing: Presigning): string => {
   const { accessKeyId, sessionToken } = signing.credentials;
   const headers = { ...signing.headers, host: signing.host };
@@ -79,7 +82,7 @@ export const presigned = (signing: Presigning): string => {
   return `https://${signing.host}/?${query}&X-Amz-Signature=${signature}`;
 };
 
-/** Headers of a POST to `/`, with those that sign it. */
+/** Returns the headers of a POST to `/`, including the signature. */
 export const signedHeaders = (signing: Signing, host: string, given: Fields, body: string): Fields => {
   const { accessKeyId, sessionToken } = signing.credentials;
   const headers = {

@@ -1,4 +1,7 @@
-/** A text that is kept in Secrets Manager or in SSM's Parameter Store, by its ARN: read with one signed request, no client. */
+/**
+ * Reads a text from Secrets Manager or from SSM's Parameter Store, by its ARN: one signed request, without an AWS
+ * client.
+ */
 import * as z from "zod";
 import { ApiError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
@@ -7,7 +10,7 @@ import { signedHeaders } from "./signature.ts";
 
 type Kind = {
   readonly service: string;
-  /** Names the endpoint that every AWS client would use instead. */
+  /** Environment variable that overrides the endpoint, as for every AWS client. */
   readonly variable: string;
   readonly action: string;
   readonly target: string;
@@ -43,7 +46,7 @@ const failure = z.object({
   Message: z.string().optional(),
 });
 
-/** Which right is missing is told; nothing of the text ever is. */
+/** Returns the error with the missing right or the mistake. It contains nothing of the stored text. */
 const refusal = ({ service, action }: Kind, arn: string, status: number, body: unknown): ApiError => {
   const { data } = failure.safeParse(body);
   const type = data?.__type.split("#").at(-1) ?? "";
@@ -62,7 +65,7 @@ const refusal = ({ service, action }: Kind, arn: string, status: number, body: u
   return new ApiError({ status, reason: "ClusterRecord", message: `${service} ${action} ${arn}: ${text}` });
 };
 
-/** Reads the text; rejects with one line that says what to change. */
+/** Returns the stored text; rejects with one line about what to change. */
 export const storedText = async (arn: string, env: Environment, now: number): Promise<string> => {
   const [, service = "", region = ""] = form.exec(arn) ?? [];
   const kind = service === "ssm" ? parameter : secret;

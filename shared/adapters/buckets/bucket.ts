@@ -1,16 +1,16 @@
-/** A bucket of S3 or of Google Cloud Storage that files are uploaded to: the port, and the URLs of its objects. */
+/** A bucket of S3 or of Google Cloud Storage for uploaded files: the port, and the URLs of its objects. */
 import { createHash } from "node:crypto";
 
 export type BucketPlace = {
   readonly scheme: "s3" | "gs";
   readonly bucket: string;
-  /** Absent: the service's own. */
+  /** Absent: the service's own endpoint. */
   readonly endpoint?: string | undefined;
-  /** Absent: the region that every AWS client reads from its surroundings. Google's storage needs none. */
+  /** Absent: the region that every AWS client finds in its environment. Google Cloud Storage needs none. */
   readonly region?: string | undefined;
   /** Objects may be read without credentials. */
   readonly isPublic: boolean;
-  /** S3 alone: the bucket stands in the path and not in the host's name. */
+  /** S3 only: the bucket's name is in the path and not in the host name. */
   readonly pathStyle: boolean;
 };
 
@@ -18,13 +18,13 @@ export type BucketPlace = {
 export type Digests = { readonly sha256: string; readonly md5: string };
 
 export type Bucket = {
-  /** Digests of the object as far as the service tells them; undefined: there is no such object. */
+  /** Returns the digests of the object that the service knows; undefined if there is no such object. */
   readonly find: (key: string) => Promise<Partial<Digests> | undefined>;
   readonly put: (key: string, content: Uint8Array) => Promise<void>;
   readonly close: () => void;
 };
 
-/** The metadata in which an upload leaves its SHA-256. */
+/** The metadata key for the SHA-256 of an upload. */
 export const digestLabel = "rekindle-sha256";
 
 export const digestsOf = (content: Uint8Array): Digests => ({
@@ -38,6 +38,8 @@ const webUrl = ({ scheme, bucket, endpoint, region }: BucketPlace, key: string):
   return `https://${bucket}.s3${region === undefined ? "" : `.${region}`}.amazonaws.com/${key}`;
 };
 
-/** The URL by which Spark reads an object: through Hadoop's connector, or over HTTP where everybody may read it. */
+/**
+ * Returns the URL from which Spark reads an object: through Hadoop's connector, or over HTTP if the object is public.
+ */
 export const objectUrl = (place: BucketPlace, key: string): string =>
   place.isPublic ? webUrl(place, key) : `${place.scheme === "s3" ? "s3a" : "gs"}://${place.bucket}/${key}`;

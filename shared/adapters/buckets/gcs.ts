@@ -8,7 +8,7 @@ type File = {
   readonly getMetadata: () => Promise<readonly [Metadata, ...(readonly unknown[])]>;
   readonly save: (content: Buffer, options: Readonly<Record<string, unknown>>) => Promise<void>;
 };
-/** The part of the SDK that is used. Written down here, so that the project compiles without the optional package. */
+/** The part of the SDK that is used, declared here so that the project compiles without the optional package. */
 type Sdk = {
   readonly Storage: new (
     options: Readonly<Record<string, unknown>>,
@@ -17,7 +17,7 @@ type Sdk = {
 
 const name = "@google-cloud/storage";
 
-/** An endpoint of somebody else's is asked without credentials, as emulators are. */
+/** A custom endpoint is called without credentials, as emulators are. */
 const configOf = ({ endpoint }: BucketPlace) => ({
   retryOptions: { maxRetries: 2, totalTimeout: 60 },
   ...(endpoint === undefined ? {} : { apiEndpoint: endpoint, projectId: "none" }),

@@ -49,7 +49,7 @@ const meanings: readonly Meaning[] = [
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
-/** S3's SDK tells the status in `$metadata`, Google's as a number in `code`. */
+/** Reads the fields of an SDK's error: S3's SDK has the status in `$metadata`, Google's as a number in `code`. */
 const failureOf = (cause: unknown): Failure => {
   const [code, metadata] = [fieldOf(cause, "code"), fieldOf(cause, "$metadata")];
   return {
@@ -62,7 +62,7 @@ const failureOf = (cause: unknown): Failure => {
 
 export const statusOf = (cause: unknown): number => failureOf(cause).status;
 
-/** The error to throw; `url` is the object's. */
+/** Returns the error to throw; `url` is the object's. */
 export const refusalOf = (scheme: "s3" | "gs", url: string, cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause;
   const failure = failureOf(cause);

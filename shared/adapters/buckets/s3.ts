@@ -1,9 +1,9 @@
-/** Buckets of S3 and of stores that speak its protocol. */
+/** Buckets of S3 and of stores with the same protocol. */
 import { type Bucket, type BucketPlace, digestLabel, digestsOf } from "./bucket.ts";
 import { refusalOf, statusOf } from "./refusal.ts";
 import { importByName, type Load, loadSdk } from "./sdk.ts";
 
-/** The part of the SDK that is used. Written down here, so that the project compiles without the optional package. */
+/** The part of the SDK that is used, declared here so that the project compiles without the optional package. */
 type Sdk = {
   readonly S3Client: new (config: Readonly<Record<string, unknown>>) => Client;
   readonly HeadObjectCommand: new (input: Readonly<Record<string, unknown>>) => object;
@@ -19,13 +19,13 @@ const configOf = ({ endpoint, region, pathStyle }: BucketPlace) => ({
   forcePathStyle: pathStyle,
   requestHandler: { connectionTimeout: 5_000 },
   ...(region === undefined ? {} : { region }),
-  // Other stores name no region, and few of them know the newer checksums; Content-MD5 holds for all.
+  // Other stores have no regions, and few of them know the newer checksums; all know Content-MD5.
   ...(endpoint === undefined
     ? {}
     : { endpoint, region: region ?? "us-east-1", requestChecksumCalculation: "WHEN_REQUIRED" }),
 });
 
-/** An ETag is the content's MD5 unless the object has parts or is encrypted with a key of KMS. */
+/** Returns the MD5 in an ETag; undefined if the object has parts or is encrypted with a KMS key. */
 const md5Of = (etag = ""): string | undefined => {
   const [, hex] = /^"?([0-9a-f]{32})"?$/.exec(etag) ?? [];
   return hex === undefined ? undefined : Buffer.from(hex, "hex").toString("base64");

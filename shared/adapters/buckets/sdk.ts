@@ -1,7 +1,7 @@
-/** Loads the client library of an object store: an optional peer package, no part of a bundle, and absent until it is installed. */
+/** Loads the client library of an object store: an optional peer package, not part of any bundle. */
 import { ApiError } from "../../core/errors.ts";
 
-/** Imports a module by its name; the name is a value, so that no bundle takes the module in. */
+/** Imports a module by its name; the name is a value, so that bundlers do not include the module. */
 export type Load = (name: string) => Promise<unknown>;
 
 export const importByName: Load = (name) => import(name);
@@ -12,7 +12,7 @@ const isMissing = (cause: unknown, name: string): boolean =>
   (cause.code === "ERR_MODULE_NOT_FOUND" || cause.code === "MODULE_NOT_FOUND") &&
   cause.message.includes(name);
 
-/** The module; rejects with the package to install where it is missing. */
+/** Returns the module; if it is missing, rejects with the name of the package to install. */
 export const loadSdk = async (name: string, scheme: string, load: Load): Promise<unknown> => {
   try {
     return await load(name);

@@ -1,4 +1,4 @@
-/** The certificate library, and the reflection that it wants to find when it is loaded: in this order. */
+/** Loads the certificate library after `reflect-metadata`, which it needs at load time. */
 import "reflect-metadata";
 
 export {

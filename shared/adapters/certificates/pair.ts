@@ -1,13 +1,13 @@
 /**
- * Certificates for a webhook's door: an authority that signs one certificate and is forgotten, so that no key of an
- * authority lies anywhere. The library is loaded only when one is made.
+ * Certificates for a webhook: an authority signs one certificate, and its key is then dropped, so that no key of an
+ * authority is stored. The library is loaded only when a certificate is made.
  */
 import { webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 
 /** PEM texts. */
 export type Pair = {
-  /** The authorities that clients are to trust: the one that signed, and on a change the one before, too. */
+  /** The authorities that clients must trust: the one that signed, and during a change the previous one, too. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export type Pair = {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Clocks differ: what was just made is valid everywhere. */
+/** Certificates begin this much earlier, ms, because clocks differ. */
 const skewMs = 300_000;
 
 const lifeMs = 365 * 86_400_000;
@@ -39,7 +39,7 @@ export const makePair = async (names: readonly string[], now: number): Promise<P
   const leaf = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const ca = await Generator.createSelfSigned({
     ...life,
-    // A name of its own: two authorities of one name could not be told apart in a bundle.
+    // Each authority has a unique name, because a bundle cannot distinguish two of the same name.
     name: `CN=rekindle admission ${now}`,
     keys: root,
     extensions: [
@@ -76,7 +76,7 @@ const read = (pem: string): X509Certificate | undefined => {
 const covers = (certificate: X509Certificate, name: string): boolean =>
   (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
 
-/** True while a certificate can serve these names and has more than a third of its year left. */
+/** True if the certificate covers these names and has more than a third of its year left. */
 export const isFresh = ({ cert }: Pair, names: readonly string[], now: number): boolean => {
   const certificate = read(cert);
   if (certificate === undefined || !names.every((name) => covers(certificate, name))) return false;
@@ -85,7 +85,7 @@ export const isFresh = ({ cert }: Pair, names: readonly string[], now: number): 
 
 const blocks = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Both bundles in one, without what has expired by `now` and without what stands twice. */
+/** Merges two bundles: without expired certificates and duplicates, and with at most three. */
 export const bundled = (newest: string, before: string, now: number): string => {
   const all = [...(newest.match(blocks) ?? []), ...(before.match(blocks) ?? [])];
   const alive = [...new Set(all)].filter((pem) => (read(pem)?.validToDate.getTime() ?? 0) > now);

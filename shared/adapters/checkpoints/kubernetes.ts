@@ -1,4 +1,7 @@
-/** Checkpoints as objects of our own kind beside the application: no database to run. The resourceVersion is the lock. */
+/**
+ * Checkpoints as objects of the kind `Checkpoint` beside the application: no database is needed. The resourceVersion is
+ * the lock.
+ */
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
@@ -11,7 +14,7 @@ import { checkpointObject, checkpointRef, isEdited } from "./object.ts";
 
 export type CheckpointOptions = {
   readonly timeoutMs?: number;
-  /** Namespace of the records of keys that have none. */
+  /** Namespace for the records of keys without a namespace. */
   readonly home?: string;
 };
 
@@ -19,7 +22,7 @@ type Store = { readonly transport: Transport; readonly timeoutMs: number; readon
 
 const json = { "content-type": "application/json" } as const;
 
-/** UID and resourceVersion: a record of the same name that was made anew is another version, whatever its number. */
+/** UID and resourceVersion: a recreated record of the same name has another version, whatever its resourceVersion. */
 const versionOf = (stored: Stored): Version => `${stored.metadata.uid}/${stored.metadata.resourceVersion}`;
 
 const fenceOf = (version: Version): { readonly uid: string; readonly resourceVersion: string } => {
@@ -37,7 +40,7 @@ const load = async (store: Store, key: Key): ReturnType<Checkpoints["load"]> => 
   return isEdited(stored) ? { ...loaded, edited: true } : loaded;
 };
 
-/** Whoever stands in no namespace has a record in one that has to be made; only people can. */
+/** Returns the error if the namespace for records of cluster-scoped objects is missing; a user must create it. */
 const homeless = (response: HttpResponse, { kind, name }: Key, { namespace = "" }: Ref): ApiError | undefined =>
   saysGone(response, namespace)
     ? new ApiError({
@@ -48,7 +51,7 @@ const homeless = (response: HttpResponse, { kind, name }: Key, { namespace = "" 
       })
     : undefined;
 
-/** True when somebody else was there first: another version stands, none does, or one stands already. */
+/** True if another process was first: the record has another version, was deleted, or exists already. */
 const raced = (response: HttpResponse, ref: Ref): boolean => response.status === 409 || saysGone(response, ref.name);
 
 const save = async (
@@ -96,7 +99,7 @@ const remove = async (store: Store, key: Key, version: Version): Promise<"remove
   throw errorOf(`remove ${refText(ref)}`, response);
 };
 
-/** What PUT, POST and DELETE mean when their answer is lost: the next load shows whether they happened. */
+/** Opens the store. If the answer to a write is lost, the next load shows whether it happened. */
 export const kubernetesCheckpoints = (transport: Transport, options: CheckpointOptions = {}): Checkpoints => {
   const store: Store = { transport, timeoutMs: 5_000, home: "rekindle", ...options };
   return {

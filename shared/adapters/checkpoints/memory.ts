@@ -1,9 +1,12 @@
-/** Checkpoints in memory, for tests and for a host that may forget. Records pass through JSON, as through any store. */
+/**
+ * Checkpoints in memory, for tests and for hosts that may lose their records. Records pass through JSON, as in any
+ * store.
+ */
 import { type Key, textOf } from "../../core/key.ts";
 import type { Checkpoints } from "../../engine/ports.ts";
 
 export type MemoryCheckpoints = Checkpoints & {
-  /** The stored record of a key as JSON text, for looking at from outside. */
+  /** Returns the stored record of a key as JSON text, for tests. */
   text(key: Key): string | undefined;
   /** Text of the stored records by key. */
   all(): ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-/** How a checkpoint looks as a Kubernetes object: its name, labels and the annotations that a resync pages without reading specs. */
+/** A checkpoint as a Kubernetes object: its name, its labels, and the annotations that a resync reads without specs. */
 import { digestOf } from "../../core/json.ts";
 import { digest, type Key } from "../../core/key.ts";
 import { oncePerObject } from "../../core/memoize.ts";
@@ -29,7 +29,7 @@ const longestName = 253;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const labelValue = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** `kind.name`, or as much of it as fits before a digest when that is no name for an object. */
+/** Returns `kind.name`; if that is not a valid name, a shortened form with a digest. */
 export const checkpointName = (kind: string, name: string): string => {
   const plain = `${kind.toLowerCase()}.${name}`;
   if (plain.length <= longestName && subdomain.test(plain)) return plain;
@@ -41,7 +41,7 @@ export const checkpointName = (kind: string, name: string): string => {
   return `${head.replace(/^-|-$/g, "") || "x"}-${tail}`;
 };
 
-/** Where a key's checkpoint stands: in the application's namespace; `home` is for keys that have none. */
+/** Returns the location of a key's checkpoint: the application's namespace, or `home` for keys without one. */
 export const checkpointRef = (key: Key, home: string): Ref => ({
   resource: checkpointResource,
   namespace: key.namespace === "" ? home : key.namespace,
@@ -51,29 +51,38 @@ export const checkpointRef = (key: Key, home: string): Ref => ({
 const labelled = (name: string, value: string): Record<string, string> =>
   labelValue.test(value) ? { [name]: value } : {};
 
-/** How far a stream has come: of an application's record what is to be told, of a delivery's what was acknowledged. */
+/**
+ * Returns the position of a record's stream: of an application's record the newest update, of a delivery's the newest
+ * acknowledged one.
+ */
 export const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string | undefined => {
   const position = outbox === undefined ? acknowledged : positionOf(outbox);
   return position === undefined ? undefined : positionText(position);
 };
 
-/** Tells a record that was edited from one that was saved: no secret, for who may write it may write its seal, too. */
+/**
+ * Returns a seal that shows whether a record was edited after its save. It is not a secret: a client that may write the
+ * record may write its seal, too.
+ */
 export const sealOf = oncePerObject((record) => digestOf(record).slice(0, 32));
 
-/** False for what carries no seal: an earlier version saved it. */
+/**
+ * True if the record does not match its seal. Records without a seal were saved by an earlier version and count as
+ * unedited.
+ */
 export const isEdited = ({ metadata: { annotations = {} }, spec }: Obj): boolean => {
   const seal = annotations[sealAnnotation];
   return seal !== undefined && seal !== sealOf(spec);
 };
 
-/** The annotation of a value that there may not be. */
+/** Returns an annotation; none if the value is undefined. */
 const annotated = (name: string, value: string | undefined): Record<string, string> =>
   value === undefined ? {} : { [name]: value };
 
 const instantText = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString();
 
-/** The whole object to store. */
+/** Builds the whole object to store. */
 export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): Obj => ({
   apiVersion: apiVersionOf(checkpointResource),
   kind: checkpointResource.kind,
@@ -96,7 +105,7 @@ export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): 
   spec: record,
 });
 
-/** What a resync learns of a checkpoint from its metadata alone. */
+/** The fields of a checkpoint that its metadata shows to a resync. */
 export type CheckpointHint = {
   readonly kind: string;
   readonly namespace: string;
@@ -106,9 +115,9 @@ export type CheckpointHint = {
   readonly generation: number | undefined;
   readonly rests: boolean;
   readonly wakeAt: number | undefined;
-  /** How far its stream of updates has come. */
+  /** The position of its stream of updates. */
   readonly updates?: string;
-  /** When the retention of a run that it keeps has passed, epoch ms. */
+  /** The end of the retention of its oldest run, epoch ms. */
   readonly pruneAt: number | undefined;
 };
 
@@ -117,7 +126,7 @@ const instantIn = (text: string | undefined): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-/** Reads a checkpoint's metadata; undefined when it is none of ours or was tampered with. */
+/** Reads a checkpoint's metadata; undefined if it is not Rekindle's or its name does not match. */
 export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
   const { labels = {}, annotations = {}, namespace } = metadata;
   const { [kindLabel]: kind } = labels;

@@ -1,6 +1,6 @@
 /**
- * Checkpoints as items of a DynamoDB table, for when the API server is to be spared. A version is a word that the save
- * itself made up: a save that was sent twice, because its first answer was lost, knows its own word again and has won.
+ * Checkpoints as items of a DynamoDB table, to reduce the load on the API server. Each save generates its version: a
+ * save that was sent twice, because its first answer was lost, finds its own version and has won.
  */
 import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
@@ -14,23 +14,23 @@ import { type Table as ForReading, load, patienceMs } from "./load.ts";
 
 export type TableOptions = {
   readonly table: string;
-  /** Alias of the cluster: records of one are a partition. */
+  /** Alias of the cluster; it is the partition key. */
   readonly cluster: string;
   readonly region?: string | undefined;
-  /** One request with all its tries, ms. */
+  /** Time limit of one request with all its tries, ms. */
   readonly timeoutMs?: number;
-  /** How long a record that rests is kept, ms; 0: for ever. */
+  /** The time for which a resting record is kept, ms; 0: for ever. */
   readonly keepMs?: number;
-  /** Epoch ms; absent: this machine's. */
+  /** Epoch ms; absent: this machine's clock. */
   readonly now?: () => number;
 };
 
 export type Found = Loaded & { readonly key: Omit<Key, "cluster"> };
 
 export type TableCheckpoints = Checkpoints & {
-  /** What a resync asks of the records of these namespaces; none: of all. */
+  /** The hints of the records in these namespaces, for a resync; empty: all. */
   hints(namespaces: readonly string[]): Promise<readonly CheckpointHint[]>;
-  /** The records of these namespaces, page by page; none: of all. */
+  /** The records in these namespaces, page by page; empty: all. */
   all(namespaces: readonly string[]): AsyncGenerator<Found>;
 };
 
@@ -38,7 +38,7 @@ type Table = Required<Omit<TableOptions, "region">> & ForReading;
 
 const dayMs = 86_400_000;
 
-/** The most that DynamoDB takes as one item, bytes; beside the record stand its key and its hints. */
+/** The largest DynamoDB item, bytes, and the share that its key and its hints may take. */
 const mostBytes = 400 * 1_024;
 const besideBytes = 4_096;
 
@@ -52,13 +52,13 @@ const tooLarge = (table: string, key: Key, bytes: number): ApiError =>
     message: `DynamoDB PutItem ${table}: the record of ${key.kind} ${key.namespace}/${key.name} has ${bytes} bytes when packed, an item may have ${mostBytes}; keep less (REKINDLE_KEEP_RUNS), or keep records in Kubernetes`,
   });
 
-/** What stands in the way of a condition, if it did not hold; undefined for any other error. */
+/** Returns the item that failed the condition; undefined for any other error. */
 const standing = (cause: unknown): Item | undefined => {
   if (!(cause instanceof Error) || cause.name !== "ConditionalCheckFailedException") return undefined;
   return "Item" in cause && typeof cause.Item === "object" && cause.Item !== null ? { ...cause.Item } : {};
 };
 
-/** Holds only if there is none, or if this version stands. */
+/** Returns the condition that no item exists, or that it has this version. */
 const conditionOf = (version: Version | undefined) =>
   version === undefined
     ? { ConditionExpression: "attribute_not_exists(#key)", ExpressionAttributeNames: { "#key": "key" } }
@@ -112,7 +112,7 @@ const rangeOf = (cluster: string, namespace: string | undefined) => {
   return { condition, names: { "#key": "key" }, values: { ...values, ":prefix": { S: `${namespace}/` } } };
 };
 
-/** The items of a namespace, or of all, page by page. */
+/** Yields the items of a namespace, or of all, page by page. */
 async function* items(
   { dynamo, table, cluster }: Table,
   namespace: string | undefined,
@@ -145,7 +145,7 @@ async function* items(
 const placesIn = (namespaces: readonly string[]): readonly (string | undefined)[] =>
   namespaces.length === 0 ? [undefined] : namespaces;
 
-/** A resync may see what was a moment ago: it costs half, and what it sends for too much finds nothing to do. */
+/** Reads hints eventually consistent, at half the cost: a superfluous message of a resync finds nothing to do. */
 const hints = async (table: Table, namespaces: readonly string[]): Promise<readonly CheckpointHint[]> => {
   const found: CheckpointHint[] = [];
   for (const namespace of placesIn(namespaces)) {
@@ -166,7 +166,7 @@ async function* all(table: Table, namespaces: readonly string[]): AsyncGenerator
   }
 }
 
-/** The records of one cluster in a table with the partition key `cluster` and the sort key `key`. */
+/** Opens the records of one cluster in a table with the partition key `cluster` and the sort key `key`. */
 export const tableCheckpoints = (options: TableOptions): TableCheckpoints => {
   const settled = { timeoutMs: patienceMs, keepMs: 90 * dayMs, now: Date.now, ...options };
   const table: Table = { ...settled, dynamo: openDynamo(settled) };

@@ -1,11 +1,11 @@
-/** The DynamoDB client, loaded with the first request, and every request bounded in time and tries. */
+/** The DynamoDB client: loaded with the first request, and limited in time and tries for each request. */
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { refusalOf } from "./refusal.ts";
 
 type Sdk = typeof import("@aws-sdk/client-dynamodb");
 type Open = { readonly client: DynamoDBClient; readonly sdk: Sdk };
 
-/** Gives the client and its commands to `ask`; what comes back instead of an answer is one clear line about the table. */
+/** Calls `ask` with the client and its commands; rejects with one line about the table. */
 export type Dynamo = <T>(
   what: string,
   ask: (open: Open, patience: { readonly abortSignal: AbortSignal }) => Promise<T>,
@@ -13,9 +13,9 @@ export type Dynamo = <T>(
 
 export type DynamoOptions = {
   readonly table: string;
-  /** Absent: the region that every AWS client reads from its surroundings. */
+  /** Absent: the region that every AWS client finds in its environment. */
   readonly region?: string | undefined;
-  /** All tries of one request together, ms. */
+  /** Time limit of one request with all its tries, ms. */
   readonly timeoutMs: number;
 };
 
@@ -29,7 +29,7 @@ const load = async (region: string | undefined): Promise<Open> => {
   return { client, sdk };
 };
 
-/** Nothing is loaded before the first request. */
+/** Opens the client; nothing is loaded before the first request. */
 export const openDynamo = ({ table, region, timeoutMs }: DynamoOptions): Dynamo => {
   let loading: Promise<Open> | undefined;
   return async (what, ask) => {

@@ -1,4 +1,4 @@
-/** A checkpoint as an item of a table: its key, what a resync reads without reading the record, and the record. */
+/** A checkpoint as an item of a table: its key, the hints that a resync reads without the record, and the record. */
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Key } from "../../core/key.ts";
@@ -7,18 +7,18 @@ import { type CheckpointHint, progressOf, sealOf } from "../checkpoints/object.t
 
 export type Item = Record<string, AttributeValue>;
 
-/** Partition key and sort key. No kind and no namespace has a slash in its name. */
+/** Builds partition key and sort key. Kinds and namespaces contain no slash. */
 export const itemKey = (cluster: string, { namespace, kind, name }: Key): Item => ({
   cluster: { S: cluster },
   key: { S: `${namespace}/${kind}/${name}` },
 });
 
-/** What of an item tells a resync all that it asks for. */
+/** The attributes of an item that a resync reads. */
 export const hintNames = ["key", "uid", "generation", "rests", "wakeAt", "pruneAt", "updates"] as const;
 
-/** Longer texts are packed: an item costs by the kB, and may have 400. */
+/** Longer texts are compressed, because an item costs by the kB and may have at most 400 kB. */
 const packedFrom = 4_096;
-/** What a packed text may become, bytes. */
+/** Longest text that a packed record may have, bytes. */
 const unpackedMost = 16 << 20;
 
 const textOf = (record: CheckpointRecord): Item => {
@@ -32,8 +32,8 @@ const number = (name: string, value: number | undefined): Item =>
 const word = (name: string, value: string | undefined): Item => (value === undefined ? {} : { [name]: { S: value } });
 
 /**
- * Until when an item is worth keeping, epoch ms: one that rests, owes nobody an update and waits for nothing is seeded
- * anew from its object, should there still be one. Everything else has no end.
+ * Returns the end of an item's retention, epoch ms; undefined: none. A resting record without a timer and without
+ * updates can be rebuilt from its object, if that still exists.
  */
 const endOf = (record: CheckpointRecord, now: number, keepMs: number): number | undefined => {
   const { rests, wakeAt, outbox, acknowledged, pruneAt = 0 } = record;
@@ -46,11 +46,11 @@ export type Making = {
   readonly version: Version;
   /** Epoch ms. */
   readonly now: number;
-  /** How long a record that rests is kept; 0: for ever. */
+  /** The time for which a resting record is kept, ms; 0: for ever. */
   readonly keepMs: number;
 };
 
-/** The whole item. `expires` is what the table's time to live reads, epoch s. */
+/** Builds the whole item. `expires` is the attribute for the table's time to live, epoch s. */
 export const itemOf = (record: CheckpointRecord, { key, version, now, keepMs }: Making): Item => {
   const end = endOf(record, now, keepMs);
   return {
@@ -68,7 +68,7 @@ export const itemOf = (record: CheckpointRecord, { key, version, now, keepMs }: 
   };
 };
 
-/** What cannot be parsed is given as it is: the engine's door says what is wrong with it. */
+/** Parses the record; a text that is not JSON is returned as it is, and the engine reports its problems. */
 const parsed = (text: string | undefined): unknown => {
   try {
     return JSON.parse(text ?? "");
@@ -77,7 +77,10 @@ const parsed = (text: string | undefined): unknown => {
   }
 };
 
-/** Bytes that cannot be unpacked were a record, too: they are told as one that cannot be read, not as none. */
+/**
+ * Unpacks the record; bytes that cannot be unpacked are returned as a text that cannot be parsed, so that the record
+ * counts as damaged, not as missing.
+ */
 const unpacked = (bytes: Uint8Array): string => {
   try {
     return gunzipSync(bytes, { maxOutputLength: unpackedMost }).toString("utf8");
@@ -86,7 +89,7 @@ const unpacked = (bytes: Uint8Array): string => {
   }
 };
 
-/** The record of an item, and the version of its save. */
+/** Returns the record of an item, and its version. */
 export const loadedOf = (item: Item): Loaded => {
   const { record: plain, packed, seal, version } = item;
   const record = parsed(packed?.B === undefined ? plain?.S : unpacked(packed.B));
@@ -97,13 +100,13 @@ export const loadedOf = (item: Item): Loaded => {
 const numberIn = (value: AttributeValue | undefined): number | undefined =>
   value?.N === undefined ? undefined : Number(value.N);
 
-/** The key of an item, as text; undefined when it is none of ours. */
+/** Returns the key of an item; undefined if it is not Rekindle's. */
 export const placeOf = (item: Item): Omit<Key, "cluster"> | undefined => {
   const [, namespace, kind, name] = /^([^/]*)\/([^/]*)\/(.*)$/s.exec(item["key"]?.S ?? "") ?? [];
   return namespace === undefined || kind === undefined || name === undefined ? undefined : { namespace, kind, name };
 };
 
-/** Reads an item's hints. */
+/** Reads the hints of an item; undefined if it is not Rekindle's. */
 export const hintOf = (item: Item): CheckpointHint | undefined => {
   const place = placeOf(item);
   const { uid, generation, rests, wakeAt, pruneAt, updates } = item;

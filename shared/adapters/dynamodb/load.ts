@@ -1,4 +1,4 @@
-/** Reads single records of a table and nothing more: whoever only looks needs no right to write. */
+/** Reads single records of a table, so that a reader needs no right to write. */
 import type { Key } from "../../core/key.ts";
 import type { Checkpoints, Loaded } from "../../engine/ports.ts";
 import { type Dynamo, openDynamo } from "./client.ts";
@@ -7,11 +7,11 @@ import { itemKey, loadedOf } from "./item.ts";
 export type Table = {
   readonly dynamo: Dynamo;
   readonly table: string;
-  /** Alias of the cluster: records of one are a partition. */
+  /** Alias of the cluster; it is the partition key. */
   readonly cluster: string;
 };
 
-/** Undefined: there is none. Rejects with one line about the table. */
+/** Reads a record; undefined if there is none. Rejects with one line about the table. */
 export const load = ({ dynamo, table, cluster }: Table, key: Key): Promise<Loaded | undefined> =>
   dynamo("GetItem", async ({ client, sdk }, patience) => {
     const ask = { TableName: table, Key: itemKey(cluster, key), ConsistentRead: true };
@@ -19,10 +19,13 @@ export const load = ({ dynamo, table, cluster }: Table, key: Key): Promise<Loade
     return Item === undefined ? undefined : loadedOf(Item);
   });
 
-/** One request with all its tries, ms. */
+/** Time limit of one request with all its tries, ms. */
 export const patienceMs = 5_000;
 
-/** Opens the table for reading, without a request. `region` absent: the one that every AWS client finds. */
+/**
+ * Opens the table for reading, without a request. `region` absent: the one that every AWS client finds in its
+ * environment.
+ */
 export const openTableReader = (
   place: Pick<Table, "table" | "cluster"> & { readonly region?: string | undefined },
 ): Pick<Checkpoints, "load"> => {

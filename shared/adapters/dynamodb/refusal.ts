@@ -1,4 +1,4 @@
-/** What DynamoDB says when it does not do as asked, as one line that names the table and what to change. */
+/** Converts errors of DynamoDB into one line that names the table and what to change. */
 import { ApiError } from "../../core/errors.ts";
 
 type Meaning = { readonly status: number; readonly reason: string; readonly text: (what: string) => string };
@@ -62,7 +62,7 @@ const meaningOf = (name: string, text: string): Meaning | undefined => {
   return Object.hasOwn(meanings, name) ? meanings[name] : undefined;
 };
 
-/** The error to throw. `what` is the DynamoDB action. Nothing of a record is in it. */
+/** Returns the error to throw. `what` is the DynamoDB action. The error contains nothing of a record. */
 export const refusalOf = (what: string, table: string, cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause;
   const name = cause instanceof Error ? cause.name : "";

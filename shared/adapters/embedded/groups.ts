@@ -1,18 +1,18 @@
 /**
- * Messages by group: in order within a group, and one delivery of a group out at a time until it is acknowledged or its
+ * Messages by group: in order within a group, and one delivery of a group at a time until it is acknowledged or its
  * lock expires. Namespaces take turns: however many groups of one namespace wait, the next group of another namespace
- * waits for at most one delivery of each, or as many as its weight says.
+ * waits for at most one delivery of each, or for as many as its weight says.
  */
 import { groupOf, type Message } from "../../core/key.ts";
 import { type Heap, openHeap } from "./heap.ts";
 
-/** Messages of one key, to be taken in one step; locked until acknowledged or expired. */
+/** Messages of one key for one step; locked until acknowledged or expired. */
 export type Delivery = {
   readonly group: string;
   readonly namespace: string;
   readonly receipt: number;
   readonly messages: readonly Message[];
-  /** How often each of them was delivered, this time included. */
+  /** The number of deliveries of each message, this one included. */
   readonly received: readonly number[];
 };
 
@@ -22,14 +22,17 @@ type Group = { readonly namespace: string; items: Item[]; lock: Lock | undefined
 
 export type Groups = {
   readonly byName: Map<string, Group>;
-  /** Names of groups that may be delivered, by namespace: the namespace whose turn it is first, its longest waiting group first. */
+  /**
+   * Names of groups that may be delivered, by namespace: the namespace whose turn is next comes first, and its longest
+   * waiting group first.
+   */
   readonly ready: Map<string, Set<string>>;
   /** Deliveries of a namespace in one turn; absent: one. */
   readonly weightOf: (namespace: string) => number;
-  /** What is left of the turn of the namespace that is first. */
+  /** The deliveries left in the turn of the first namespace. */
   turn: { readonly namespace: string; readonly left: number } | undefined;
   readonly expiries: Heap<{ readonly group: string; readonly receipt: number }>;
-  /** What was delivered so often is put aside instead of being delivered once more. */
+  /** Messages that were delivered this many times are moved to `dead`. */
   readonly maxReceives: number;
   readonly dead: Message[];
   serial: number;
@@ -60,7 +63,7 @@ export const put = (groups: Groups, message: Message): void => {
   if (group.lock === undefined) markReady(groups, name, group);
 };
 
-/** Ends the lock of this receipt; a receipt that is over ends nothing. What was `done` goes with it. */
+/** Ends the lock of this receipt; an outdated receipt has no effect. If `done`, its messages are removed. */
 export const unlock = (
   groups: Groups,
   { group: name, receipt }: Pick<Delivery, "group" | "receipt">,
@@ -75,7 +78,7 @@ export const unlock = (
   else markReady(groups, name, group);
 };
 
-/** Moves the end of a delivery's lock. */
+/** Moves the end of a delivery's lock; false if the receipt is outdated. */
 export const lockUntil = (groups: Groups, { group: name, receipt }: Delivery, until: number): boolean => {
   const group = groups.byName.get(name);
   if (group?.lock?.receipt !== receipt) return false;
@@ -84,7 +87,7 @@ export const lockUntil = (groups: Groups, { group: name, receipt }: Delivery, un
   return true;
 };
 
-/** Ends the locks whose time has come; one that was moved has another. */
+/** Ends the expired locks; a lock that was moved has a later entry. */
 export const expire = (groups: Groups, now: number): void => {
   const { expiries, byName } = groups;
   for (let lock = expiries.take(now); lock !== undefined; lock = expiries.take(now)) {
@@ -93,7 +96,7 @@ export const expire = (groups: Groups, now: number): void => {
   }
 };
 
-/** What was delivered too often already makes way for what came after it. */
+/** Moves messages that were delivered too often to `dead`, so that later ones can be delivered. */
 const putAside = ({ byName, dead, maxReceives }: Groups, name: string, group: Group): void => {
   const worn = group.items.filter(({ received }) => received >= maxReceives);
   if (worn.length === 0) return;
@@ -122,17 +125,19 @@ const deliver = (groups: Groups, name: string, until: number): Delivery | undefi
   };
 };
 
-/** Whether a namespace may have one more delivery out. */
+/** True if a namespace may have one more delivery in flight. */
 export type Admits = (namespace: string) => boolean;
 
-/** True when the namespace has taken all of its turn. */
+/** Counts a delivery; true if the turn of the namespace is over. */
 const endsTurn = (groups: Groups, namespace: string): boolean => {
   const left = (groups.turn?.namespace === namespace ? groups.turn.left : groups.weightOf(namespace)) - 1;
   groups.turn = left > 0 ? { namespace, left } : undefined;
   return left <= 0;
 };
 
-/** The longest waiting group of the namespace whose turn it is; when its turn is over, it waits for its next one. */
+/**
+ * Removes and returns the longest waiting group of the next namespace; a namespace whose turn is over goes to the end.
+ */
 const nextReady = (groups: Groups, admits: Admits): string | undefined => {
   const { ready } = groups;
   for (const [namespace, names] of ready) {
@@ -149,7 +154,7 @@ const nextReady = (groups: Groups, admits: Admits): string | undefined => {
   return undefined;
 };
 
-/** At most `count` deliveries of namespaces that are admitted, each locking its group until then. */
+/** Returns at most `count` deliveries of admitted namespaces, each locking its group until `until`. */
 export const take = (groups: Groups, count: number, until: number, admits: Admits): readonly Delivery[] => {
   const deliveries: Delivery[] = [];
   while (deliveries.length < count) {

@@ -1,10 +1,10 @@
-/** A heap of things that become due: the earliest is on top. */
+/** A heap of due items; the earliest is on top. */
 
 export type Due<T> = { readonly at: number; readonly item: T };
 
 export type Heap<T> = {
   push(due: Due<T>): void;
-  /** The earliest, if its time has come. */
+  /** Removes and returns the earliest item, if it is due. */
   take(now: number): T | undefined;
   next(): number | undefined;
   size(): number;

@@ -1,7 +1,7 @@
 /**
- * The embedded queue: what SQS FIFO and a delay queue promise, in one process and on whatever clock it is given.
- * Groups are delivered one at a time and in order; a repeated id vanishes for five minutes; what is not acknowledged
- * comes back when its visibility ends.
+ * The embedded queue: the guarantees of SQS FIFO and of a delay queue, in one process and on a given clock. Groups are
+ * delivered one delivery at a time and in order. A repeated id is dropped for five minutes. Unacknowledged messages
+ * return when their visibility timeout ends.
  */
 import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
@@ -12,19 +12,19 @@ export type { Delivery } from "./groups.ts";
 
 export type EmbeddedQueue = Queue & {
   /**
-   * At most `groups` deliveries of namespaces that are admitted (absent: all): one of each in turn, and of a namespace the
-   * longest waiting first. `admits` is asked for each delivery.
+   * Returns at most `groups` deliveries of admitted namespaces (absent: all): namespaces take turns, and within a
+   * namespace the longest waiting group comes first. `admits` is called for each delivery.
    */
   receive(groups: number, admits?: Admits): readonly Delivery[];
-  /** The messages are done. A receipt that has expired does nothing. */
+  /** Removes the messages. An expired receipt has no effect. */
   acknowledge(delivery: Delivery): void;
-  /** The messages come back after `delayMs`; until then the group stays locked. */
+  /** Returns the messages after `delayMs`; until then the group stays locked. */
   giveBack(delivery: Delivery, delayMs: number): void;
-  /** When something becomes due of itself: a delayed message or the end of a visibility. */
+  /** The time at which a delayed message or the end of a visibility timeout is due. */
   nextDue(): number | undefined;
-  /** What was delivered too often, in the order in which it was put aside. */
+  /** The messages that were delivered too often, in the order in which they were moved. */
   dead(): readonly Message[];
-  /** Messages waiting or in flight, and those that are delayed. */
+  /** The number of messages that wait or are in flight, and of delayed ones. */
   depth(): { readonly ready: number; readonly delayed: number };
   /** Called whenever something may have become ready. */
   onReady(listener: () => void): void;
@@ -33,7 +33,7 @@ export type EmbeddedQueue = Queue & {
 const dedupeMs = 300_000;
 const longestDelayMs = 900_000;
 
-/** True the first time within five minutes; the oldest ids are forgotten on the way. */
+/** Remembers ids: true the first time within five minutes. Older ids are removed on the way. */
 const openMemory = (now: () => number): ((id: string) => boolean) => {
   const seen = new Map<string, number>();
   return (id) => {

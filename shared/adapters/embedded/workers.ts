@@ -1,28 +1,31 @@
 /**
- * Takes deliveries off the embedded queue, so many at once, and drains when told to stop. A namespace has no more in flight
- * than three times as many as places are free: alone it takes three quarters of the places, and some are always left for a
- * namespace that comes later, however slow the others are.
+ * Takes deliveries from the embedded queue, a limited number at once, and drains on stop. A namespace has at most three
+ * times as many deliveries in flight as slots are free: alone it takes three quarters of the slots, and some always
+ * stay free for a namespace that comes later, however slow the others are.
  */
 import type { Message } from "../../core/key.ts";
 import type { Delivery, EmbeddedQueue } from "./queue.ts";
 
 export type Workers = {
-  /** Takes nothing new, and resolves when what is in flight is done or `graceMs` has passed. */
+  /** Takes no new deliveries, and resolves when those in flight are done or `graceMs` has passed. */
   stop(graceMs: number): Promise<void>;
   busy(): number;
 };
 
 type Options = {
   readonly queue: EmbeddedQueue;
-  /** False when the messages must be delivered again. */
+  /** Resolves with false if the messages must be delivered again. */
   readonly take: (messages: readonly Message[]) => Promise<boolean>;
   readonly parallel: number;
-  /** How long a failed delivery rests before it is taken again. */
+  /** The wait before a failed delivery is taken again, ms. */
   readonly againMs: number;
   readonly now: () => number;
 };
 
-/** As the dynamic thresholds of shared buffers: what is left free shrinks with the number of those who are busy, and stays. */
+/**
+ * As the dynamic thresholds of shared buffers: the free share shrinks with the number of busy namespaces, but never to
+ * zero.
+ */
 const perFreePlace = 3;
 
 export const startWorkers = ({ queue, take, parallel, againMs, now }: Options): Workers => {

@@ -1,4 +1,4 @@
-/** The engine's cluster port over any transport: quorum reads, fenced writes, and answers that are parsed at the door. */
+/** The engine's cluster port over any transport: quorum reads, fenced writes, parsed answers. */
 import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
@@ -10,10 +10,10 @@ import { openQuestions } from "./pod-proxy.ts";
 import { json, mergePatchJson } from "./requests.ts";
 
 export type ClusterOptions = {
-  /** The longest that one request may take; the engine's fence counts on it. */
+  /** Time limit of one request, ms; the engine's fence relies on it. */
   readonly timeoutMs?: number;
   readonly pageSize?: number;
-  /** Epoch ms, believed only when an answer came without a `Date`. */
+  /** Epoch ms, used only if an answer has no `Date`. */
   readonly now?: () => number;
 };
 
@@ -39,7 +39,7 @@ const get = async (settled: Settled, ref: Ref): Promise<Answer<Stored | undefine
   return { value: storedOf(where("get", ref), response), date };
 };
 
-/** A continue token lives for minutes; a list that outlived its own is begun again. */
+/** The number of times that a list is begun: a continue token expires after minutes, and then the list begins again. */
 const listBegins = 3;
 
 const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<readonly Stored[]>> => {
@@ -105,7 +105,7 @@ const remove = async (settled: Settled, ref: Ref, fence: Fence): Promise<void> =
   if (response.status < 300 || saysGone(response, ref.name)) return;
   const refusal = errorOf(where("delete", ref), response);
   if (refusal.status !== 409) throw refusal;
-  // A precondition failed. Which one, the message tells in words only; the object itself tells for certain.
+  // A precondition failed. The message names it in free text only, so the object is read to find out.
   const { value: standing } = await get(settled, ref);
   if (standing !== undefined && standing.metadata.uid === fence.uid) throw refusal;
 };
@@ -143,7 +143,7 @@ const patchStatus = (settled: Settled, ref: Ref, resourceVersion: string, status
     what: "patch status of",
   });
 
-/** The cluster behind a transport. */
+/** Opens the cluster port over a transport. */
 export const openCluster = (transport: Transport, options: ClusterOptions = {}): Cluster => {
   const settled: Settled = { transport, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
   return {

@@ -1,4 +1,4 @@
-/** One endpoint's pool of kept-alive connections: sends a request and gives the head of its answer within the request's time. */
+/** A pool of kept-alive connections to one endpoint: sends a request and returns its answer within the time limit. */
 import http from "node:http";
 import https from "node:https";
 import { createSecureContext } from "node:tls";
@@ -6,28 +6,28 @@ import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest } from "../../core/http.ts";
 import { type Auth, credentials } from "./credentials.ts";
 
-/** Where an API server is and how it is spoken to. */
+/** The address of an API server, and how to connect to it. */
 export type Endpoint = {
-  /** e.g. `https://10.0.0.1:6443`; a path after it is kept. */
+  /** For example `https://10.0.0.1:6443`; a path after it is kept. */
   readonly server: string;
   /** PEM text; absent: the certificates that the machine trusts. */
   readonly ca?: string;
   readonly auth?: Auth;
   /** Accepts any certificate. */
   readonly insecure?: boolean;
-  /** The name to expect in the certificate, when it is not the host's. */
+  /** The name to expect in the certificate, if it is not the host's. */
   readonly serverName?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly userAgent?: string;
-  /** Connections at once; more requests wait, and their time runs. */
+  /** The number of parallel connections; further requests wait, within their time limit. */
   readonly maxSockets?: number;
-  /** A proxy to go through, e.g. `http://proxy:3128`. */
+  /** The proxy to use, e.g. `http://proxy:3128`. */
   readonly proxy?: string;
-  /** Silence after which a stream is given up; longer than the minute between a watch's bookmarks. */
+  /** Silence after which a stream is closed, ms; longer than the minute between a watch's bookmarks. */
   readonly stallMs?: number;
 };
 
-/** Opens the answer to one request; what it has not read when `timeoutMs` is over is never read. */
+/** Sends one request and reads its answer; after `timeoutMs` no more of the answer is read. */
 export type Connection = {
   exchange<T>(request: HttpRequest, read: (incoming: http.IncomingMessage) => Promise<T>): Promise<T>;
   close(): void;
@@ -35,7 +35,7 @@ export type Connection = {
 
 const named = (request: HttpRequest): string => `${request.method} ${request.path.split("?")[0]}`;
 
-/** What an exchange that broke off becomes for those who asked. */
+/** Returns the error for a request that broke off. */
 export const failure = (request: HttpRequest, cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
@@ -57,7 +57,7 @@ const agentOf = (endpoint: Endpoint, secure: boolean): http.Agent => {
   } as const;
   if (!secure) return new http.Agent(pooled);
   const { auth } = endpoint;
-  // One context for all connections: to read the certificates again for each costs more than the request.
+  // All connections share one context: loading the certificates for each costs more than the request.
   const secureContext = createSecureContext({
     ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
     ...(auth !== undefined && "cert" in auth ? { cert: auth.cert, key: auth.key } : {}),
@@ -70,7 +70,7 @@ const agentOf = (endpoint: Endpoint, secure: boolean): http.Agent => {
   });
 };
 
-/** The failure of a request on a connection that had been used before: the server may just have closed it unseen. */
+/** The failure of a request on a reused connection: the server may have closed it before the request arrived. */
 class Stale extends Error {
   constructor(cause: unknown) {
     super("connection was closed", { cause });
@@ -79,7 +79,7 @@ class Stale extends Error {
 
 const rereads = 3;
 
-/** A read whose connection turns out to be dead is sent again; a write might have arrived, so its failure is told. */
+/** Sends a read again if its reused connection was closed. A write may have arrived, so its failure is thrown. */
 const reread = async <T>(request: HttpRequest, run: () => Promise<T>): Promise<T> => {
   for (let left = request.method === "GET" ? rereads : 0; ; left -= 1) {
     try {
@@ -90,7 +90,7 @@ const reread = async <T>(request: HttpRequest, run: () => Promise<T>): Promise<T
   }
 };
 
-/** The time of one request: `leave` is called with the reason when it is over. */
+/** The time limit of one request: `leave` is called with the reason when it has passed. */
 type Limit = { late: ApiError | undefined; leave: ((reason: ApiError) => void) | undefined };
 
 type Send = (request: HttpRequest, token: string | undefined, limit: Limit) => Promise<http.IncomingMessage>;
@@ -105,7 +105,7 @@ const sender = (endpoint: Endpoint, url: URL, agent: http.Agent): Send => {
     new Promise((resolve, reject) => {
       const headers: Record<string, string | number> = { ...common, ...request.headers };
       if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
-      // Node would send a DELETE's body without its length, which servers take for another request.
+      // Node sends a DELETE's body without its length, which servers take for another request.
       if (request.body !== undefined) headers["content-length"] = Buffer.byteLength(request.body);
       const outgoing = start({ ...address, agent, method: request.method, path: base + request.path, headers });
       limit.leave = (reason) => outgoing.destroy(reason);
@@ -116,7 +116,7 @@ const sender = (endpoint: Endpoint, url: URL, agent: http.Agent): Send => {
     });
 };
 
-/** Opens the pool; nothing is connected before the first request. */
+/** Opens the pool; nothing connects before the first request. */
 export const connect = (endpoint: Endpoint): Connection => {
   const url = new URL(endpoint.server);
   const agent = agentOf(endpoint, url.protocol === "https:");

@@ -1,18 +1,20 @@
-/** Who we are to an API server: a fixed token, one that is fetched and renewed, or a certificate. */
+/** Credentials for an API server: a fixed token, one that is fetched and renewed, or a certificate. */
 import { ApiError } from "../../core/errors.ts";
 
 export type Auth =
   | { readonly token: string }
-  /** Asked for a token when there is none, when it is old (10 minutes), and once when the server says 401. */
+  /**
+   * The provider is called when there is no token, when it is old (10 minutes), and once when the server answers 401.
+   */
   | { readonly tokenProvider: () => Promise<string>; readonly tokenAgeMs?: number }
   /** PEM texts. */
   | { readonly cert: string; readonly key: string };
 
 export type Credentials = {
-  /** True when another token can be had after a refusal. */
+  /** True if another token can be fetched after a 401. */
   readonly renews: boolean;
   token(timeoutMs: number): string | undefined | Promise<string>;
-  /** A token other than the one that was refused. */
+  /** Returns a token other than the one that was refused. */
   renewed(refused: string | undefined, timeoutMs: number): string | undefined | Promise<string>;
 };
 
@@ -31,7 +33,7 @@ const withDeadline = async <T>(promise: Promise<T>, timeoutMs: number): Promise<
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 };
 
-/** A token that is kept while it is young, and fetched once for all who wait for it. */
+/** Keeps a token until its age limit, and fetches a new one once for all requests that wait for it. */
 const fetched = (provider: () => Promise<string>, ageMs: number): Credentials => {
   let held: { readonly token: string; readonly until: number } | undefined;
   let fetching: Promise<string> | undefined;
@@ -53,13 +55,13 @@ const fetched = (provider: () => Promise<string>, ageMs: number): Credentials =>
   return {
     renews: true,
     token: (timeoutMs) => (held !== undefined && performance.now() < held.until ? held.token : fetchWithin(timeoutMs)),
-    // Requests in flight are refused together: the first renews, the others take what it got.
+    // Requests in flight are refused together: the first fetches a new token, the others use it.
     renewed: (refused, timeoutMs) =>
       held !== undefined && held.token !== refused ? held.token : fetchWithin(timeoutMs),
   };
 };
 
-/** The credentials that requests carry; a certificate is the connection's affair, not theirs. */
+/** Returns the credentials for requests; a certificate belongs to the connection instead. */
 export const credentials = (auth: Auth | undefined): Credentials => {
   if (auth !== undefined && "tokenProvider" in auth) return fetched(auth.tokenProvider, auth.tokenAgeMs ?? 600_000);
   const token = auth !== undefined && "token" in auth ? auth.token : undefined;

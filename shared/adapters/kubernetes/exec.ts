@@ -1,4 +1,4 @@
-/** Credentials from a kubeconfig's exec plugin: run without a terminal, with a limit, and with its troubles told in one line. */
+/** Runs a kubeconfig's exec plugin for credentials: without a terminal, with a time limit, and with one-line errors. */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import * as z from "zod";
@@ -15,7 +15,7 @@ export type Plugin = {
   readonly exec: Exec;
   /** Folder of the kubeconfig: a command with a slash is relative to it. */
   readonly folder: string;
-  /** What a plugin is told about the cluster, if it asks. */
+  /** The cluster information that a plugin receives if it asks for it. */
   readonly cluster: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
@@ -67,7 +67,7 @@ const run = (plugin: Plugin): Promise<string> => {
   });
 };
 
-/** Runs the plugin once. What it printed is never part of an error: it may be the credential. */
+/** Runs the plugin once. Errors never contain its output, because it may hold the credential. */
 export const runPlugin = async (plugin: Plugin): Promise<ExecCredential> => {
   const stdout = await run(plugin);
   const parsed = credential.safeParse(jsonOf(stdout));

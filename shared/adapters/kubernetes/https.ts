@@ -1,6 +1,6 @@
 /**
- * The door to a real API server over node:http(s): connections kept alive, a deadline on every request, failures to
- * answer as typed errors, and watch streams cut into lines by bytes.
+ * The transport to a real API server over node:http(s): kept-alive connections, a deadline for every request, typed
+ * errors for missing answers, and watch streams split into lines.
  */
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../core/errors.ts";
@@ -13,7 +13,7 @@ export type { Endpoint };
 
 export type ClosableTransport = Transport & { close(): void };
 
-/** Header values as one text each. */
+/** Returns the headers, each with one text as its value. */
 const headersOf = (incoming: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -22,7 +22,10 @@ const headersOf = (incoming: IncomingMessage): Record<string, string> => {
   return headers;
 };
 
-/** Of an answer whose asker sets no limit: ten times the largest object that an API server stores. Pages of a list are asked for so that they fit. */
+/**
+ * Longest answer if the request sets no limit, bytes: ten times the largest object that an API server stores. Lists ask
+ * for pages that fit.
+ */
 const longestBytes = 16 * 1_024 * 1_024;
 
 const tooLong = ({ method, path }: HttpRequest, limitBytes: number): ApiError =>
@@ -48,7 +51,7 @@ async function* once(body: string): AsyncGenerator<string> {
   yield body;
 }
 
-/** The lines of an answer that goes on: closing ends them, breaking off and silence are errors. */
+/** Returns the lines of a streamed answer: `close` ends them; a broken or silent connection is an error. */
 const endless = (request: HttpRequest, incoming: IncomingMessage, stallMs: number): Omit<HttpStream, "status"> => {
   let closed = false;
   const { socket } = incoming;
@@ -71,7 +74,7 @@ const endless = (request: HttpRequest, incoming: IncomingMessage, stallMs: numbe
   return { headers: headersOf(incoming), lines: lines(), close };
 };
 
-/** Opens the door; nothing is connected before the first request. `close` ends what is in flight. */
+/** Opens the transport; nothing connects before the first request. `close` ends all requests in flight. */
 export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
   const { exchange, close } = connect(endpoint);
   return {

@@ -1,10 +1,13 @@
-/** Kubeconfig files as kubectl reads them: several merged, the first to name a thing wins, paths relative to their own file. */
+/**
+ * Reads kubeconfig files as kubectl does: several are merged, the first entry of a name wins, and paths are relative to
+ * their own file.
+ */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
 
-/** What is wrong with a kubeconfig or what it names, in one line for people. */
+/** A mistake in a kubeconfig or in a file that it names, as one line for people. */
 export class KubeconfigError extends Error {
   override readonly name = "KubeconfigError";
 }
@@ -61,7 +64,7 @@ export type FileUser = z.infer<typeof userShape> & { readonly folder: string };
 export type FileContext = z.infer<typeof contextShape>;
 export type Exec = z.infer<typeof execShape>;
 
-/** All files as one. */
+/** All files merged. */
 export type Kubeconfig = {
   readonly currentContext: string | undefined;
   readonly contexts: ReadonlyMap<string, FileContext>;
@@ -71,7 +74,7 @@ export type Kubeconfig = {
 
 const codeOf = (cause: unknown): string => (cause instanceof Error && "code" in cause ? String(cause.code) : "");
 
-/** The text of a file; undefined when there is none. */
+/** Returns the text of a file; undefined if it does not exist. */
 export const textOf = async (path: string, what: string): Promise<string | undefined> => {
   try {
     return await readFile(path, "utf8");
@@ -104,11 +107,11 @@ const fileAt = async (path: string): Promise<File | undefined> => {
   return content === undefined ? undefined : { folder: dirname(resolve(path)), content: parseFile(path, content) };
 };
 
-/** By name; the first file to name a thing wins. */
+/** Returns the entries by name; the first entry of a name wins. */
 const firstOf = <T>(entries: readonly (readonly [string, T])[]): ReadonlyMap<string, T> =>
   new Map(entries.toReversed());
 
-/** Merges the files that exist; throws when none does. */
+/** Merges the files that exist; throws if none does. */
 export const readKubeconfig = async (paths: readonly string[]): Promise<Kubeconfig> => {
   const files = (await Promise.all(paths.map(fileAt))).filter((file) => file !== undefined);
   if (files.length === 0) throw new KubeconfigError(`kubeconfig not found: ${paths.join(", ")}`);

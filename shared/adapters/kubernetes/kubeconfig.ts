@@ -1,4 +1,4 @@
-/** From a kubeconfig, or from inside a pod, to a flat record of where the API server is and who we are to it. */
+/** Finds the endpoint and the credentials of an API server: from a kubeconfig, or from inside a pod. */
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { ApiError } from "../../core/errors.ts";
@@ -17,11 +17,11 @@ import {
 import { loginOf } from "./login.ts";
 import { account, podServer } from "./pod.ts";
 
-/** A cluster to talk to, and how people call it. */
+/** A cluster's endpoint, and the name that people know it by. */
 export type ClusterRecord = {
   readonly endpoint: Endpoint;
   readonly context: string;
-  /** The context's own namespace. */
+  /** The namespace of the context. */
   readonly namespace: string | undefined;
 };
 
@@ -29,12 +29,15 @@ export type Wanted = {
   /** A kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the pod's own account. */
   readonly path?: string | undefined;
   readonly context?: string | undefined;
-  /** Address of the API server, in place of the context's; as with kubectl, the name in its certificate is then its own. */
+  /**
+   * Address of the API server that replaces the context's; as with kubectl, its certificate must then name its own
+   * host.
+   */
   readonly server?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** The account that every pod is given. */
+/** Returns the cluster of the pod's service account; undefined outside a pod. */
 const fromPod = async (env: Wanted["env"]): Promise<ClusterRecord | undefined> => {
   const server = podServer(env);
   if (server === undefined) return undefined;
@@ -61,7 +64,7 @@ const contextIn = (config: Kubeconfig, wanted: string | undefined): { name: stri
   return { name, context };
 };
 
-/** PEM text that stands in the kubeconfig or in a file beside it. */
+/** Returns the PEM text in the kubeconfig or in the file that it names. */
 const caOf = async (cluster: FileCluster): Promise<string | undefined> => {
   const { "certificate-authority-data": data, "certificate-authority": file } = cluster;
   if (data) return Buffer.from(data, "base64").toString("utf8");
@@ -104,7 +107,7 @@ const fromFiles = async (paths: readonly string[], wanted: Wanted): Promise<Clus
   return { endpoint, context: name, namespace: context.namespace ?? undefined };
 };
 
-/** The files that kubectl would read, in its order; undefined when nothing says that there are any. */
+/** Returns the files that kubectl would read, in its order; undefined if there are none. */
 const pathsFor = async ({ path, env }: Wanted): Promise<readonly string[] | undefined> => {
   if (path !== undefined) return [path];
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
@@ -113,7 +116,7 @@ const pathsFor = async ({ path, env }: Wanted): Promise<readonly string[] | unde
   return (await textOf(usual, "kubeconfig")) === undefined ? undefined : [usual];
 };
 
-/** Finds the cluster that is meant; throws `KubeconfigError` with one line for people. */
+/** Finds the requested cluster; throws `KubeconfigError` with one line for people. */
 export const findCluster = async (wanted: Wanted): Promise<ClusterRecord> => {
   const paths = await pathsFor(wanted);
   if (paths !== undefined) return fromFiles(paths, wanted);
@@ -128,13 +131,13 @@ const opened = (record: ClusterRecord, maxSockets: number | undefined): Closable
   try {
     return httpsTransport({ ...record.endpoint, ...(maxSockets === undefined ? {} : { maxSockets }) });
   } catch (cause) {
-    // Nothing is connected yet: only the certificates were read.
+    // Nothing has connected yet: the error comes from reading the certificates.
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new KubeconfigError(`the certificates of context ${record.context} cannot be used: ${why}`);
   }
 };
 
-/** The ports to the cluster of a record. */
+/** Opens the ports to the cluster of a record. */
 export const clusterFromRecord = (
   record: ClusterRecord,
   options: ClusterOptions & { readonly maxSockets?: number } = {},
@@ -144,7 +147,7 @@ export const clusterFromRecord = (
   return { transport, cluster: openCluster(transport, rest) };
 };
 
-/** Why the API server does not answer as it should, in one line; undefined when it does. */
+/** Returns why the API server does not answer as it should, in one line; undefined if it does. */
 export const whyUnreachable = async (transport: Transport, record: ClusterRecord): Promise<string | undefined> => {
   const who = `context ${record.context}`;
   const { server } = record.endpoint;

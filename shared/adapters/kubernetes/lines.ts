@@ -1,4 +1,7 @@
-/** Cuts a stream of bytes into lines at byte 0x0A only, so that no split chunk and no other line separator breaks a JSON text. */
+/**
+ * Splits a stream of bytes into lines at byte 0x0A only, so that no split chunk and no other line separator breaks a
+ * JSON text.
+ */
 
 const newline = 0x0a;
 
@@ -6,7 +9,7 @@ const newline = 0x0a;
 const longestBytes = 16 * 1_024 * 1_024;
 
 /**
- * Whole lines of what arrives, decoded one at a time; empty ones are left out, and so is an end without its newline. A line
+ * Yields whole lines, decoded one at a time, without empty ones and without a last part that has no newline. A line
  * longer than `limit` bytes throws an Error, so that a server that sends no newline cannot fill the memory.
  */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, limit = longestBytes): AsyncGenerator<string> {

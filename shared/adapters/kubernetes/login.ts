@@ -1,4 +1,4 @@
-/** A kubeconfig's user as what a connection needs: certificate, token, password, plugin or one of the older providers. */
+/** Converts a kubeconfig's user into credentials: certificate, token, password, exec plugin or legacy auth provider. */
 import { resolve } from "node:path";
 import type { Auth } from "./credentials.ts";
 import { runPlugin } from "./exec.ts";
@@ -26,7 +26,7 @@ const pem = async (user: FileUser, what: "client-certificate" | "client-key"): P
   return file ? needed(user, file, what.replace("-", " ")) : undefined;
 };
 
-/** Who to act as, for those who may. */
+/** Returns the headers for impersonation. */
 const actingAs = (user: FileUser): Record<string, string> => {
   const groups = user["as-groups"] ?? [];
   if (groups.length > 1) throw new KubeconfigError("more than one of as-groups is not supported");
@@ -36,7 +36,7 @@ const actingAs = (user: FileUser): Record<string, string> => {
   };
 };
 
-/** The plugin runs once now, so that what is wrong with it is told at the start, and again whenever its token is refused. */
+/** Runs the plugin once at the start, so that its errors show early, and again whenever its token is old or refused. */
 const fromPlugin = async (user: FileUser, around: Surroundings): Promise<Auth | undefined> => {
   if (!user.exec) return undefined;
   const cluster = {
@@ -61,7 +61,7 @@ const fromPlugin = async (user: FileUser, around: Surroundings): Promise<Auth | 
   return { tokenProvider };
 };
 
-/** Providers from before plugins (oidc, gcp, azure) are left to the client library that knows them, and loaded only for them. */
+/** Uses the client library for legacy auth providers (oidc, gcp, azure); it is loaded only for them. */
 const fromProvider = async (user: FileUser): Promise<Auth | undefined> => {
   const provider = user["auth-provider"];
   if (!provider) return undefined;
@@ -81,7 +81,7 @@ const fromProvider = async (user: FileUser): Promise<Auth | undefined> => {
 
 const fromToken = (user: FileUser): Auth | undefined => {
   const { token, tokenFile } = user;
-  // As kubectl: the file wins, for it may be renewed.
+  // As kubectl: the file wins, because it may be renewed.
   if (tokenFile)
     return { tokenProvider: async () => (await needed(user, tokenFile, "token file")).trim(), tokenAgeMs: 60_000 };
   return token ? { token: token.trim() } : undefined;
@@ -93,7 +93,7 @@ const fromCertificate = async (user: FileUser): Promise<Auth | undefined> => {
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 };
 
-/** How to log in as this user; what it names and what is missing is told in one line. */
+/** Returns the credentials of this user; a missing file or a mistake throws one line. */
 export const loginOf = async (user: FileUser, around: Surroundings): Promise<Login> => {
   const auth =
     (await fromCertificate(user)) ?? fromToken(user) ?? (await fromPlugin(user, around)) ?? (await fromProvider(user));

@@ -1,6 +1,6 @@
 /**
- * Questions to pods, through the API server's pod proxy: bounded in time and bytes, and always with an answer. A namespace has
- * a few under way at once, and a pod that answered with more than is read is left alone for growing times.
+ * Probes of pods through the API server's pod proxy: limited in time and bytes, and always answered. Each namespace has
+ * a few probes at once. A pod whose answer was too long is not probed again for growing times.
  */
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -9,9 +9,9 @@ import type { ProbeFailure, ProbeResult, Query } from "../../core/query.ts";
 import { withFeature } from "../../kube/features.ts";
 import { proxyPath } from "../../kube/paths.ts";
 
-/** The longest that a pod may think. */
+/** Time limit of a probe, ms. */
 const timeoutMs = 2_000;
-/** What a pod may say, unless the question says otherwise; and whatever it says. */
+/** Longest answer, bytes: the default, and the limit for any probe. */
 const usualBytes = 1_024 * 1_024;
 const mostBytes = 16 * usualBytes;
 
@@ -44,7 +44,7 @@ const reasons: Readonly<Record<string, ProbeFailure>> = { Timeout: "timeout", To
 
 type Asking = Extract<Query, { do: "proxyGet" }>;
 
-/** Headers that mean something to the pod alone: by any other the API server might take us for somebody else. */
+/** Headers that only the pod interprets: others could change the identity that the API server sees. */
 const harmless = /^(accept(-language)?|user-agent|x-(?!remote|forwarded)[a-z0-9-]+)$/i;
 
 const headersOf = ({ header }: Asking): Readonly<Record<string, string>> =>
@@ -55,7 +55,7 @@ const headersOf = ({ header }: Asking): Readonly<Record<string, string>> =>
 const pathOf = ({ pod, port, path, query }: Asking): string =>
   `${proxyPath(pod, port, path)}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`;
 
-/** What the pod says, or why it says nothing. */
+/** Returns the pod's answer, or why there is none. */
 export const ask = async (transport: Transport, asking: Asking): Promise<ProbeResult> => {
   const limitBytes = Math.min(mostBytes, asking.mostBytes ?? usualBytes);
   try {
@@ -67,17 +67,17 @@ export const ask = async (transport: Transport, asking: Asking): Promise<ProbeRe
   }
 };
 
-/** Questions of one namespace under way at once; more wait in line. */
+/** The number of parallel probes in one namespace; further probes wait in order. */
 const atOnce = 4;
-/** How long a pod is left alone that answered with more than is read, ms: doubled each time. */
+/** Wait after an answer that was too long, ms: doubles each time. */
 const firstRestMs = 2_000;
 const longestRestMs = 60_000;
-/** So many pods are remembered. */
+/** The number of pods whose waits are remembered. */
 const mostPods = 1_000;
 
 type Rest = { readonly until: number; readonly times: number };
 
-/** A line for each namespace: work waits until fewer than `atOnce` before it are under way. */
+/** Opens one line per namespace: work waits while `atOnce` parts run in it. */
 const openLines = () => {
   const lines = new Map<string, { busy: number; readonly waiting: (() => void)[] }>();
   return async <T>(namespace: string, work: () => Promise<T>): Promise<T> => {
@@ -96,7 +96,7 @@ const openLines = () => {
   };
 };
 
-/** Asks pods of one cluster. `now`: milliseconds that only grow. */
+/** Opens the probes of one cluster. `now`: a monotonic time, ms. */
 export const openQuestions = (
   transport: Transport,
   now: () => number = () => performance.now(),

@@ -1,4 +1,4 @@
-/** Where a pod finds its API server, and who it is to it: what Kubernetes mounts into every pod. */
+/** The API server and the service account of a pod: the files that Kubernetes mounts into every pod. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -7,14 +7,17 @@ export const account = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined outside a pod. */
+/** Returns the URL of the API server; undefined outside a pod. */
 export const podServer = ({
   KUBERNETES_SERVICE_HOST: host,
   KUBERNETES_SERVICE_PORT: port = "443",
 }: Environment): string | undefined =>
   host === undefined ? undefined : `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** The flat record of a pod's own account as it is now, as JSON: its token is renewed by the hour. Throws in one line outside a pod. */
+/**
+ * Returns the pod's own account as a flat JSON record, read anew because its token is renewed hourly. Throws one line
+ * outside a pod.
+ */
 export const podRecord = async (env: Environment, folder = account): Promise<string> => {
   const server = podServer(env);
   if (server === undefined) throw new Error("REKINDLE_CLUSTER_RECORD is in-cluster, and this is no pod");

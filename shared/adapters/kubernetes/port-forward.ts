@@ -1,4 +1,7 @@
-/** A port on this machine that leads to an HTTP port of a pod, through the API server's pod proxy: no tunnel is needed, and no rights beyond pods/proxy. */
+/**
+ * A local port that leads to an HTTP port of a pod, through the API server's pod proxy: it needs no tunnel, and no
+ * rights beyond pods/proxy.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -9,7 +12,7 @@ import { type Connection, connect, type Endpoint } from "./connection.ts";
 
 export type Passage = { readonly url: string; close(): Promise<void> };
 
-/** Where it leads. The pod is asked for again and again: the next attempt has another one. */
+/** The target. `pod` is called for every request, because the next attempt has another pod. */
 export type Leading = {
   readonly namespace: string;
   readonly pod: () => Promise<string>;
@@ -20,7 +23,7 @@ export type Local = { readonly address: string; readonly port: number };
 
 const timeoutMs = 60_000;
 
-/** What a page needs; neither credentials nor the names of hosts go through. */
+/** The headers that web pages need; credentials and host names are not passed on. */
 const sentOn = ["accept", "accept-language", "content-type", "if-none-match", "if-modified-since", "x-requested-with"];
 const sentBack = [
   ...["content-type", "content-length", "content-encoding", "content-disposition"],
@@ -42,11 +45,16 @@ const picked = (incoming: IncomingMessage, names: readonly string[]): Record<str
     }),
   );
 
-/** A page of somewhere else that has its name resolved to this machine is not let in. */
+/**
+ * True if the request names this machine as its host: rejects pages of other sites whose name resolves to this machine.
+ */
 const isLocal = ({ headers }: IncomingMessage): boolean =>
   /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
 
-/** The pod proxy writes its own path into pages and redirects: such links lead where the same ones without it do. */
+/**
+ * Returns the path below the proxy. The pod proxy writes its own path into pages and redirects, so links with and
+ * without it lead to the same place.
+ */
 const pathBelow = (prefix: string, asked: string): string => {
   const { pathname, search } = new URL(asked.replace(/^\/+/, "/"), "http://pod");
   const below = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
@@ -78,7 +86,7 @@ const pass = async (
   });
 };
 
-/** Opens the port; 0 takes a free one. */
+/** Opens the port; 0 chooses a free one. */
 export const openPassage = async (endpoint: Endpoint, leading: Leading, local: Local): Promise<Passage> => {
   const connection = connect(endpoint);
   const server = createServer((incoming, outgoing) => {

@@ -1,4 +1,7 @@
-/** Requests that stand beside the engine's port, for the command line and for resync: patches, server-side apply, pages, bare reads. */
+/**
+ * Requests beside the engine's port, for the command line and for a resync: patches, server-side apply, pages, bare
+ * reads.
+ */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Obj, type Ref, type Resource, type Stored } from "../../core/object.ts";
 import { openPaging } from "../../kube/paging.ts";
@@ -14,7 +17,7 @@ const metadataOnly = { accept: "application/json;as=PartialObjectMetadataList;g=
 
 const timeoutMs = 5_000;
 
-/** Sends one request and gives the JSON of its success; throws `ApiError` for every other answer. */
+/** Sends one request and returns the JSON of a success; throws `ApiError` for every other answer. */
 export const request = async (
   transport: Transport,
   method: HttpRequest["method"],
@@ -45,7 +48,7 @@ const patch = async (
   return storedOf(`patch ${path.split("?")[0]}`, await transport.send(sent));
 };
 
-/** Server-side apply: creates the object, or makes the fields that `manager` names its own. */
+/** Server-side apply: creates the object, or takes over the fields that it sets for `manager`. */
 export const applyObject = (
   transport: Transport,
   ref: Ref,
@@ -62,14 +65,14 @@ export const applyObject = (
 export const mergeObject = (transport: Transport, target: Patching, change: unknown): Promise<Stored> =>
   patch(transport, target, mergePatchJson, change);
 
-/** RFC 6902 JSON patch: a list of operations, of which a `test` makes it conditional. */
+/** RFC 6902 JSON patch: a list of operations; a `test` operation makes it conditional. */
 export const jsonPatchObject = (
   transport: Transport,
   target: Patching,
   operations: readonly unknown[],
 ): Promise<Stored> => patch(transport, target, jsonPatchJson, operations);
 
-/** Replaces a whole object; the server refuses it unless its resourceVersion, if any, is current. */
+/** Replaces a whole object; the server refuses it unless its resourceVersion, if given, is current. */
 export const replaceObject = async (transport: Transport, ref: Ref, object: Obj): Promise<Stored> => {
   const sent = {
     method: "PUT",
@@ -87,14 +90,14 @@ export type Paging = {
   readonly namespace?: string;
   readonly selector?: string | undefined;
   readonly limit?: number;
-  /** Where an earlier run of pages stopped. */
+  /** Continue token at which an earlier read stopped. */
   readonly from?: string | undefined;
   readonly field?: string | undefined;
-  /** Only metadata is asked for: `spec` and `status` stay at the server. */
+  /** Reads only metadata: the server leaves out `spec` and `status`. */
   readonly metadataOnly?: boolean;
 };
 
-/** A list page by page. A 410 ends it with an `ApiError` of reason Expired: begin again. */
+/** Yields a list page by page. A 410 throws an `ApiError` of reason Expired; the caller must begin again. */
 export async function* pages(transport: Transport, paging: Paging): AsyncGenerator<Page> {
   const { resource, namespace, selector, limit = 500 } = paging;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };

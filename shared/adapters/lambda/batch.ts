@@ -1,4 +1,4 @@
-/** The shapes in which Lambda hands over a queue's batch and takes the answer. */
+/** The event in which Lambda passes a batch of SQS messages, and the answer that it expects. */
 import * as z from "zod";
 
 const record = z.object({
@@ -14,12 +14,12 @@ const event = z.object({ Records: z.array(record) });
 export type BatchRecord = {
   readonly id: string;
   readonly body: string;
-  /** How often it was delivered, this time included. */
+  /** The number of deliveries of the message, this one included. */
   readonly received: number;
 };
 export type BatchAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
-/** The records of an SQS event; throws for anything else, so that the whole batch is delivered again. */
+/** Returns the records of an SQS event; throws for any other event, so that the whole batch is delivered again. */
 export const recordsOf = (given: unknown): readonly BatchRecord[] => {
   const parsed = event.safeParse(given);
   if (!parsed.success)
@@ -31,7 +31,7 @@ export const recordsOf = (given: unknown): readonly BatchRecord[] => {
   }));
 };
 
-/** Only these are delivered again. */
+/** Returns the answer that has only these messages delivered again. */
 export const answerOf = (failed: readonly string[]): BatchAnswer => ({
   batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })),
 });

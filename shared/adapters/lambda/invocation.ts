@@ -1,7 +1,7 @@
-/** What Lambda tells of an invocation beside its event: the time that is left, and of a schedule which of its runs this is. */
+/** The context of a Lambda invocation: the remaining time, and the id of a scheduled run. */
 import * as z from "zod";
 
-/** Lambda's own default is too short to be meant; whoever calls without a context has all the time of a usual function. */
+/** Time of an invocation without a context, ms: that of a usual function, because Lambda's own default is too short. */
 const usualMs = 30_000;
 
 const hasRemaining = (context: unknown): context is { getRemainingTimeInMillis(): unknown } =>
@@ -10,7 +10,7 @@ const hasRemaining = (context: unknown): context is { getRemainingTimeInMillis()
   "getRemainingTimeInMillis" in context &&
   typeof context.getRemainingTimeInMillis === "function";
 
-/** Milliseconds until the environment is stopped. */
+/** Returns the milliseconds until Lambda stops the invocation. */
 export const remainingMsOf = (context: unknown): number => {
   const left = hasRemaining(context) ? context.getRemainingTimeInMillis() : usualMs;
   return typeof left === "number" && Number.isFinite(left) ? left : usualMs;
@@ -18,5 +18,5 @@ export const remainingMsOf = (context: unknown): number => {
 
 const scheduled = z.object({ id: z.string().min(1).max(200) });
 
-/** The id of a schedule's run: Lambda's own repeat of it has the same. Undefined when the event carries none. */
+/** Returns the id of a scheduled run, which Lambda's own retry of it shares; undefined if the event has none. */
 export const runOf = (event: unknown): string | undefined => scheduled.safeParse(event).data?.id;

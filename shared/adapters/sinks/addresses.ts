@@ -1,11 +1,13 @@
-/** Which addresses may be reached from here: the open Internet, and nothing that only we can reach. */
+/**
+ * Decides which addresses a listener may have: those of the open Internet, not those that only this network can reach.
+ */
 import { BlockList, isIPv6 } from "node:net";
 
 type Row = readonly [network: string, prefix: number];
 
 /**
- * Not globally reachable, by IANA's registry of special-purpose addresses; link-local holds the clouds' metadata. Azure's
- * platform answers its machines at one address of the open Internet.
+ * Addresses that are not globally reachable, by IANA's registry of special-purpose addresses; link-local includes the
+ * clouds' metadata services. One public address belongs to Azure's platform, which answers its machines there.
  */
 const closed4: readonly Row[] = [
   ["0.0.0.0", 8],
@@ -26,7 +28,9 @@ const closed4: readonly Row[] = [
   ["240.0.0.0", 4],
 ];
 
-/** All that is routed lies here; within it, what stands for IPv4 addresses, documentation and benchmarks does not. */
+/**
+ * All globally routed IPv6 addresses are in this network, except those for embedded IPv4, documentation and benchmarks.
+ */
 const open6: readonly Row[] = [["2000::", 3]];
 const closed6: readonly Row[] = [
   ["2001::", 23],
@@ -41,7 +45,7 @@ const listOf = (family: "ipv4" | "ipv6", rows: readonly Row[]): BlockList => {
   return list;
 };
 
-/** True for addresses of the open Internet. An IPv4 address written as an IPv6 one is none of them. */
+/** True for addresses of the open Internet; false for an IPv4 address in IPv6 form. */
 export const isPublic = (address: string): boolean => {
   if (!isIPv6(address)) return !listOf("ipv4", closed4).check(address, "ipv4");
   return listOf("ipv6", open6).check(address, "ipv6") && !listOf("ipv6", closed6).check(address, "ipv6");

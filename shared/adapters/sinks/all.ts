@@ -1,12 +1,12 @@
-/** All sinks behind one door: what a listener is called says how it is reached. */
+/** Chooses the sink by the form of the listener. */
 import { listenerForms, operatorsListener, type Sink } from "../../core/sink.ts";
 
 export type Sinks = { readonly https: Sink; readonly sqs: Sink; readonly events: Sink };
 
-/** The listener's name without its scheme, where that is not part of it. */
+/** Prefix of a listener that is an SQS queue; not part of the queue's URL. */
 export const sqsScheme = "sqs:";
 
-/** `operators`: what the operator's own listener is called. */
+/** Returns the sink of all listeners. `operators`: the listener in the operator's configuration. */
 export const sinkOf =
   ({ https, sqs, events }: Sinks, operators = "none"): Sink =>
   async (named, parcel, now) => {

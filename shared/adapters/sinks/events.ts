@@ -1,4 +1,4 @@
-/** Updates as Kubernetes Events beside the object: one that is there already was told before. */
+/** Sends updates as Kubernetes Events on the object; an Event that exists already was sent before. */
 import { ApiError } from "../../core/errors.ts";
 import { eventOf, events } from "../../core/event.ts";
 import type { Resource } from "../../core/object.ts";

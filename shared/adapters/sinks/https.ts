@@ -1,6 +1,6 @@
 /**
- * Updates to an HTTPS listener, wherever users point them: the address is resolved once, judged, and connected to as
- * judged; nothing is followed, and no more is read than says whether it was acknowledged.
+ * Sends updates to HTTPS listeners that users name: the host is resolved once, checked, and the connection goes to the
+ * checked address. Redirects are not followed, and only the status of the answer matters.
  */
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
@@ -11,19 +11,19 @@ import { isPublic } from "./addresses.ts";
 import { openResolver, type Resolve } from "./resolver.ts";
 
 export type HttpsRules = {
-  /** Hosts that may be sent to: names, or `.example.com` for all below it. Empty: any. */
+  /** Allowed hosts: names, or `.example.com` for all below it. Empty: any. */
   readonly hosts: readonly string[];
-  /** Also plain HTTP, and addresses that only this network reaches. */
+  /** Also allows plain HTTP, and addresses that only this network reaches. */
   readonly allowPrivate: boolean;
-  /** Gives what the listeners' keys are made of; absent: nothing is signed. */
+  /** Returns the secret that listeners' keys are derived from; absent: nothing is signed. */
   readonly secret?: (() => Promise<string>) | undefined;
-  /** Resolves a name to all its addresses; absent: by the machine's name servers. */
+  /** Resolves a name to all its addresses; absent: with the machine's name servers. */
   readonly resolve?: Resolve;
 };
 
-/** For the whole exchange. */
+/** Time limit of the whole exchange, ms. */
 const patienceMs = 2_000;
-/** Of an answer's body; what is longer is cut off. */
+/** Longest body of an answer that is read, bytes. */
 const longestAnswer = 65_536;
 
 const refused = (error: string): Sent => ({ did: "refused", error });
@@ -32,7 +32,10 @@ const failed = (error: string): Sent => ({ did: "failed", error });
 const isListed = (host: string, hosts: readonly string[]): boolean =>
   hosts.length === 0 || hosts.some((one) => (one.startsWith(".") ? host.endsWith(one) : host === one));
 
-/** The listener's address, or why nothing is sent to it. Neither path nor query is repeated: they may hold a secret. */
+/**
+ * Returns the listener's URL, or why nothing is sent to it. The text contains neither path nor query, because they may
+ * hold a secret.
+ */
 const judged = (to: string, { hosts, allowPrivate }: HttpsRules): URL | string => {
   if (!URL.canParse(to)) return "the listener is not a URL";
   const url = new URL(to);
@@ -42,7 +45,10 @@ const judged = (to: string, { hosts, allowPrivate }: HttpsRules): URL | string =
   return isListed(url.hostname, hosts) ? url : `host ${url.hostname} is not on the operator's list of listeners`;
 };
 
-/** Every address of the host must be allowed: one that is not is how a name is bent to somebody inside. */
+/**
+ * Returns the address to connect to. Every address of the host must be allowed, because a name may also lead to an
+ * internal one.
+ */
 const pinned = async (url: URL, rules: HttpsRules, resolve: Resolve): Promise<string | Sent> => {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
@@ -74,7 +80,7 @@ const headersFor = async (
   return { ...headers, "x-rekindle-signature": `sha256=${signed}` };
 };
 
-/** Reads to the end or to the limit, so that an honest listener is not cut off; what it says does not matter. */
+/** Reads the body to its end or its limit, so that a well-behaved listener is not cut off; the content is ignored. */
 const drained = async (answer: IncomingMessage): Promise<void> => {
   let length = 0;
   try {
@@ -83,7 +89,7 @@ const drained = async (answer: IncomingMessage): Promise<void> => {
       if (length > longestAnswer) break;
     }
   } catch {
-    // It was acknowledged, or not, by its first line.
+    // The status has already decided whether the update is acknowledged.
   } finally {
     answer.destroy();
   }
@@ -95,7 +101,7 @@ const meaningOf = (status: number): Sent => {
   return failed(`the listener answered ${status}${why}`);
 };
 
-/** `heard`: what the first line of the answer says, as soon as it is there. */
+/** Sends the request. `heard` is called with the outcome as soon as the status of the answer is known. */
 const exchanged = (url: URL, options: RequestOptions, body: string, heard: (sent: Sent) => void): Promise<Sent> =>
   new Promise((resolve, reject) => {
     const begin = url.protocol === "http:" ? requestPlain : requestSecure;
@@ -108,7 +114,7 @@ const exchanged = (url: URL, options: RequestOptions, body: string, heard: (sent
     sending.end(body);
   });
 
-/** The address that was judged, whatever the name means by now. */
+/** Returns a lookup that answers the checked address, whatever the name resolves to meanwhile. */
 const fixed = (address: string): NonNullable<RequestOptions["lookup"]> => {
   const family = isIP(address);
   return (_, options, done) => {
@@ -127,7 +133,7 @@ const silent = failed(`the listener did not answer within ${patienceMs} ms`);
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-/** Opens the sink under the operator's rules. */
+/** Opens the sink with the operator's rules. */
 export const httpsSink = (rules: HttpsRules): Sink => {
   const resolve = rules.resolve ?? openResolver();
   return async (to, parcel, now) => {

@@ -1,13 +1,13 @@
 /**
- * Resolves the names of listeners without the system's resolver: getaddrinfo holds one of the process's few threads until
- * it gives up, so names that never resolve would stop every other lookup, the API server's among them. This one asks the
- * name servers over sockets of its own, with a deadline, and remembers answers and failures for a while.
+ * Resolves the names of listeners without the system's resolver: getaddrinfo holds one of the process's few threads
+ * until it gives up, so names that never resolve would stop every other lookup, including the API server's. This
+ * resolver queries the name servers over its own sockets, with a deadline, and caches answers and failures.
  */
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 
-/** All addresses of a name; rejects with an error that has a code when there are none, or no answer in time. */
+/** Returns all addresses of a name; rejects with an error that has a code if there are none, or no answer in time. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** The names and search suffixes of the system's files. */
@@ -20,7 +20,7 @@ export type Surroundings = {
   readonly ndots: number;
 };
 
-/** Addresses of one complete name; an empty list or an error where there are none. */
+/** Returns the addresses of one complete name; an empty list or an error if there are none. */
 export type Ask = (name: string) => Promise<readonly string[]>;
 
 type Options = {
@@ -30,9 +30,9 @@ type Options = {
   readonly ask: Ask;
 };
 
-/** Both shorter than a listener's patience, so that a failure is told as one. */
+/** Time limit of a query, ms; shorter than the sink's time limit, so that a failure is reported as such. */
 const askMs = 1_500;
-/** A name's addresses are believed so long, ms; a failure for less, for it may be mended soon. */
+/** Time for which a name's addresses are cached, ms; failures for less, because they may end soon. */
 const keepMs = 30_000;
 const keepFailureMs = 10_000;
 const mostNames = 1_000;
@@ -40,7 +40,7 @@ const mostNames = 1_000;
 /** The addresses of `localhost` and of all names below it, whatever a name server says (RFC 6761). */
 const loopback: readonly string[] = ["127.0.0.1", "::1"];
 
-/** Lines of a file of the system without comments, as words. */
+/** Returns the lines of a system file without comments, split into words. */
 const linesIn = (text: string): readonly (readonly string[])[] =>
   text
     .split("\n")
@@ -48,7 +48,7 @@ const linesIn = (text: string): readonly (readonly string[])[] =>
     .filter((line) => line !== "")
     .map((line) => line.split(/\s+/));
 
-/** Reads the texts of /etc/hosts and /etc/resolv.conf; what is not understood there says nothing. */
+/** Parses the texts of /etc/hosts and /etc/resolv.conf; lines that it does not understand are ignored. */
 export const surroundingsIn = (hostsText: string, resolvText: string): Surroundings => {
   const hosts = new Map<string, string[]>();
   for (const [address = "", ...names] of linesIn(hostsText))
@@ -70,7 +70,10 @@ const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch((
 const systemSurroundings = async (): Promise<Surroundings> =>
   surroundingsIn(await textOf("/etc/hosts"), await textOf("/etc/resolv.conf"));
 
-/** Asks these name servers, as `127.0.0.1:53`, or the machine's; both address families at once, and one that has none is no failure of the other. */
+/**
+ * Queries these name servers, as `127.0.0.1:53`, or the machine's; both address families at once. It fails only if
+ * neither family has an address.
+ */
 export const askServers = async (name: string, servers?: readonly string[]): Promise<readonly string[]> => {
   const resolver = new Resolver({ timeout: askMs, tries: 1 });
   if (servers !== undefined) resolver.setServers([...servers]);
@@ -85,7 +88,7 @@ export const askServers = async (name: string, servers?: readonly string[]): Pro
   }
 };
 
-/** The complete names that a name may stand for, in the order in which they are tried. As resolv.conf(5). */
+/** Returns the complete names that a name may stand for, in the order in which they are tried. As resolv.conf(5). */
 const candidates = (name: string, { search, ndots }: Surroundings): readonly string[] => {
   if (name.endsWith(".")) return [name];
   const dots = name.split(".").length - 1;
@@ -111,7 +114,7 @@ const found = async (name: string, { surroundings, ask }: Options): Promise<read
 
 type Kept = { readonly answer: Promise<readonly string[]>; until: number };
 
-/** Opens a resolver: one question at a time for a name, its answer kept, and no more names kept than `mostNames`. */
+/** Opens a resolver: one query at a time for a name, answers are cached, and at most `mostNames` names are kept. */
 export const openResolver = (given: Partial<Options> = {}): Resolve => {
   const options = {
     now: () => performance.now(),

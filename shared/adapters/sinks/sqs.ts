@@ -1,13 +1,13 @@
 /**
- * Updates to an SQS queue of the operator's choice: that the queue took one is its acknowledgement. The queue is judged at
- * every delivery, for it may come from a record or an annotation that somebody else has written.
+ * Sends updates to an SQS queue that the operator allows: the queue's acceptance is the acknowledgement. The queue is
+ * checked at every delivery, because its URL may come from a record or an annotation that others can write.
  */
 import type { Sink } from "../../core/sink.ts";
 import { openSqs, type Sqs } from "../sqs/client.ts";
 
 const patienceMs = 2_000;
 
-/** The URL of the queue that an ARN names; undefined for any other text. */
+/** Returns the URL of the queue that an ARN names; undefined for any other text. */
 const urlOf = (text: string): string | undefined => {
   const [, partition, region, account, name] =
     /^arn:(aws|aws-cn|aws-us-gov):sqs:([a-z0-9-]{1,32}):(\d{12}):([\w-]{1,80}(?:\.fifo)?)$/.exec(text) ?? [];
@@ -19,7 +19,10 @@ const urlOf = (text: string): string | undefined => {
 const isListed = (to: string, queues: readonly string[]): boolean =>
   queues.some((queue) => queue === to || urlOf(queue) === to);
 
-/** `to` is the queue's URL, `queues` those that the operator lists. On a FIFO queue a stream is a group, and a copy vanishes. */
+/**
+ * `to` is the queue's URL, `queues` those that the operator lists. On a FIFO queue each stream is a group, and a copy
+ * is dropped.
+ */
 export const sqsSink =
   (queues: readonly string[], sqs: Sqs = openSqs()): Sink =>
   async (to, { body, id, stream, key, trace }) => {

@@ -1,14 +1,16 @@
-/** Sends that come together go out together: at most ten in one request, several requests at once, each group in its order. */
+/**
+ * Collects sends into batches: at most ten messages in one request, several requests at once, each group in its order.
+ */
 
-/** One message on its way. Without a group nothing is promised about its order. */
+/** One message to send. Without a group its order is not guaranteed. */
 export type Entry<T> = { readonly group: string | undefined; readonly fields: T };
 
 export type Batches<T> = {
-  /** Resolves when the queue has it; rejects with what the queue said of this one. */
+  /** Resolves when the queue has accepted the message; rejects with the queue's error for it. */
   add(entry: Entry<T>): Promise<void>;
 };
 
-/** Sends a batch, and gives for each of its entries what went wrong with it. */
+/** Sends a batch, and returns for each of its entries the error, if any. */
 export type Post<T> = (entries: readonly T[]) => Promise<readonly (Error | undefined)[]>;
 
 const largest = 10;
@@ -16,7 +18,7 @@ const atOnce = 8;
 
 type Waiting<T> = Entry<T> & { readonly resolve: () => void; readonly reject: (cause: unknown) => void };
 
-/** Takes what may go now: a group with messages under way waits, so that they cannot overtake each other. */
+/** Takes the next messages to send: a group with messages in flight waits, so that they cannot overtake each other. */
 const takeFrom = <T>(waiting: Waiting<T>[], busy: ReadonlySet<string>): readonly Waiting<T>[] => {
   const taken: Waiting<T>[] = [];
   for (let at = 0; at < waiting.length && taken.length < largest; ) {

@@ -1,19 +1,22 @@
-/** Takes batches off an SQS queue, so many at once, group by group: what one group waits for delays no other. */
+/**
+ * Takes batches from an SQS queue, a limited number at once, group by group: a slow group does not delay the other
+ * groups of its batch.
+ */
 import type { Report } from "../../engine/ports.ts";
 import type { Received, Receiver } from "./receiver.ts";
 
 export type Poller = {
-  /** Receives nothing new, and resolves when what is in hand is done or `graceMs` has passed. */
+  /** Receives no new messages, and resolves when those in hand are done or `graceMs` has passed. */
   stop(graceMs: number): Promise<void>;
 };
 
 type Options = {
   readonly receiver: Receiver;
-  /** Takes messages of one group (of a standard queue: all that came together); gives the ids of those that must come again. */
+  /** Takes messages of one group (of a standard queue: all of a batch); returns the ids of those to deliver again. */
   readonly take: (messages: readonly Received[]) => Promise<readonly string[]>;
   /** Batches in hand at once. */
   readonly parallel: number;
-  /** How long a failed message rests before it is delivered again. */
+  /** The wait before a failed message is delivered again, ms. */
   readonly againMs: number;
   readonly report: Report;
   readonly pause: (ms: number) => Promise<void>;
@@ -31,7 +34,7 @@ const byGroup = (messages: readonly Received[]): readonly (readonly Received[])[
   return [...groups.values()];
 };
 
-/** One group's messages: taken, then acknowledged or given back at once. */
+/** Takes the messages of one group, then acknowledges them or gives them back at once. */
 const settle = async ({ receiver, take, againMs, report }: Options, messages: readonly Received[]): Promise<void> => {
   const failed = new Set(await take(messages).catch(() => messages.map(({ id }) => id)));
   try {
@@ -41,12 +44,12 @@ const settle = async ({ receiver, take, againMs, report }: Options, messages: re
       againMs,
     );
   } catch (cause) {
-    // They come again when their visibility ends, and are then found done.
+    // The messages return when their visibility timeout ends, and their steps then find nothing to do.
     report("warn", "messages could not be acknowledged", { error: String(cause), messages: messages.length });
   }
 };
 
-/** Polls until told to stop; a queue that cannot be reached is tried again, less and less often. */
+/** Polls until it is stopped; a queue that cannot be reached is retried with growing waits. */
 export const startPoller = (options: Options): Poller => {
   const { receiver, report, pause, parallel } = options;
   let stopping = false;

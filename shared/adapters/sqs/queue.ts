@@ -1,4 +1,4 @@
-/** The queue on SQS: a FIFO queue for keys, a standard queue for what is due later. */
+/** The queue on SQS: a FIFO queue for keys, a standard queue for timers. */
 import type { SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import { groupOf, type Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
@@ -15,7 +15,7 @@ const longestDelayS = 900;
 const longestReason = 200;
 const againMs = 200;
 
-/** A reason may name an object, and names may be long: whoever reads the message takes no longer one. */
+/** Shortens the reason, which may contain a long name: a receiver rejects longer ones. */
 const readable = (message: Message): Message => ({ ...message, reason: message.reason.slice(0, longestReason) });
 
 type Failed = { readonly Id: string | undefined; readonly SenderFault: boolean | undefined; readonly error: Error };
@@ -25,7 +25,7 @@ const sendOne = (sqs: Sqs, url: string, fields: Fields): Promise<void> =>
     await client.send(new sdk.SendMessageCommand({ QueueUrl: url, ...fields }), patience);
   });
 
-/** What of a batch the queue did not take. */
+/** Sends a batch; returns the entries that the queue did not accept. */
 const sendMany = (sqs: Sqs, url: string, Entries: SendMessageBatchRequestEntry[]): Promise<readonly Failed[]> =>
   sqs("SendMessage", url, async ({ client, sdk }, patience) => {
     const answer = await client.send(new sdk.SendMessageBatchCommand({ QueueUrl: url, Entries }), patience);
@@ -36,7 +36,7 @@ const sendMany = (sqs: Sqs, url: string, Entries: SendMessageBatchRequestEntry[]
     }));
   });
 
-/** What the queue itself failed at is sent once more; its refusals stand. */
+/** Sends a batch, and once more the entries that failed at the queue's fault; its refusals are final. */
 const post =
   (sqs: Sqs, url: string) =>
   async (batch: readonly Fields[]): Promise<readonly (Error | undefined)[]> => {
@@ -69,7 +69,10 @@ export const sqsSender = (fifo: string, sqs: Sqs = openSqs()): Queue["send"] => 
   };
 };
 
-/** Delays are cut to SQS's 900 s: the record's `wakeAt` is the truth, and a resync re-arms what is further away. */
+/**
+ * Opens the queue. Delays are cut to SQS's 900 s: `wakeAt` in the record is authoritative, and a resync sends later
+ * timers.
+ */
 export const sqsQueue = (queues: SqsQueues, sqs: Sqs = openSqs()): Queue => {
   const later = openBatches(post(sqs, queues.delay));
   return {

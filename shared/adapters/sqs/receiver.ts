@@ -1,4 +1,4 @@
-/** The receiving side of SQS, for forms that poll by themselves: receive, acknowledge, give back. */
+/** The receiving side of SQS, for deployments that poll: receive, acknowledge, give back. */
 import { openSqs, type Sqs } from "./client.ts";
 
 /** One delivery of a message. */
@@ -8,16 +8,16 @@ export type Received = {
   /** Undefined on a standard queue. */
   readonly group: string | undefined;
   readonly body: string;
-  /** How often it was delivered, this time included. */
+  /** The number of deliveries of the message, this one included. */
   readonly received: number;
 };
 
 export type Receiver = {
-  /** At most a batch, waiting for the first of them up to `waitMs`. */
+  /** Returns at most one batch; waits up to `waitMs` for its first message. */
   receive(waitMs: number): Promise<readonly Received[]>;
-  /** They are done. A receipt that is over does no harm. */
+  /** Removes the messages. An expired receipt does no harm. */
   acknowledge(messages: readonly Received[]): Promise<void>;
-  /** They come back after `delayMs`; their groups stay locked until then. */
+  /** Returns the messages after `delayMs`; their groups stay locked until then. */
   giveBack(messages: readonly Received[], delayMs: number): Promise<void>;
 };
 

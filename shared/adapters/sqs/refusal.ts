@@ -1,4 +1,4 @@
-/** What SQS says when it does not do as asked, as one line that names the queue and what to change. */
+/** Converts errors of SQS into one line that names the queue and what to change. */
 import { ApiError } from "../../core/errors.ts";
 
 type Meaning = { readonly reason: string; readonly text: (what: string) => string };
@@ -19,7 +19,7 @@ const unknown: Meaning = {
 const throttled: Meaning = { reason: "QueueThrottled", text: () => "too many requests for it" };
 const tooLarge: Meaning = { reason: "QueueRefused", text: () => "the message is larger than the queue takes" };
 
-/** By the error's name, whichever of its two protocols SQS is spoken to in. */
+/** By the error's name in either of SQS's two protocols. */
 const meanings: Readonly<Record<string, Meaning>> = {
   QueueDoesNotExist: missing,
   "AWS.SimpleQueueService.NonExistentQueue": missing,
@@ -48,14 +48,14 @@ const nameAndText = (cause: unknown): { readonly name: string; readonly text: st
   return { name: cause.name, text: firstLine(cause.message) || code || cause.name };
 };
 
-/** A FIFO queue was spoken to as a standard one, or the other way round. */
+/** True if a FIFO queue was used as a standard queue, or the other way round. */
 const isOtherKind = (text: string): boolean => /MessageGroupId|MessageDeduplicationId|FIFO queue/i.test(text);
 
-/** Asked under the name of another region than the one it is in. */
+/** True if the request was signed for another region than the queue's. */
 const isElsewhere = (text: string): boolean =>
   /scoped to a valid region|specified queue does not exist.*region/i.test(text);
 
-/** The error to throw. `what` is the SQS action. Nothing of a message is in it. */
+/** Returns the error to throw. `what` is the SQS action. The error contains nothing of a message. */
 export const refusalOf = (what: string, queue: string, cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause;
   const { name, text } = nameAndText(cause);

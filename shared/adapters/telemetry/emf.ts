@@ -1,10 +1,16 @@
-/** Figures of a function as lines that CloudWatch turns into metrics (embedded metric format): no request, no library. */
+/**
+ * Writes a function's metrics as lines that CloudWatch turns into metrics (embedded metric format): without a request
+ * or a library.
+ */
 import type { Meter, MetricSample } from "../../core/metric.ts";
 
-/** Values of one name that a document may have. */
+/** The most values of one name in a document. */
 const mostValues = 100;
 
-/** A name may stand once in a document: what is counted twice is summed, what is observed twice are two values. */
+/**
+ * Merges the samples of each name, which may occur only once in a document: counts are summed, observations become a
+ * list.
+ */
 const gathered = (measures: readonly MetricSample[]): ReadonlyMap<string, number | readonly number[]> => {
   const byName = Map.groupBy(measures, ({ name }) => name);
   return new Map(
@@ -24,7 +30,7 @@ const units = [
 
 const unitOf = (name: string): string => units.find(([form]) => form.test(name))?.[1] ?? "Count";
 
-/** As many documents as the values need. */
+/** Splits the samples into as many documents as their values need. */
 const parted = (measures: readonly MetricSample[]): readonly (readonly MetricSample[])[] => {
   const parts: MetricSample[][] = [[]];
   const told = new Map<string, number>();
@@ -37,7 +43,7 @@ const parted = (measures: readonly MetricSample[]): readonly (readonly MetricSam
   return parts;
 };
 
-/** One line per object that figures are of; `now` in epoch ms. */
+/** Returns one line per namespace, and more if a name has too many values; `now` in epoch ms. */
 export const emfLines = (measures: readonly MetricSample[], now: number): readonly string[] => {
   const groups = Map.groupBy(measures, ({ of }) => of["namespace"] ?? "");
   const documents = [...groups].flatMap(([namespace, all]) => parted(all).map((own) => [namespace, own] as const));

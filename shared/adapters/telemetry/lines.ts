@@ -1,4 +1,4 @@
-/** Structured lines of a function: one JSON object a line on standard output, where the platform collects them. */
+/** The log of a function: one JSON object a line on standard output, which the platform collects. */
 import { visible } from "../../core/line.ts";
 import type { Report } from "../../engine/ports.ts";
 
@@ -8,7 +8,7 @@ export const lineReport =
   (level: keyof typeof ranks): Report =>
   (at, message, fields) => {
     if (ranks[at] < ranks[level]) return;
-    // A line's own words stay its message; those of what it tells of are why.
+    // The line has a `message` already; a field of the same name becomes `why`.
     const { message: why, ...others } = fields ?? {};
     console.log(visible(JSON.stringify({ level: at, message, ...others, ...(why === undefined ? {} : { why }) })));
   };

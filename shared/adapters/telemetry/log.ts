@@ -1,9 +1,9 @@
-/** Structured lines of a process, through pino. Functions write plain JSON lines instead, to keep their bundle small. */
+/** The log of a process, through pino. Functions write plain JSON lines instead, to keep their bundle small. */
 import pino from "pino";
 import { visible } from "../../core/line.ts";
 import type { Report } from "../../engine/ports.ts";
 
-/** Reports to standard error, one JSON object a line, so that standard output stays a command's own. */
+/** Returns a report to standard error, one JSON object a line; standard output is left to the command. */
 export const pinoReport = (level: string): Report => {
   const words = { formatters: { level: (label: string) => ({ level: label }) } };
   const errors = pino.destination(2);

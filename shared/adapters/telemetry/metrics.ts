@@ -1,11 +1,11 @@
-/** Figures as Prometheus reads them, kept by prom-client; every one is there from the beginning, at 0. */
+/** Metrics for Prometheus, kept by prom-client; counters and gauges exist from the beginning, at 0. */
 import { Counter, Gauge, Histogram, Registry, Summary } from "prom-client";
 import type { Figure, Labels, Meter, MetricSample } from "../../core/metric.ts";
 
-/** A figure, the labels that tell it apart, and what stands before its name. */
+/** A metric, its labels, and the prefix of its name. */
 export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };
 
-/** As upstream: everything that Prometheus does not take becomes an underscore. */
+/** Returns a valid name, as upstream: characters that Prometheus does not accept become underscores. */
 export const validName = (prefix: string, name: string): string => {
   const whole = prefix === "" ? name : `${prefix}_${name}`;
   return whole.replaceAll(/[^a-zA-Z0-9_]/g, "_").replace(/^(?=\d)/, "_");
@@ -40,18 +40,18 @@ const opened = ({ figure, labels, prefix }: Family, registry: Registry): Kept =>
   }
 };
 
-/** A label that an application has not is Unknown, as upstream. */
+/** Returns the values of the labels; a label that an application lacks is Unknown, as upstream. */
 const valuesOf = (labels: readonly string[], of: Labels): Record<string, string> =>
   Object.fromEntries(labels.map((label) => [validName("", label), of[label] ?? "Unknown"]));
 
 export type Metrics = {
   readonly meter: Meter;
-  /** The gauges are what `standing` says now; everything else is what was told. */
+  /** Renders all metrics. Gauges, and counters of existing objects, are set from `standing`; all others accumulate. */
   render(standing: readonly MetricSample[]): Promise<string>;
   readonly contentType: string;
 };
 
-/** Counters and gauges begin at 0; a distribution begins when there is something in it. */
+/** Sets counters and gauges to 0; a distribution appears with its first value. */
 const zeroed = (kept: Kept, { figure: { kind } }: Family): void => {
   if (kind === "counter" || kind === "gauge") kept.add(valuesOf(kept.labels, {}), 0);
 };

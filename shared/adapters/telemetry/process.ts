@@ -1,6 +1,6 @@
 /**
- * Figures of the process itself, kept by prom-client under the names that every exporter uses: `process_*` and `nodejs_*`.
- * Upstream's operators are Go programs, and dashboards read `go_goroutines` of them; the nearest figure of Node stands in.
+ * Metrics of the process itself, kept by prom-client under the usual names `process_*` and `nodejs_*`. The upstream
+ * operators are Go programs whose dashboards read `go_goroutines`; the closest metric of Node.js replaces it.
  */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 

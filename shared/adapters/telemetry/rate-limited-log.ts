@@ -1,20 +1,22 @@
-/** Keeps a log readable while something stays broken: what is repeated is not, and of many alike a few are told. */
+/**
+ * Keeps a log readable during a lasting fault: repeated warnings, and more than a few similar ones, go to level debug.
+ */
 import type { Report } from "../../engine/ports.ts";
 
-/** How long a warning stands before it is given again. */
+/** Time in which a repeated warning is not shown again, ms. */
 const windowMs = 600_000;
-/** So many of a sort are given at a time: they differ in their objects, and have their cause in common. */
+/** Warnings of one sort that are shown in that time: they differ in their objects and have the same cause. */
 const mostOfSort = 10;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Figures differ from one time to the next, what they are about does not. */
+/** Returns the text that identifies a warning, without its numeric fields. */
 const gistOf = (message: string, fields: Fields): string =>
   JSON.stringify([message, Object.entries(fields).filter(([, value]) => typeof value !== "number")]);
 
 const sortOf = (message: string, { reason }: Fields): string => JSON.stringify([message, reason]);
 
-/** Different warnings by when they were given first; what is older than the window is forgotten. */
+/** The warnings of one sort, with the time of their first showing; older ones than the window are removed. */
 type Sort = { readonly given: Map<string, number>; silencedAt: number };
 
 type Verdict = "give" | "hold" | "give no more";
@@ -34,7 +36,7 @@ const judge = (sort: Sort, gist: string, time: number): Verdict => {
   return "give no more";
 };
 
-/** Warnings and errors that are repeated within ten minutes, or are too many of a sort, are told at level debug only. */
+/** Reports warnings and errors at level debug if they repeat within ten minutes or exceed the number of their sort. */
 export const calm = (report: Report, now: () => number): Report => {
   const sorts = new Map<string, Sort>();
   const verdictOn = (message: string, fields: Fields): Verdict => {

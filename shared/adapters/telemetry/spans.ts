@@ -1,6 +1,6 @@
 /**
- * Spans of OpenTelemetry, where somebody has set it up in this process: then its API has left its mark on the global
- * object. Otherwise nothing of it is looked for; it is a peer that may be absent, and no part of a bundle.
+ * Spans of OpenTelemetry, if it is set up in this process: its API then has a mark on the global object. Otherwise the
+ * API is not loaded; it is an optional peer and not part of a bundle.
  */
 import { createRequire } from "node:module";
 import type { SpanContext } from "@opentelemetry/api";
@@ -10,12 +10,12 @@ type Api = typeof import("@opentelemetry/api");
 
 export type Span = {
   readonly name: string;
-  /** W3C trace context of what it belongs to; absent: whatever is active, or nothing. */
+  /** W3C trace context of the parent; absent: the active one, or none. */
   readonly parent: string | undefined;
   readonly of?: Readonly<Record<string, string>>;
 };
 
-/** Runs work as a span, and tells it the trace context that is in force there. */
+/** Runs work as a span, and passes it the trace context of that span. */
 export type Spans = <T>(span: Span, work: (here: string | undefined) => Promise<T>) => Promise<T>;
 
 const mark = Symbol.for("opentelemetry.js.api.1");
@@ -28,7 +28,7 @@ const remote = (trace: string): SpanContext => {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
 };
 
-/** The context to begin in: what is active here if that is the parent, or the parent from elsewhere. */
+/** Returns the context to begin in: the active one if it is the parent, or the remote parent's. */
 const contextOf = ({ context, trace }: Api, parent: string | undefined) => {
   const active = context.active();
   const there = trace.getSpanContext(active);
@@ -36,7 +36,7 @@ const contextOf = ({ context, trace }: Api, parent: string | undefined) => {
   return trace.setSpanContext(active, remote(parent));
 };
 
-/** Spans through this API. */
+/** Returns spans that use this API. */
 const spansOf = (api: Api): Spans => {
   const tracer = api.trace.getTracer("rekindle");
   return async ({ name, parent, of = {} }, work) => {
@@ -55,11 +55,11 @@ const spansOf = (api: Api): Spans => {
   };
 };
 
-/** Undefined where nobody has set OpenTelemetry up before this is called. */
+/** Returns spans; undefined if OpenTelemetry was not set up before this call. */
 export const openSpans = (): Spans | undefined => {
   if (!(mark in globalThis)) return undefined;
   try {
-    // Not an import: Lambda's layers are found by the way that only `require` goes.
+    // Not an import: only `require` finds the packages in Lambda's layers.
     const api: Api = createRequire(import.meta.url)("@opentelemetry/api");
     return spansOf(api);
   } catch {

@@ -1,6 +1,6 @@
 /**
- * Follows an event through processes: what a step reports, sends and asks of the API server carries the trace of the
- * message that called for it, and where OpenTelemetry is set up each part is a span.
+ * Follows an event through processes: the logs, messages and API requests of a step carry the trace of its message, and
+ * if OpenTelemetry is set up each part is a span.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
@@ -14,25 +14,25 @@ type Named = { readonly parent?: string | undefined; readonly of?: Readonly<Reco
 type Ports = { readonly cluster: Cluster; readonly checkpoints: Checkpoints };
 
 export type Trail = {
-  /** Runs work as a part of this name: of the trace given, or of the one that is in force. */
+  /** Runs work as a part of this name, in the given trace or the present one. */
   part<T>(name: string, work: () => Promise<T>, named?: Named): Promise<T>;
-  /** Runs what a message calls for. */
+  /** Runs the work of a message in its trace. */
   within<T>(message: Message, work: () => Promise<T>): Promise<T>;
-  /** Each line has the id of the trace in force. */
+  /** Adds the id of the present trace to each line. */
   readonly report: Report;
-  /** Each message has the trace in force, or its own, or begins one; each send is a line. */
+  /** Adds a trace to each message: the present one, its own, or a new one; logs each send. */
   queue(queue: Queue): Queue;
-  /** Each request says which trace it belongs to, also to the server's audit log. */
+  /** Adds the present trace to each request, also for the server's audit log. */
   transport(transport: Transport): Transport;
-  /** The same, each call a span. */
+  /** Returns the same ports, each call a span. */
   ports<P extends Ports>(ports: P): P;
 };
 
 type Settings = {
   readonly report: Report;
-  /** At which level sends are told. */
+  /** The level at which sends are logged. */
   readonly level: "debug" | "info";
-  /** Absent: those of this process. */
+  /** Absent: the spans of this process. */
   readonly spans?: Spans | undefined;
 };
 
@@ -55,7 +55,7 @@ const checkpointsWith = (part: Part, checkpoints: Checkpoints): Checkpoints => (
   remove: (key, version) => part("save", () => checkpoints.remove(key, version)),
 });
 
-/** A request's own id in the server's audit log begins with the trace's. */
+/** Returns an id for a request in the server's audit log; it begins with the trace id. */
 const requestId = (trace: string): string => `${idOf(trace)}-${randomBytes(6).toString("hex")}`;
 
 export const openTrail = ({ report: plain, level, spans = openSpans() }: Settings): Trail => {

@@ -65,7 +65,7 @@ export const noticeKey = (cluster: string, kind: string, node: string): Key => (
 export const noticedKind = ({ kind }: Key): string | undefined =>
   kind.startsWith(ofNotices) ? kind.slice(ofNotices.length) : undefined;
 
-/** Hex digest of any parts; the separator cannot stand in a Kubernetes name. */
+/** Hex digest of any parts; the separator cannot occur in a Kubernetes name. */
 export const digest = (...parts: readonly string[]): string => hash("sha256", parts.join("|"));
 
 /** Returns the message group of a key: a hash, because a key may be longer than the 128 characters that SQS takes. */

@@ -149,7 +149,7 @@ export type Safety = {
 
 /** The answer of a decision: the memory to save, effects in stages, the status, and what comes next. */
 export type Plan<Memory> = {
-  /** What cannot be observed again. Saved before any effect when it differs from what is stored, or when `fenced`. */
+  /** The state that cannot be observed again. Saved before any effect if it differs from the record, or if `fenced`. */
   readonly memory: Memory;
   /** Effects within a stage run in parallel; the next stage begins when all of them are done. */
   readonly stages: readonly (readonly Effect[])[];

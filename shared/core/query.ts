@@ -46,7 +46,7 @@ export type Query =
       readonly mostBytes?: number;
     };
 
-/** Why a probe has no answer. `notFound` is the pod's own 404, `notJson` an answer of another type. */
+/** The reason why a probe has no answer. `notFound` is the pod's own 404, `notJson` an answer of another type. */
 export type ProbeFailure = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
 
 /** A read of objects: a recovery may ask it, and a watch may answer it. */

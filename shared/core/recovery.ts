@@ -35,7 +35,7 @@ export type OwnedObjects = {
 export type Remains = {
   readonly key: Key;
   readonly object: Stored;
-  /** What the queries of `ownedObjects` found, in their order. */
+  /** The results of the queries of `ownedObjects`, in their order. */
   readonly found: readonly (readonly Stored[])[];
   readonly now: number;
   /** The memory as it was stored, valid or not; undefined if there is none. */

@@ -19,7 +19,7 @@ import { until } from "../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
-/** How long a record outlives its object for updates that no listener acknowledges, ms. */
+/** The time for which a record outlives its object for updates that no listener acknowledges, ms. */
 const longestLingerMs = 3_600_000;
 
 /** Drops acknowledged updates. The position of delivery is read only when the outbox is more than half full. */
@@ -84,7 +84,7 @@ const post = async ({ world }: StepContext, message: Message, id: string, ms?: n
 
 /** The deduplication window of the queue, ms; a resync finds older updates. */
 const rememberedMs = 300_000;
-/** The earliest age at which a message may come back because the step that had it died, ms. */
+/** The earliest age of an update at which the message of a dead step can return, ms. */
 const soonestAgainMs = 60_000;
 
 /**

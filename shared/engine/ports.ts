@@ -8,7 +8,7 @@ import type { Outbox, Position } from "../core/outbox.ts";
 import type { ProbeResult, Query } from "../core/query.ts";
 import type { PastRun, Returning } from "../core/recovery.ts";
 
-/** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
+/** An answer, and the API server's clock at that time (`Date` header), epoch ms. */
 export type Answer<T> = { readonly value: T; readonly date: number };
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -34,13 +34,13 @@ type Settings = {
   readonly now: () => number;
   /** Monotonic, ms. */
   readonly clock: () => number;
-  /** Runs work after the event loop has served what waits for it. */
+  /** Runs work after the event loop has served its pending events. */
   readonly later: (work: () => void) => void;
   /** The time that decisions run before the event loop is served, ms; absent: 5. */
   readonly sliceMs?: number;
 };
 
-/** A tenth of what a liveness probe would notice, with the longest usual decision behind it. */
+/** With the longest usual decision after it, this is a tenth of the delay that a liveness probe would notice. */
 const usualSliceMs = 5;
 
 const firstWaitMs = 10_000;

@@ -21,7 +21,7 @@ const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind
 /** Removes `fresh`: a retried message may have reached a save. */
 const known = ({ fresh: _, ...message }: Message): Message => message;
 
-/** Rounds a poll up to a common instant of its key, so that many steps in a row set one timer together. */
+/** Rounds a poll up to a multiple of `pollMs`, so that many steps of one key in a row set one timer. */
 const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
 
 /**

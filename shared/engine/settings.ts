@@ -22,7 +22,7 @@ export const timing: Timing = { fenceMs: 10_000, requestTimeoutMs: 5_000, stepMs
  */
 export const settledMs = (timing: Timing): number => timing.fenceMs + timing.requestTimeoutMs + 1_000;
 
-/** Fence of small creations, counted from their step's first read, ms; a step that is slower decides again. */
+/** Fence of plans with few creations, counted from their step's first read, ms; a step that is slower decides again. */
 const createWithinMs = 4_000;
 
 /** Returns the fence for plans that ask for an early one (`createWithinMs`), and the settle time that belongs to it. */
@@ -41,7 +41,7 @@ export const decisionBudgetMs = { host: 750, function: 10_000 } as const;
 export type RecoverySettings = {
   /** True: a record that cannot be used stops its key. False: the fields that parse are kept. */
   readonly strict: boolean;
-  /** How the settings of a record may differ from the deployment's: not at all, only by growing, or in any way. */
+  /** The permitted differences between a record's settings and the deployment's: none, growth only, or any. */
   readonly policy: "equal" | "additive" | "any";
   /** Length of the recovery window, unless the object sets its own. */
   readonly returnMs: number;

@@ -110,8 +110,8 @@ const isLate = (run: StepContext, plan: Plan<unknown>): boolean => {
 };
 
 /**
- * Ends a step that lost a race. If an assumption or a cached read was wrong, nothing was touched, and the step reads
- * live.
+ * Handles a lost race: takes the step again on live reads if an assumption or a cached read may be wrong (nothing was
+ * touched), and requeues the key otherwise.
  */
 const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =>
   mayBeWrong(run, held) ? takeStep(run, "live") : requeueAfterRace(run);

@@ -8,7 +8,7 @@ import { unlessAborted } from "./pause.ts";
 
 /** Seconds after which the server ends a watch; jitter keeps many watches from ending at once. */
 const watchSeconds = 300;
-/** Longer than the minute between bookmarks. */
+/** Silence after which a watch is closed, ms; longer than the minute between bookmarks. */
 const stallMs = 80_000;
 
 /** Handles an event that ends the watch. Events may have been missed, so the cursor is cleared and a list follows. */

@@ -60,7 +60,7 @@ const signatureOf = (signing: Signing, { method, query, headers, body }: Canonic
 export type Presigning = Signing & {
   readonly host: string;
   readonly query: Fields;
-  /** Beside `host`; lower case. */
+  /** Signed headers besides `host`; lower case. */
   readonly headers: Fields;
   readonly expiresS: number;
 };

@@ -26,7 +26,7 @@ export type EmbeddedQueue = Queue & {
   dead(): readonly Message[];
   /** The number of messages that wait or are in flight, and of delayed ones. */
   depth(): { readonly ready: number; readonly delayed: number };
-  /** Called whenever something may have become ready. */
+  /** Registers a listener, which is called whenever a message may have become ready. */
   onReady(listener: () => void): void;
 };
 

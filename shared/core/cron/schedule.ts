@@ -1,6 +1,6 @@
 /**
  * Cron schedules as robfig/cron v3's ParseStandard reads them, which both operator families use: five fields, `@every`,
- * descriptors, `CRON_TZ=` and `TZ=`. A time that the clocks skip is not made up for; one that they show twice comes twice.
+ * descriptors, `CRON_TZ=` and `TZ=`. A local time that a clock change skips is left out; one that occurs twice counts twice.
  */
 import { type Field, type FieldName, fieldOf } from "./fields.ts";
 import { type Zone, zoneOf } from "./zone.ts";

@@ -28,8 +28,8 @@ type Call = Omit<StepContext, "observation" | "looked">;
 export type ReadMode = "live" | "presuming" | "recalling";
 
 /**
- * Returns how a step begins. The cache answers only messages that came from the watch; other messages ask for live
- * reads. Shadow mode reads live, because it saves nothing and would never find an error.
+ * Returns how a step begins. The cache answers only messages that are marked `watched`; others ask for live reads.
+ * Shadow mode reads live, because it saves nothing and would never find an error.
  */
 export const readModeOf = ({ world, message }: Call): ReadMode => {
   if (world.shadow !== undefined) return "live";

@@ -11,7 +11,7 @@ export const madeWith = ({ fenceMs, requestTimeoutMs }: Timing): Made => ({ fenc
 
 type Value = Made[string] | undefined;
 
-/** True if the value may change so under `additive`. A value that one of the two lacks may have been anything. */
+/** True if the value may change so under `additive`. A value that only one of the two has passes. */
 const grows = (was: Value, is: Value): boolean => {
   if (typeof was === "number" && typeof is === "number") return is >= was;
   if (typeof was === "boolean" && typeof is === "boolean") return is || !was;

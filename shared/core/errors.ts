@@ -6,7 +6,10 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   /** HTTP status, or 0 when there was no answer: timeout or reset, the effect may have happened. */
   readonly status: number;
-  /** Kubernetes' machine-readable reason: Conflict, AlreadyExists, Invalid, Forbidden, Expired, … or Timeout, Unreachable. */
+  /**
+   * Kubernetes' machine-readable reason: Conflict, AlreadyExists, Invalid, Forbidden, Expired, … or Timeout,
+   * Unreachable.
+   */
   readonly reason: string;
   /** The wait that the server asked for, ms. */
   readonly retryAfterMs: number | undefined;

@@ -23,7 +23,10 @@ export type Sent =
   | { readonly did: "failed"; readonly error: string }
   | { readonly did: "refused"; readonly error: string };
 
-/** Sends one update and waits for its acknowledgement, 2 s at most. `now` by the API server's clock, epoch ms. Never throws. */
+/**
+ * Sends one update and waits for its acknowledgement, 2 s at most. `now` by the API server's clock, epoch ms. Never
+ * throws.
+ */
 export type Sink = (to: string, parcel: Parcel, now: number) => Promise<Sent>;
 
 /** Annotation on an object or its namespace: the listener for its status updates. */

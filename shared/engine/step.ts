@@ -2,7 +2,7 @@
  * One step of one key: read, decide, save, apply, write the status, requeue. Any process may take it and may die at any
  * point of it.
  *
- * R1. What cannot be observed again is saved before it is acted on.
+ * R1. State that cannot be observed again is saved before a step acts on it.
  * R2. After a death, the next step reads and decides again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */

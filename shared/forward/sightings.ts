@@ -31,7 +31,7 @@ export type Sightings = {
   save(seen: Sighting): Promise<void>;
 };
 
-/** A record that was not renewed for this long, ms, is outdated: no function looks any more. */
+/** A record that was not renewed for this long, ms, is outdated: no function renews it. */
 export const trustedMs = 7_200_000;
 const renewedMs = 3_600_000;
 

@@ -1,6 +1,7 @@
 /**
  * Cron schedules as robfig/cron v3's ParseStandard reads them, which both operator families use: five fields, `@every`,
- * descriptors, `CRON_TZ=` and `TZ=`. A local time that a clock change skips is left out; one that occurs twice counts twice.
+ * descriptors, `CRON_TZ=` and `TZ=`. A local time that a clock change skips is left out; one that occurs twice counts
+ * twice.
  */
 import { type Field, type FieldName, fieldOf } from "./fields.ts";
 import { type Zone, zoneOf } from "./zone.ts";
@@ -128,7 +129,10 @@ const skip = (fields: Fields, wall: ReturnType<Zone>): number => {
   return fields.minute.allows.has(wall.minute) ? 0 : 1;
 };
 
-/** The first instant after `after` (epoch ms) that the schedule names; undefined when there is none within five years. */
+/**
+ * Returns the first instant after `after` (epoch ms) that the schedule names; undefined if none comes within five
+ * years.
+ */
 export const nextAfter = (schedule: Schedule, after: number): number | undefined => {
   if (schedule.is === "every") return Math.floor(after / 1_000) * 1_000 + schedule.everyMs;
   const { fields, zone } = schedule;

@@ -34,7 +34,7 @@ export type ApplyContext = {
 export type Done =
   | { readonly did: "done" }
   | { readonly did: "refused"; readonly refusal: Refusal }
-  /** An optional effect was skipped; the step reports it and goes on. */
+  /** An optional effect was skipped; the step goes on, and reports a skipped creation. */
   | { readonly did: "passed"; readonly trouble: Trouble }
   | { readonly did: "troubled"; readonly trouble: Trouble };
 

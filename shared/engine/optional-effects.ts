@@ -1,4 +1,4 @@
-/** Optional effects: one that cannot be applied is skipped and reported. */
+/** Optional effects: one that cannot be applied is skipped; a skipped creation is reported. */
 import { textOf } from "../core/key.ts";
 import type { Effect, Trouble } from "../core/plan.ts";
 import type { Done } from "./apply.ts";

@@ -33,7 +33,7 @@ const section = (command: Command, above: readonly string[]): readonly string[] 
     `${"#".repeat(words.length + 1)} rekindle ${words.join(" ")}`,
     "",
     command.description(),
-    ...(isGroup ? [] : ["", code(`rekindle ${[...above, help.commandUsage(command)].join(" ")}`)]),
+    ...(isGroup ? [] : ["", code(`rekindle ${help.commandUsage(command)}`)]),
     ...(entries.length === 0 || isGroup ? [] : ["", markdown(["argument or option", "meaning"], entries)]),
     ...(lines.length === 0 || isGroup ? [] : ["", "```text", ...lines.map((line) => `rekindle ${line}`), "```"]),
     "",

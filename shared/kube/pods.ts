@@ -61,8 +61,8 @@ export const isEnding = (object: Obj): boolean => object.metadata.deletionTimest
 
 /**
  * Returns when the deletion of an object was requested, epoch ms. A pod's deletionTimestamp is the end of its grace
- * period; the API server moves both together when the period is shortened, so their difference stays the time of the
- * request.
+ * period. With a grace period of 0 it is the time of the last request: a kubelet's removal of a pod moves it (measured
+ * on the API server: 15 s of grace from 08:01:35, removed at 08:01:36, then 0 s from 08:01:36).
  */
 export const deletionAskedAt = ({ metadata }: Obj): number | undefined => {
   const at = instantOf(metadata.deletionTimestamp);

@@ -90,12 +90,13 @@ const finalizersFor = (own: readonly string[], propagation: string | undefined):
 
 type Ending = { readonly grace: number; readonly finalizers: readonly string[] };
 
-/** A second deletion can only shorten the first one's grace. */
+/** A second deletion can only shorten the first one's grace; one without grace takes effect at its own time. */
 const deadline = (server: Server, { metadata }: Item, grace: number): { at: string; grace: number } => {
   const began = metadata.deletionTimestamp;
   const before = metadata.deletionGracePeriodSeconds ?? 0;
   if (began === undefined) return { at: stamp(server.clock.now() + grace * 1000), grace };
   if (grace >= before) return { at: began, grace: before };
+  if (grace === 0) return { at: stamp(server.clock.now()), grace };
   return { at: stamp(Date.parse(began) - (before - grace) * 1000), grace };
 };
 

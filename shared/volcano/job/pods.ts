@@ -112,15 +112,19 @@ export const finishedAtOf = (member: Member): string =>
     .sort()
     .at(-1) ?? "";
 
+/** A kubelet removes a pod under deletion within this time of the end of its containers, ms; usually within seconds. */
+const removalMs = 60_000;
+
 /**
  * True if the pod succeeded before its deletion was requested. A grace period above 0 says that the deletion came
- * first: the API server gives a pod in a terminal phase none. With a grace period of 0 the times decide, in whole
- * seconds. In the same second the deletion counts as first, because work done twice is better than work never done.
+ * first: the API server gives a pod in a terminal phase none. With a grace period of 0 the times decide. They are those
+ * of the last deletion, which may be the kubelet's own after the containers ended. A pod that ended shortly before it
+ * counts as deleted first, because work done twice is better than work never done.
  */
 const endedFirst = (member: Member): boolean => {
   const { deletionGracePeriodSeconds: grace = 0 } = member.pod.metadata;
   const [finished, asked] = [instantOf(finishedAtOf(member)), deletionAskedAt(member.pod)];
-  return grace === 0 && finished !== undefined && asked !== undefined && finished < asked;
+  return grace === 0 && finished !== undefined && asked !== undefined && finished + removalMs < asked;
 };
 
 /**

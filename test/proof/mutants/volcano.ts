@@ -241,6 +241,15 @@ export const volcanoMutants: readonly Mutant[] = [
     fault: "crash-.*",
   },
   {
+    name: "removal-taken-for-request",
+    promise:
+      "a pod that ended shortly before its kubelet removed it is not taken for one that was done before its deletion",
+    file: `${job}/pods.ts`,
+    find: "finished + removalMs < asked",
+    replace: "finished < asked",
+    tests: ["test/unit/volcano/job/evicted.test.ts"],
+  },
+  {
     name: "job-leaving-forgotten",
     promise: "a pod that was seen on its way out before it ended is not done, whatever its node's clock says",
     file: `${job}/pods.ts`,

@@ -129,11 +129,11 @@ const notFound: Exit = { code: 137, reason: "ContainerStatusUnknown" };
  * Gives a deleted pod its terminal phase and removes it after that, as kubelets do since 1.27: Succeeded if its
  * processes ended with 0, Failed where they never ran. As kubelet status_manager.go, TerminatePod.
  */
-const stop = ({ server }: Kubelets, pod: Item, task: Task): void => {
+const stop = ({ server, scriptOf }: Kubelets, pod: Item, task: Task): void => {
   if (pod.metadata.deletionTimestamp === undefined) return;
   const exit = isUp(pod) ? { code: numberAt(task, "code") ?? sigterm } : notFound;
   const last = isOver(pod) ? pod : rewrite(server, "pods", pod, ended(pod, server.clock.now(), exit, true));
-  later(server, removeMs, about("kubelet.remove", last));
+  later(server, scriptOf(pod).removeMs ?? removeMs, about("kubelet.remove", last));
 };
 
 /** Removes the pod, after the kubelet's cleanup. */

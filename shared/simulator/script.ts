@@ -16,6 +16,8 @@ export type PodScript = {
   readonly stopMs?: number;
   /** The exit code after SIGTERM; absent: 143. A server that ends gracefully exits with 0. */
   readonly stopCode?: number;
+  /** From the terminal phase of a deleted pod to its removal by the kubelet, ms; absent: 200. */
+  readonly removeMs?: number;
   readonly log?: string;
   /** Of an executor: the time of the one task that it works on from its start, as its driver reports. */
   readonly busyMs?: number;

@@ -14,10 +14,11 @@ const finalizers = (
   value: readonly string[] | null,
   says: string,
   when: UserAction["when"],
+  afterMs = value === null ? 5_000 : 200,
 ): UserAction => ({
   says,
   when,
-  afterMs: value === null ? 5_000 : 200,
+  afterMs,
   do: {
     type: "write",
     method: "PATCH",
@@ -68,6 +69,20 @@ export const gracefully: readonly Scenario[] = [
       finalizers("worker-1", ["example.com/held"], "a controller holds the pod", runningIs(3)),
       remove("worker-1", runningIs(3)),
       finalizers("worker-1", null, "the controller lets it go", podIs("worker-1", "Succeeded")),
+    ],
+    ends: "Completed",
+    also: ["host-crash-after"],
+  }),
+  job({
+    name: "job-drained-removed-late",
+    what: "a drained server ends with 0 and its kubelet removes it seconds later; a finalizer holds the pod for minutes",
+    spec: { minAvailable: 1, tasks: [master, { ...workers, policies: [policy("TaskCompleted", "CompleteJob")] }] },
+    scripts: { "*": [{ stopCode: 0, stopMs: 2_000, removeMs: 4_000 }] },
+    lives: living({ "*": [slowly] }),
+    userActions: [
+      finalizers("worker-1", ["example.com/held"], "a controller holds the pod", runningIs(3)),
+      remove("worker-1", runningIs(3)),
+      finalizers("worker-1", null, "the controller lets it go", podIs("worker-1", "Succeeded"), 150_000),
     ],
     ends: "Completed",
     also: ["host-crash-after"],

@@ -41,8 +41,12 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** Two of the cluster's own bindings allow the same paths; the real server names either of them first. */
 const viewer = /system:public-info-viewer/g;
 
+/** Sorts the rules that an authorizer could not resolve: the real server lists them in the order of a Go map. */
+const sortedRules = (list: string): string => `RBAC: [${list.split(", ").sort().join(", ")}]`;
+
 const normalText = (text: string): string =>
   text
+    .replace(/RBAC: \[([^\]]*)\]/g, (_, list: string) => sortedRules(list))
     .replace(viewer, "system:discovery")
     .replace(uuid, "<uid>")
     .replace(/(\\"resourceVersion\\":\\")\d+/g, "$1<rv>")

@@ -1,6 +1,6 @@
 /**
  * Queue batch → status updates: at most one delivery per key, and only the messages of failed keys come back. Run by
- * itself, it polls the queue.
+ * itself, it polls the queue, or serves the calls of a dispatcher.
  */
 
 import { once } from "../shared/deployments/common/once.ts";
@@ -8,12 +8,10 @@ import { type Deliver, openDeliver } from "../shared/deployments/deliver/functio
 
 const wiring = once(() => openDeliver(process.env));
 
-/** The Lambda handler of an SQS event source with partial batch responses. */
-export const handler: Deliver = async (event) => (await wiring())(event);
+/** The Lambda handler of an SQS event source with partial batch responses, or of a function URL. */
+export const handler: Deliver = async (event, context) => (await wiring())(event, context);
 
 if (import.meta.main) {
-  const { pollDeliveries } = await import("../shared/deployments/deliver/process.ts");
-  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { tellHealth } = await import("../shared/deployments/common/health.ts");
-  await Promise.all([tellHealth(settingsFor("deliver", process.env)), pollDeliveries(process.env)]);
+  const { takeDeliveries } = await import("../shared/deployments/deliver/process.ts");
+  await takeDeliveries(process.env);
 }

@@ -12,7 +12,7 @@ export const host = (args: readonly string[]): Promise<number> => {
   return runHost({
     args,
     env: process.env,
-    door: apiApp,
+    listener: apiApp,
     print: (line) => console.log(line),
     warn: (line) => console.error(line),
     isTerminal: process.stdout.isTTY,

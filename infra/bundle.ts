@@ -1,8 +1,10 @@
 /** Bundles the functions, and lists the modules that a bundle loads: at once, and only when it needs them. */
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import * as z from "zod";
+import { pageInside } from "./page.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -17,10 +19,6 @@ export const functionNames = (): readonly string[] =>
   globSync("functions/*.ts", { cwd: root })
     .map((file) => basename(file, ".ts"))
     .sort();
-
-/** CommonJS inside an ES module still asks for `require`. */
-const banner =
-  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
 /** Refuses a Node below the floor. Each function's file imports it first, so that it is evaluated before everything else. */
 const gate = `const [a, b] = process.versions.node.split(".").map(Number), [c, d] = "${floor}".split(".").map(Number);
@@ -44,6 +42,22 @@ const withoutJsonSchemas: Plugin = {
   },
 };
 
+/**
+ * Node's own modules by `process.getBuiltinModule`, in dependencies, too. An `import` of one makes a module with all its
+ * exports, and so reads every one of them: for node:http that loads the whole of undici.
+ */
+const builtinsAsTheyAre: Plugin = {
+  name: "builtins without their module namespaces",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(node:)?[a-z0-9_]+(\/[a-z0-9_]+)*$/ }, ({ path }) =>
+      isBuiltin(path) ? { path, namespace: "builtin" } : undefined,
+    );
+    onLoad({ filter: /^/, namespace: "builtin" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 /** The options of esbuild for all bundles. */
 export const bundleOptions = (names: readonly string[], outdir: string): BuildOptions => ({
   absWorkingDir: root,
@@ -62,8 +76,7 @@ export const bundleOptions = (names: readonly string[], outdir: string): BuildOp
   minify: true,
   metafile: true,
   legalComments: "none",
-  banner: { js: banner },
-  plugins: [withoutJsonSchemas],
+  plugins: [withoutJsonSchemas, builtinsAsTheyAre, pageInside],
   logLevel: "silent",
 });
 
@@ -102,7 +115,10 @@ export const bundle = async (write: boolean, names = functionNames(), outdir = "
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
   const files = new Map(outputFiles.map(({ path, contents }) => [relative(root, path), contents]));
   const built = gated({ meta: metafile, files }, names, outdir);
-  if (write) for (const [path, contents] of built.files) put(join(root, path), contents);
+  // A function's file comes after the chunks that it imports: a process that starts meanwhile finds them.
+  const isEntry = (path: string): boolean => names.includes(basename(path, ".mjs"));
+  const ordered = [...built.files].toSorted(([a], [b]) => Number(isEntry(a)) - Number(isEntry(b)));
+  if (write) for (const [path, contents] of ordered) put(join(root, path), contents);
   return built.meta;
 };
 

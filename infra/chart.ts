@@ -247,7 +247,7 @@ const schema = (): object => {
   return { $schema: "http://json-schema.org/draft-07/schema#", ...schemaOf(tree) };
 };
 
-const told = (): Readonly<Record<string, string>> => ({
+const unneededHints = (): Readonly<Record<string, string>> => ({
   ...unneededValues,
   ...Object.fromEntries(Object.entries(elsewhere).map(([path, other]) => [path, `here it is called ${other}`])),
 });
@@ -269,6 +269,6 @@ export const chartFiles = (version: string): readonly File[] => [
     }),
   },
   { path: `${folder}/values.schema.json`, text: `${JSON.stringify(schema(), null, 2)}\n` },
-  { path: `${folder}/files/unneeded.yaml`, text: yamlText(told()) },
+  { path: `${folder}/files/unneeded.yaml`, text: yamlText(unneededHints()) },
   ...Object.entries(objects).map(([name, made]) => ({ path: `${folder}/files/${name}.yaml`, text: yamlText(made) })),
 ];

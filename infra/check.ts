@@ -35,10 +35,16 @@ const linting = (name: string, { args, config, folders }: Linted, files: () => F
 };
 
 const types = ["-p", "tsconfig.json", "--incremental", "--tsBuildInfoFile", cached("types.json")];
+const pageTypes = ["-p", "shared/page/tsconfig.json", "--incremental", "--tsBuildInfoFile", cached("page-types.json")];
 const limited = ["functions", "infra", "shared"];
 
 const toolsFor = (files: () => Fingerprints): readonly Tool[] => [
   { name: "types", what: "tsc, strict", call: () => ({ args: [bin("typescript/bin/tsc"), ...types] }) },
+  {
+    name: "page types",
+    what: "tsc, strict: what runs in a browser",
+    call: () => ({ args: [bin("typescript/bin/tsc"), ...pageTypes] }),
+  },
   {
     name: "style",
     what: "biome: lint and format",

@@ -1,7 +1,7 @@
 /** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
 import * as z from "zod";
 import { ours } from "../shared/cli/installation/marks.ts";
-import type { Obj, Resource } from "../shared/core/object.ts";
+import type { Obj } from "../shared/core/object.ts";
 import { sparkApplications } from "../shared/spark/application/resource.ts";
 import { sparkConnects } from "../shared/spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../shared/spark/scheduled/resource.ts";
@@ -9,34 +9,10 @@ import { specSchema } from "../shared/spark/schema/application.ts";
 import { connectSpecSchema, connectStatusSchema } from "../shared/spark/schema/connect.ts";
 import { scheduledSpecSchema, scheduledStatusSchema } from "../shared/spark/schema/scheduled.ts";
 import { statusSchema } from "../shared/spark/schema/status.ts";
-import { type Limits, limited } from "./limits.ts";
+import type { Column, Definition } from "./definition.ts";
+import { limited } from "./limits.ts";
 import { structuralOf } from "./structural.ts";
 import { volcano } from "./volcano.ts";
-
-export type Column = {
-  readonly name: string;
-  readonly type: "string" | "boolean" | "date" | "integer";
-  readonly jsonPath: string;
-  readonly priority?: number;
-};
-
-export type Definition = {
-  readonly resource: Resource;
-  readonly singular: string;
-  readonly short: readonly string[];
-  readonly columns: readonly Column[];
-  /** Absent: its fields stand beside the metadata. */
-  readonly spec?: z.ZodType;
-  readonly fields?: Readonly<Record<string, z.ZodType>>;
-  readonly status?: z.ZodType;
-  /** Absent: namespaced. */
-  readonly scope?: "Cluster";
-  /** The status has no subresource: it is written with the rest of the object. */
-  readonly plainStatus?: true;
-  /** Further constraints of fields beside their types, by their path from the object. */
-  readonly limits?: Limits;
-  readonly annotations?: Readonly<Record<string, string>>;
-};
 
 const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 

@@ -10,7 +10,7 @@ import { yamlStream, yamlText } from "../shared/cli/yaml.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { type Family, families, familyOf } from "../shared/kube/families.ts";
 import { settingsMap } from "./settings-maps.ts";
-import { besideLambda, onKnative } from "./workloads.ts";
+import { besideLambda, onDispatch, onKnative } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
 
@@ -93,5 +93,6 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
     ...families.map((family) => ofFamily(image, crds, family)),
     { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
     { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
+    { folder: "overlays/dispatch", on: below, files: { "dispatch.yaml": onDispatch(place) } },
   ].flatMap(written);
 };

@@ -1,27 +1,30 @@
-/** Runs files of node:test, many in one process where possible; prints each file at its end, and failures at once. */
-import { fork } from "node:child_process";
-import { readFileSync } from "node:fs";
+/** Runs files of node:test in a few worker processes; prints each file at its end, and failures at once. */
+import { type ChildProcess, fork } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Tally } from "./tally.ts";
-import type { Lot, LotEnded, Told } from "./test-lot.ts";
+import type { Assignment, Cpu, FileEnded, TestEnded } from "./test-worker.ts";
 
 export type Failure = { readonly file: string; readonly name: string; readonly message: string };
-export type FileResult = Tally & { readonly file: string; readonly ms: number };
+export type FileResult = Tally & { readonly file: string; readonly ms: number; readonly cpu: Cpu };
 export type TestResult = {
   readonly tally: Tally;
   readonly files: readonly FileResult[];
   readonly failures: readonly Failure[];
 };
 
-const fileLine = ({ file, ms, passed, failed, skipped }: FileResult): string => {
+const seconds = (ms: number): string => (ms / 1000).toFixed(1).padStart(6);
+
+const fileLine = ({ file, ms, cpu, passed, failed, skipped }: FileResult): string => {
   const counts = `${passed} passed${failed > 0 ? `, ${failed} FAILED` : ""}${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-  return `${failed > 0 ? "✗" : "✓"} ${file.padEnd(48)} ${counts.padEnd(24)} ${(ms / 1000).toFixed(1).padStart(6)} s`;
+  const spent = `${seconds(ms)} s ${seconds(cpu.importMs + cpu.testsMs)} CPU-s`;
+  return `${failed > 0 ? "✗" : "✓"} ${file.padEnd(48)} ${counts.padEnd(24)} ${spent}`;
 };
 
 const none: Tally = { passed: 0, failed: 0, skipped: 0 };
 
-const plus = (tally: Tally, { outcome }: Told): Tally =>
+const plus = (tally: Tally, { outcome }: TestEnded): Tally =>
   outcome === "suite" ? tally : { ...tally, [outcome]: tally[outcome] + 1 };
 
 /** The results of a run. */
@@ -35,12 +38,9 @@ class Collector {
     console.log(`\n✗ ${file}: ${name}\n${message}\n`);
   }
 
-  /** Adds the files of a lot that has ended. */
-  add(results: readonly FileResult[]): void {
-    for (const result of results) {
-      this.files.push(result);
-      console.log(fileLine(result));
-    }
+  add(result: FileResult): void {
+    this.files.push(result);
+    console.log(fileLine(result));
   }
 
   tally(): Tally {
@@ -49,84 +49,82 @@ class Collector {
   }
 }
 
-const lotPath = join(import.meta.dirname, "test-lot.ts");
-/** Longest time, ms, that a lot may take without the end of a test. */
+const workerPath = join(import.meta.dirname, "test-worker.ts");
+/** Longest time, ms, that a file may take without the end of a test. */
 const longestMs = 300_000;
+/** Resident memory, bytes, above which a worker gets no further file. */
+const largest = 1_200_000_000;
 
-/** The results of one lot's files, collected as its tests end. */
-class LotResult {
-  readonly #lot: Lot;
-  readonly #files: Map<string, FileResult>;
-  readonly #collector: Collector;
+/** How a file ended in its worker. */
+type End = { readonly how: FileEnded } | { readonly died: string };
 
-  constructor(lot: Lot, collector: Collector) {
-    this.#lot = lot;
-    this.#files = new Map(lot.files.map((file) => [file, { file, ms: 0, ...none }]));
-    this.#collector = collector;
-  }
-
-  /** A test that a shared file defines counts for the only file of its lot, or for the file that defines it. */
-  hear(one: Told): void {
-    const { reasons } = this.#collector;
-    const [first = one.file, ...others] = this.#lot.files;
-    const file = others.length === 0 ? first : one.file;
-    const before = this.#files.get(file) ?? { file, ms: 0, ...none };
-    this.#files.set(file, { ...before, ...plus(before, one), ms: before.ms + (one.isOuter ? one.ms : 0) });
-    if (one.reason !== undefined) reasons.set(one.reason, (reasons.get(one.reason) ?? 0) + 1);
-    if (one.outcome === "failed") this.#collector.failed({ file, name: one.name, message: one.message ?? "" });
-  }
-
-  /** A process that failed although no test did, such as by an import that throws, counts as a failure. */
-  end(badly: string | undefined): void {
-    const [first] = this.#files.values();
-    const isKnown = [...this.#files.values()].some(({ failed }) => failed > 0);
-    if (badly !== undefined && first !== undefined && !isKnown) {
-      this.#files.set(first.file, { ...first, failed: 1 });
-      const message = `the process of ${this.#lot.files.join(", ")} ended with ${badly}`;
-      this.#collector.failed({ file: first.file, name: first.file, message });
-    }
-    this.#collector.add([...this.#files.values()]);
-  }
-}
-
-/** Runs one lot in a process of its own. */
-const play = (lot: Lot, collector: Collector): Promise<void> =>
-  new Promise((resolve) => {
-    const result = new LotResult(lot, collector);
-    const child = fork(lotPath, [JSON.stringify(lot)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+/** Gives a worker one file; each test that ends goes to `hear`. */
+const assign = (child: ChildProcess, assignment: Assignment, hear: (one: TestEnded) => void): Promise<End> =>
+  new Promise((done) => {
     const giveUp = (): void => void child.kill("SIGKILL");
     const timer = setTimeout(giveUp, longestMs);
-    let isWhole = false;
-    child.on("message", (one: Told | LotEnded) => {
-      timer.refresh();
-      if (one === "ended") isWhole = true;
-      else result.hear(one);
-    });
-    child.on("close", (code, signal) => {
+    const end = (result: End): void => {
       clearTimeout(timer);
-      const late = signal === "SIGKILL" ? ` (no test ended within ${longestMs / 1000} s)` : "";
-      const how = isWhole ? `${signal ?? code}${late}` : `${signal ?? code}${late} before its tests did`;
-      result.end(isWhole && code === 0 ? undefined : how);
-      resolve();
+      child.removeAllListeners();
+      done(result);
+    };
+    child.on("message", (message: TestEnded | FileEnded) => {
+      timer.refresh();
+      if ("ended" in message) end({ how: message });
+      else hear(message);
     });
+    child.on("error", (error) => end({ died: error.message }));
+    child.on("close", (code, signal) => {
+      const late = signal === "SIGKILL" ? ` (no test ended within ${longestMs / 1000} s)` : "";
+      end({ died: `${signal ?? code}${late}` });
+    });
+    child.send(assignment);
   });
 
-/** Rooms whose tests use nothing of the machine but time. */
-const sharing = /^test\/unit\/(core|engine|kube|spark|volcano)\//;
-/** Matches a file that may affect its process or the tests of other files: it runs alone. */
-const apart = /^(before|after)(Each)?\(|\bprocess\.(env|chdir|exitCode|on|argv)\b|\bmock\.|node:child_process/m;
-/** Number of files in one process: they share loaded and compiled modules. */
-const perLot = 24;
+/** The worker of a file that has ended; undefined where no other file may follow in it. */
+type Worker = ChildProcess | undefined;
 
-const isApart = (file: string): boolean => !sharing.test(file) || apart.test(readFileSync(file, "utf8"));
+/** Runs one file in the worker, or in a new one. */
+const play = async (worker: Worker, assignment: Assignment, collector: Collector): Promise<Worker> => {
+  const { file, names } = assignment;
+  const child =
+    worker?.connected === true ? worker : fork(workerPath, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const began = performance.now();
+  let tally = none;
+  const fail = (name: string, message: string): void => {
+    tally = { ...tally, failed: tally.failed + 1 };
+    collector.failed({ file, name, message });
+  };
+  const end = await assign(child, assignment, (one) => {
+    const { reasons } = collector;
+    tally = plus(tally, one);
+    if (one.reason !== undefined) reasons.set(one.reason, (reasons.get(one.reason) ?? 0) + 1);
+    if (one.outcome === "failed") collector.failed({ file, name: one.name, message: one.message ?? "" });
+  });
+  const isEmpty = tally.passed + tally.failed + tally.skipped === 0 && names.length === 0;
+  if ("died" in end) fail(file, `the process of ${file} ended with ${end.died} before its tests did`);
+  else if (end.how.traces.length > 0) fail(file, end.how.traces.map((trace) => `${file} ${trace}`).join("\n"));
+  else if (isEmpty) fail(file, `${file} has run no test`);
+  const cpu = "how" in end ? end.how.cpu : { importMs: 0, testsMs: 0 };
+  collector.add({ file, ms: performance.now() - began, cpu, ...tally });
+  if ("how" in end && end.how.traces.length === 0 && end.how.rss < largest) return child;
+  child.kill("SIGKILL");
+  return undefined;
+};
 
-const lotsOf = (files: readonly string[], names: readonly string[]): readonly Lot[] => {
-  const alone = files.filter(isApart);
-  const others = files.filter((file) => !alone.includes(file));
-  const lots = Array.from({ length: Math.ceil(others.length / perLot) }, (_, index) =>
-    others.slice(index * perLot, (index + 1) * perLot),
-  );
-  return [...alone.map((file) => [file]), ...lots].map((lot) => ({ files: lot, names }));
+/** Matches a file that measures or instruments its process: neither it nor the files beside it may see the other. */
+const measuring = /\bprocess\.(cpuUsage|memoryUsage)\b|"node:inspector"/;
+const importing = /\bfrom "(\.[^"]+)"/g;
+
+/** True for a file that measures its process, by itself or by a test helper that it imports. */
+const isApart = (file: string, seen = new Set<string>()): boolean => {
+  if (seen.has(file) || !existsSync(file)) return false;
+  seen.add(file);
+  const text = readFileSync(file, "utf8");
+  if (measuring.test(text)) return true;
+  return [...text.matchAll(importing)]
+    .map(([, path = ""]) => relative(process.cwd(), resolve(file, "..", path)))
+    .some((path) => path.startsWith("test") && isApart(path, seen));
 };
 
 const tell = ({ reasons, failures }: Collector): void => {
@@ -135,25 +133,43 @@ const tell = ({ reasons, failures }: Collector): void => {
   for (const { file, name } of failures) console.log(`✗ ${file}: ${name}`);
 };
 
-export type Choice = { readonly files: readonly string[]; readonly names?: readonly RegExp[] };
+export type Choice = {
+  readonly files: readonly string[];
+  readonly names?: readonly RegExp[];
+  /** Processes at a time. */
+  readonly workers?: number;
+  /** Starts no further file after a failure. */
+  readonly first?: boolean;
+};
 
-/** Node's cache of compiled modules: hundreds of processes load the same ones. */
+/** One more than there are cores, as many files wait; three at most. */
+const usualWorkers = Math.min(3, availableParallelism() + 1);
+
+/** Node's cache of compiled modules: every worker loads the same ones. */
 const compiled = join("node_modules", ".cache", "node");
 
-/** Runs the files, one process more at a time than there are cores (three at most), as many of them wait. */
-export const runTests = async ({ files, names = [] }: Choice): Promise<TestResult> => {
+/** Runs the files; each worker takes the next one as soon as its own has ended. */
+export const runTests = async ({
+  files,
+  names = [],
+  workers = usualWorkers,
+  first = false,
+}: Choice): Promise<TestResult> => {
   const collector = new Collector();
   process.env["NODE_COMPILE_CACHE"] ??= join(process.cwd(), compiled);
-  const waiting = [
-    ...lotsOf(
-      files,
-      names.map(({ source }) => source),
-    ),
-  ];
+  const patterns = names.map(({ source }) => source);
+  const waiting = [...files];
   const work = async (): Promise<void> => {
-    for (let lot = waiting.shift(); lot !== undefined; lot = waiting.shift()) await play(lot, collector);
+    let shared: Worker;
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      if (first && collector.failures.length > 0) break;
+      const assignment = { file, names: patterns };
+      if (isApart(file)) (await play(undefined, assignment, collector))?.kill();
+      else shared = await play(shared, assignment, collector);
+    }
+    shared?.kill();
   };
-  await Promise.all(Array.from({ length: Math.min(3, availableParallelism() + 1) }, work));
+  await Promise.all(Array.from({ length: Math.min(workers, files.length) }, work));
   tell(collector);
   return { tally: collector.tally(), files: collector.files, failures: collector.failures };
 };

@@ -6,7 +6,7 @@ import { flowSchema, flowSpecSchema, flowStatusSchema, templateStatusSchema } fr
 import { specSchema } from "../shared/volcano/schema/spec.ts";
 import { statusSchema } from "../shared/volcano/schema/status.ts";
 import { policyEvents } from "../shared/volcano/schema/words.ts";
-import type { Definition } from "./definitions.ts";
+import type { Definition } from "./definition.ts";
 import type { Limits } from "./limits.ts";
 
 const natural = { minimum: 0 } as const;

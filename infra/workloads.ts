@@ -106,8 +106,12 @@ const scheduled = (what: string, schedule: string, place: Place): Obj => ({
   },
 });
 
+type Serving = { readonly containerConcurrency: number; readonly timeoutSeconds: number };
+
+const usualServing: Serving = { containerConcurrency: 50, timeoutSeconds: 30 };
+
 /** A function behind HTTP: requests start its pods, and idle pods are removed. */
-const served = (what: string, place: Place): Obj => ({
+const served = (what: string, place: Place, { containerConcurrency, timeoutSeconds } = usualServing): Obj => ({
   apiVersion: "serving.knative.dev/v1",
   kind: "Service",
   metadata: named(accountOf(what), place.namespace),
@@ -120,8 +124,8 @@ const served = (what: string, place: Place): Obj => ({
       spec: {
         serviceAccountName: accountOf(what),
         enableServiceLinks: false,
-        containerConcurrency: 50,
-        timeoutSeconds: 30,
+        containerConcurrency,
+        timeoutSeconds,
         containers: [
           {
             name: what,
@@ -184,6 +188,31 @@ const submitting = (place: Place): readonly Obj[] => {
   ];
 };
 
+/** The ports of Knative's activator, its gateways and its pods, to which a call may lead. */
+const knativePorts = [80, 8012, 8080, 8081];
+
+/** The URL of a Knative Service within its cluster. */
+const urlOf = (what: string, { namespace }: Place): string =>
+  `http://${accountOf(what)}.${namespace}.svc.cluster.local/`;
+
+/** The time limit of a call: that of a step, and the 40 s that the dispatcher adds. */
+const callSeconds = 60;
+
+/** Two dispatchers at once are harmless: one of them holds the lease. */
+const dispatching = (place: Place): readonly Obj[] => {
+  const { namespace } = place;
+  const name = accountOf("dispatch");
+  const base = { name, namespace, account: name, strategy: "RollingUpdate" } as const;
+  // A standby is not ready, and a rolling update would wait for it for ever.
+  const { readinessProbe, ...plain } = container("dispatch", place);
+  const ready = { ...readinessProbe, httpGet: { ...readinessProbe.httpGet, path: "/healthz" } };
+  return [
+    deploymentOf({ ...base, container: { ...plain, readinessProbe: ready } }),
+    serviceOf(name, namespace),
+    fenceOf(name, namespace, [8080], knativePorts),
+  ];
+};
+
 /** Settings of all functions, for the user to change: queues first. */
 const settingsOf = (namespace: string): Obj =>
   settingsMap("functionsOverlay", {
@@ -218,4 +247,21 @@ export const onKnative = (place: Place): readonly Obj[] => [
   fenceOf(accountOf("resync"), place.namespace, []),
   ...["api", "admission"].map((what) => served(what, place)),
   ...submitting(place),
+];
+
+/** A dispatcher with the queue inside, and functions that it calls: they run only while they are called. */
+export const onDispatch = (place: Place): readonly Obj[] => [
+  ...functionGrants({ ...place, functions: ["dispatch", "reconcile", "deliver"] }),
+  settingsMap("functionsOverlay", {
+    name: settings,
+    namespace: place.namespace,
+    given: {
+      REKINDLE_CALL_URLS: ["reconcile", "deliver"].map((what) => `${what}=${urlOf(what, place)}`).join(","),
+      REKINDLE_HOME: place.namespace,
+    },
+  }),
+  ...dispatching(place),
+  ...["reconcile", "deliver"].map((what) =>
+    served(what, place, { containerConcurrency: 10, timeoutSeconds: callSeconds }),
+  ),
 ];

@@ -1,4 +1,4 @@
-/** `npm test`: every test that needs only Node, two files at a time; what needs more has its own command. */
+/** `npm test`: every test that needs only Node, in a few processes; what needs more has its own command. */
 import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { conclude } from "../infra/tally.ts";
@@ -21,11 +21,12 @@ const lanes = [
   ["cluster", "the control plane alone, to look at"],
 ] as const;
 
-const help = `npm test [-- [FILTER…] [--name REGEX] [--json FILE]]
+const help = `npm test [-- [FILTER…] [--name REGEX] [--first] [--json FILE]]
 
   FILTER        only files whose path contains it, e.g. spark or engine/step
   --name REGEX  only tests whose name matches
-  --json FILE   write the result as data, too
+  --first       starts no further file after a failure
+  --json FILE   write the result as data, too, with the CPU time of each file
 
 Runs test/**/*.test.ts without test/proof/house (that is npm run check). Not run, each its own command:
 ${lanes.map(([name, what]) => `  npm run ${name.padEnd(11)} ${what}`).join("\n")}`;
@@ -39,11 +40,17 @@ const chosen = (filters: readonly string[]): readonly string[] =>
 const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: "string" }, name: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: {
+      json: { type: "string" },
+      name: { type: "string" },
+      first: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help) return console.log(help);
   const files = chosen(positionals);
-  const result = await runTests({ files, ...(values.name === undefined ? {} : { names: [new RegExp(values.name)] }) });
+  const names = values.name === undefined ? [] : [new RegExp(values.name)];
+  const result = await runTests({ files, names, first: values.first ?? false });
   console.log(`\nnot run here: ${lanes.map(([name]) => name).join(", ")} (npm test -- --help)`);
   conclude(result.tally, values.json === undefined ? undefined : { file: values.json, details: result });
 };

@@ -30,7 +30,8 @@ const permissionOf = (service: string, command: string): string => `${service}:$
 const commandsIn = (file: string, text: string): readonly string[] => {
   const service = Object.entries(services).find(([room]) => file.startsWith(room))?.[1];
   if (service === undefined) return [];
-  return [...text.matchAll(/\bnew \w+\.(\w+)Command\(/g)].map(([, command = ""]) => permissionOf(service, command));
+  const sent = /\bnew \w+\.(\w+)Command\(|\bsqs\d*\("(\w+)"/g;
+  return [...text.matchAll(sent)].map(([, command = "", action = ""]) => permissionOf(service, command + action));
 };
 
 /** A cluster's record is kept under an ARN of Secrets Manager; the template offers no parameter of SSM. */
@@ -69,10 +70,10 @@ const isPolled = ({ Events }: Properties): boolean => JSON.stringify(Events ?? {
 
 /** Every action that the role of a function needs, in order. */
 export const needsOf = (parts: Parts, properties: Properties): readonly string[] => {
-  const told = JSON.stringify(properties["Environment"] ?? {});
+  const environment = JSON.stringify(properties["Environment"] ?? {});
   const sent = [...parts].flatMap(([file, text]) => commandsIn(file, text));
   // A function without a cluster reads no record of one.
-  const read = told.includes("REKINDLE_CLUSTER_RECORD") ? [...parts.keys()].flatMap(recordsIn) : [];
+  const read = environment.includes("REKINDLE_CLUSTER_RECORD") ? [...parts.keys()].flatMap(recordsIn) : [];
   const own = [...platform.log, ...platform.network, ...(isPolled(properties) ? platform.queue : [])];
   return [...new Set([...own, ...sent, ...read])].sort();
 };

@@ -7,7 +7,7 @@ import * as z from "zod";
 type Provider = { readonly issuer: string; readonly audience: string; readonly jwks?: string | undefined };
 
 /** Time limit of a request to a provider, ms. */
-const patienceMs = 3_000;
+const requestMs = 3_000;
 /** Seconds by which clocks may differ. */
 const skewS = 30;
 
@@ -19,7 +19,7 @@ const discovery = z.looseObject({ issuer: z.string(), jwks_uri: z.url() });
 const keysAt = async ({ issuer, jwks }: Provider): Promise<string> => {
   if (jwks !== undefined) return jwks;
   const at = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const answer = await fetch(at, { signal: AbortSignal.timeout(patienceMs), redirect: "error" });
+  const answer = await fetch(at, { signal: AbortSignal.timeout(requestMs), redirect: "error" });
   if (!answer.ok) throw new Error(`${at} answers ${answer.status}`);
   const found = discovery.parse(await answer.json());
   if (found.issuer !== issuer) throw new Error(`${at} speaks for another issuer`);
@@ -29,8 +29,8 @@ const keysAt = async ({ issuer, jwks }: Provider): Promise<string> => {
 const load = async (provider: Provider): Promise<JWTVerifyGetKey> => {
   const { createRemoteJWKSet } = await import("jose");
   // An unknown key id triggers another request, at most every five seconds, because providers rotate their keys.
-  const patience = { timeoutDuration: patienceMs, cooldownDuration: 5_000, cacheMaxAge: 600_000 };
-  return createRemoteJWKSet(new URL(await keysAt(provider)), patience);
+  const cachingMs = { timeoutDuration: requestMs, cooldownDuration: 5_000, cacheMaxAge: 600_000 };
+  return createRemoteJWKSet(new URL(await keysAt(provider)), cachingMs);
 };
 
 const idOf = ({ issuer, jwks = "" }: Provider): string => `${issuer} ${jwks}`;
@@ -46,7 +46,7 @@ const keepFailureMs = 10_000;
  * each provider. `told` is called with the errors of providers, and never with tokens.
  */
 export const openSubjects = (
-  told: (issuer: string, cause: unknown) => void,
+  onError: (issuer: string, cause: unknown) => void,
   now: () => number = () => performance.now(),
 ) => {
   const failed = new Map<string, number>();
@@ -68,7 +68,7 @@ export const openSubjects = (
     } catch (cause) {
       if (!(cause instanceof errors.JOSEError) || unheard.has(cause.code)) {
         failed.set(idOf(provider), now() + keepFailureMs);
-        told(issuer, cause);
+        onError(issuer, cause);
       }
       return undefined;
     }

@@ -3,6 +3,7 @@
  * run time.
  */
 import * as z from "zod";
+import { fieldsOf } from "../core/json.ts";
 import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./read-schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -40,7 +41,7 @@ const named = ["kind", "namespace", "name"].map(parameter);
 
 const filters = (without: readonly string[] = []): readonly Json[] => {
   const { properties = {} } = schemaOf(listQuery, "input");
-  return Object.entries(Object(properties))
+  return Object.entries(fieldsOf(properties))
     .filter(([name]) => !without.includes(name))
     .map(([name, schema]) => ({ name, in: "query", required: false, schema }));
 };

@@ -41,6 +41,11 @@ export const rows: readonly Row[] = [
     open: async () => (await import("./commands/status.ts")).status,
   },
   {
+    name: "page",
+    summary: "serve the page on this machine: every application, what it waits for and what was lost, live",
+    open: async () => (await import("./commands/page.ts")).page,
+  },
+  {
     name: "plan",
     summary: "show what Rekindle sees and remembers, and what the next step would do; writes nothing",
     open: async () => (await import("./commands/plan.ts")).plan,

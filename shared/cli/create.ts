@@ -1,7 +1,7 @@
 /** `rekindle create`: sends objects to the API server, and prints its refusals with the fields to change. */
 import { request } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
-import { jsonOf } from "../core/json.ts";
+import { fieldsOf, jsonOf } from "../core/json.ts";
 import { apiVersionOf, type Obj, type Resource } from "../core/object.ts";
 import { collectionPath, objectPath, withQuery } from "../kube/paths.ts";
 import { bodyOf, errorOf, isRecord, storedOf } from "../kube/responses.ts";
@@ -76,7 +76,7 @@ type Sending = {
 type Kept = { readonly name: string; readonly namespace: string | undefined; readonly uid: string | undefined };
 
 const keptOf = ({ metadata }: Readonly<Record<string, unknown>>): Kept => {
-  const { name, namespace, uid } = isRecord(metadata) ? metadata : {};
+  const { name, namespace, uid } = fieldsOf(metadata);
   const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
   return { name: String(name), namespace: textIn(namespace), uid: textIn(uid) };
 };
@@ -97,11 +97,11 @@ const replaced = async (session: Session, object: Obj, resource: Resource, dryRu
   const { name, namespace } = object.metadata;
   const ref = { resource, name, ...(namespace === undefined ? {} : { namespace }) };
   const path = objectPath(ref);
-  const standing = storedOf(
+  const existing = storedOf(
     `GET ${path}`,
     await session.transport.send({ method: "GET", path, headers: {}, timeoutMs: 5_000 }),
   );
-  const { uid, resourceVersion, ownerReferences, finalizers } = standing.metadata;
+  const { uid, resourceVersion, ownerReferences, finalizers } = existing.metadata;
   const kept = { ...(ownerReferences && { ownerReferences }), ...(finalizers && { finalizers }) };
   const metadata = { ...kept, ...object.metadata, uid, resourceVersion };
   return send(session, { method: "PUT", path, object: { ...object, metadata }, dryRun });
@@ -118,13 +118,13 @@ export const create = async (
   const place = await placeOf(session, given);
   const { resource } = place;
   const object = settled(session, given, place, namespace);
-  const told = (kept: Kept, word: string) => ({
+  const outcome = (kept: Kept, word: string) => ({
     kept,
     line: `${nameText(resource, kept.name)} ${word}${dryRun ? " (dry run)" : ""}`,
   });
   try {
     const path = collectionPath(resource, object.metadata.namespace);
-    return told(await send(session, { method: "POST", path, object, dryRun }), "created");
+    return outcome(await send(session, { method: "POST", path, object, dryRun }), "created");
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.reason !== "AlreadyExists") throw cause;
     if (!override)
@@ -132,6 +132,6 @@ export const create = async (
         `there is a ${apiVersionOf(resource)} ${resource.kind} ${named(object)} already; --override gives it this spec`,
         { cause },
       );
-    return told(await replaced(session, object, resource, dryRun), "replaced");
+    return outcome(await replaced(session, object, resource, dryRun), "replaced");
   }
 };

@@ -25,7 +25,7 @@ const shape = z.object({
   involvedObject: z.object({ kind: z.string().optional(), name: z.string().optional(), uid: z.string().optional() }),
 });
 
-export type Told = {
+export type EventEntry = {
   /** Epoch ms of the last time. */
   readonly at: number;
   readonly count: number;
@@ -37,7 +37,7 @@ export type Told = {
   readonly id: string;
 };
 
-const toldOf = (object: Stored): Told | undefined => {
+const entryOf = (object: Stored): EventEntry | undefined => {
   const parsed = shape.safeParse(object);
   if (!parsed.success) return undefined;
   const { series, involvedObject, ...event } = parsed.data;
@@ -58,32 +58,32 @@ type About = { readonly kind: string; readonly name: string };
 
 /** Lists the events about one object, in no order. */
 export const eventsAbout = async (
-  { transport }: Session,
+  { transport }: Pick<Session, "transport">,
   namespace: string,
   { kind, name }: About,
-): Promise<readonly Told[]> => {
+): Promise<readonly EventEntry[]> => {
   const field = `involvedObject.kind=${kind},involvedObject.name=${name}`;
   const query = { do: "list", resource: events, namespace, labels: {}, field } as const;
   const { value } = await openCluster(transport).list(query);
-  return value.flatMap((object) => toldOf(object) ?? []);
+  return value.flatMap((object) => entryOf(object) ?? []);
 };
 
-export type Heard = { readonly told: readonly Told[]; readonly isOver: boolean };
+export type EventList = { readonly events: readonly EventEntry[]; readonly isOver: boolean };
 
 /** Lists the events about an application, and with `pods` about its pods. A deleted object still has its events. */
-export const heardOf = async (session: Session, target: Target, pods: boolean): Promise<Heard> => {
+export const heardOf = async (session: Session, target: Target, pods: boolean): Promise<EventList> => {
   const { kind, key } = target;
   const life = await lifeOf(session, target);
   const names = pods ? (life?.pods ?? []).map(({ metadata }) => metadata.name) : [];
   const subjects = [{ kind: kind.resource.kind, name: key.name }, ...names.map((name) => ({ kind: "Pod", name }))];
   const found = await Promise.all(subjects.map((subject) => eventsAbout(session, key.namespace, subject)));
   return {
-    told: found.flat().toSorted((a, b) => a.at - b.at),
-    isOver: life === undefined || life.standing.ended !== undefined,
+    events: found.flat().toSorted((a, b) => a.at - b.at),
+    isOver: life === undefined || life.state.ended !== undefined,
   };
 };
 
-const row = ({ at, count, type, reason, about: subject, message }: Told, now: number): readonly string[] => [
+const row = ({ at, count, type, reason, about: subject, message }: EventEntry, now: number): readonly string[] => [
   `${spanText(now - at)}${count > 1 ? ` (x${count})` : ""}`,
   type,
   reason,
@@ -92,12 +92,12 @@ const row = ({ at, count, type, reason, about: subject, message }: Told, now: nu
 ];
 
 /** As data: instants as the API writes them. */
-const dataOf = ({ at, ...event }: Told) => ({ at: timeText(at), ...event });
+const dataOf = ({ at, ...event }: EventEntry) => ({ at: timeText(at), ...event });
 
 /** Events in one of the output forms; without `heads` the table has no heads. */
-export const eventText = (told: readonly Told[], now: number, form: string, heads = true): string => {
-  if (form === "json") return asJson(told.map(dataOf));
-  if (form === "yaml") return asYaml(told.map(dataOf));
+export const eventText = (events: readonly EventEntry[], now: number, form: string, heads = true): string => {
+  if (form === "json") return asJson(events.map(dataOf));
+  if (form === "yaml") return asYaml(events.map(dataOf));
   const head = heads ? [["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]] : [];
-  return columns([...head, ...told.map((event) => row(event, now))]);
+  return columns([...head, ...events.map((event) => row(event, now))]);
 };

@@ -15,6 +15,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   render: ["render -f infra/examples/spark-pi.yaml"],
   list: ["list -A", "list sparkapp -n team-a -o wide", "list -l team=data -o json"],
   status: ["status team-a/etl", "status job/team-a/train --watch", "status team-a/etl -o json"],
+  page: ["page", "page team-a/etl"],
   plan: ["plan team-a/etl"],
   log: ["log team-a/etl -f", "log job/team-a/train --task worker", "log team-a/etl --executor 3 --tail 100"],
   event: ["event team-a/etl", "event team-a/etl -w"],

@@ -1,6 +1,8 @@
 /** Pauses, suspends and resumes an application: `pause` stops its steps, `suspend` ends its run until it is resumed. */
+
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../adapters/kubernetes/requests.ts";
+import { fieldsOf } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
 import { isRecord } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
@@ -22,7 +24,7 @@ export const objectOf = async ({ transport }: Session, { kind, key }: Target): P
 /** Patches the object that was read, by its UID: an object that was created anew under its name stays unchanged. */
 const merge = async ({ transport }: Session, { kind, key }: Target, object: Stored, change: object): Promise<void> => {
   const ref = { resource: kind.resource, namespace: key.namespace, name: key.name };
-  const metadata = "metadata" in change && isRecord(change.metadata) ? change.metadata : {};
+  const metadata = "metadata" in change ? fieldsOf(change.metadata) : {};
   await mergeObject(transport, { ref }, { ...change, metadata: { ...metadata, uid: object.metadata.uid } });
 };
 
@@ -47,7 +49,7 @@ export const suspend = async (session: Session, target: Target): Promise<string>
     );
   const object = await objectOf(session, target);
   if (isSuspended(object)) return `${nameOf(target)} is suspended already`;
-  const { ended, state } = kind.standingOf(object);
+  const { ended, state } = kind.stateOf(object);
   if (ended !== undefined) throw new Refused(`${nameOf(target)} has ended (${state}): there is nothing to suspend`);
   await merge(session, target, object, { spec: { suspend: true } });
   return `${nameOf(target)} is being suspended: its run is ended, and rekindle resume starts a new one`;

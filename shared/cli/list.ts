@@ -8,7 +8,7 @@ import { type Paint, plain, toneOf } from "./colour.ts";
 import { departureText } from "./departure.ts";
 import { notServed } from "./failure.ts";
 import { everyKind, kinds } from "./kinds/all.ts";
-import type { Kind } from "./kinds/kind.ts";
+import type { Kind, ObjectState } from "./kinds/kind.ts";
 import { asJson, asYaml, nameText } from "./output.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
 import { columns, spanText } from "./text.ts";
@@ -34,24 +34,43 @@ export type Asked = {
   readonly kinds: readonly Kind[];
 };
 
-const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed => {
+/** The part of a row that its object alone tells; its record may tell a nearer wait. */
+export type Outline = Omit<Listed, "waitsFor"> & {
+  readonly since: number | undefined;
+  readonly ended: ObjectState["ended"];
+  /** A wait that is nearer than any that a record tells: its deletion, or a user. */
+  readonly held: string | undefined;
+  /** The wait of its state. */
+  readonly further: string;
+};
+
+export const outlineOf = (kind: Kind, object: Stored): Outline => {
   const { name, namespace = "", creationTimestamp, annotations } = object.metadata;
-  const standing = kind.standingOf(object);
+  const { state, attempts, message, since, ended, what } = kind.stateOf(object);
   const paused = annotations?.["rekindle.dev/paused"] === "true" ? "a user to resume it (paused)" : undefined;
-  const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
-  const leaves = isEnding(object) ? departureText(object) : undefined;
-  const further = standing.ended === undefined ? (record?.waitsFor ?? standing.what.waitsFor) : "-";
   return {
     kind: kind.resource.kind,
     namespace,
     name,
-    state: standing.state,
-    attempts: standing.attempts,
+    ...{ state, attempts, message, since, ended },
     createdAt: instantOf(creationTimestamp),
-    waitsFor: leaves ?? paused ?? trouble ?? further,
-    message: standing.message,
+    held: isEnding(object) ? departureText(object) : paused,
+    further: what.waitsFor,
     details: kind.wide(object),
   };
+};
+
+/** The condition that an object waits for; "-" after its end. */
+export const waitsIn = (outline: Outline, record: Pick<RecordView, "trouble" | "waitsFor"> | undefined): string => {
+  const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
+  const further = outline.ended === undefined ? (record?.waitsFor ?? outline.further) : "-";
+  return outline.held ?? trouble ?? further;
+};
+
+const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed => {
+  const outline = outlineOf(kind, object);
+  const { since: _, ended, held, further, ...listed } = outline;
+  return { ...listed, waitsFor: waitsIn(outline, record) };
 };
 
 /** Lists the objects of one kind; returns the error where its CRD is not installed. */

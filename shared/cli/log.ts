@@ -115,7 +115,7 @@ const readPod = async (tools: Tools, session: Session, { target, pod, asked }: A
 
 /** True when no more lines come: the object is gone, or the application has ended and its last log is read. */
 const nothingMore = (life: Life | undefined, pod: Stored | undefined, done: string | undefined): boolean =>
-  life === undefined || (life.standing.ended !== undefined && (pod === undefined || pod.metadata.uid === done));
+  life === undefined || (life.state.ended !== undefined && (pod === undefined || pod.metadata.uid === done));
 
 /** State between two reads: the pod that is read, and the UID of the one that was read to its end. */
 type Following = { readonly reading?: Reading; readonly done?: string };

@@ -29,13 +29,13 @@ const effectText = (effect: Effect): string => {
   }
 };
 
-const viewText = ({ object, standing, pods }: Seen): string => {
+const viewText = ({ object, state, pods }: Seen): string => {
   const { uid, generation, resourceVersion } = object.metadata;
   const lines = pods.map(({ metadata, ...pod }) => {
     const { phase = "Unknown" } = podStatus({ metadata, ...pod });
     return `  pod ${metadata.name}: ${phase}${metadata.deletionTimestamp === undefined ? "" : ", ending"}`;
   });
-  const object1 = `  ${object.kind} in state ${standing.state}, generation ${generation ?? "-"}, uid ${uid}, resourceVersion ${resourceVersion}`;
+  const object1 = `  ${object.kind} in state ${state.state}, generation ${generation ?? "-"}, uid ${uid}, resourceVersion ${resourceVersion}`;
   return ["view", object1, ...(lines.length === 0 ? ["  no pods"] : lines)].join("\n");
 };
 

@@ -6,12 +6,12 @@ import { inOrder, labelOf, mayBelongTo, podStatus } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
 import { jobs, keys } from "./job/shape.ts";
-import type { Standing } from "./kinds/kind.ts";
+import type { ObjectState } from "./kinds/kind.ts";
 import { fullName, shortName, type Target } from "./target.ts";
 import { columns } from "./text.ts";
 import type { Session } from "./tools.ts";
 
-export type Life = { readonly object: Stored; readonly standing: Standing; readonly pods: readonly Stored[] };
+export type Life = { readonly object: Stored; readonly state: ObjectState; readonly pods: readonly Stored[] };
 
 /** The object and its pods; undefined when there is no such object. */
 export const lifeOf = async ({ transport }: Session, { kind, key }: Target): Promise<Life | undefined> => {
@@ -24,7 +24,7 @@ export const lifeOf = async ({ transport }: Session, { kind, key }: Target): Pro
   const { value } = Object.values(labels).every(isLabelValue) ? await cluster.list(query) : { value: [] };
   return {
     object,
-    standing: kind.standingOf(object),
+    state: kind.stateOf(object),
     pods: inOrder(value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid))),
   };
 };
@@ -143,6 +143,6 @@ export const noPod = async (session: Session, target: Target, life: Life, which:
     return new Refused(`${name} has no ${wanted}: ${thereAre(life.pods.map(({ metadata }) => metadata.name))}`);
   const what = hasTasks(target) ? "pod" : "driver pod";
   return new Refused(
-    `${name} has no ${what} (${life.standing.state}); see what it waits for: rekindle status ${shortName(key)}`,
+    `${name} has no ${what} (${life.state.state}); see what it waits for: rekindle status ${shortName(key)}`,
   );
 };

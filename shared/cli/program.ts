@@ -92,7 +92,7 @@ const askedIn = (given: readonly string[]): string => {
 };
 
 /** Prints a failure, and returns its exit code. */
-const told = async (tools: Tools, cause: unknown): Promise<number> => {
+const reportFailure = async (tools: Tools, cause: unknown): Promise<number> => {
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
   const { lineOf, Refused } = await import("./failure.ts");
   tools.warn(`rekindle: ${lineOf(cause)}`);
@@ -110,6 +110,6 @@ export const run = async (tools: Tools, args: readonly string[]): Promise<number
     await program.parseAsync([...settled(program, args)], { from: "user" });
     return code;
   } catch (cause) {
-    return await told(tools, cause);
+    return await reportFailure(tools, cause);
   }
 };

@@ -47,6 +47,12 @@ const read = (spec: unknown): Found => {
   return { is: "unreadable", error };
 };
 
+/** The record that a `Checkpoint` holds; undefined where it does not parse. */
+export const recordView = (spec: unknown): RecordView | undefined => {
+  const found = read(spec);
+  return found.is === "record" ? found.record : undefined;
+};
+
 /** Turns 404 and 403 into an answer: the output is then made from the object alone. */
 const refusal = (cause: unknown): Found => {
   if (cause instanceof ApiError && (cause.status === 404 || cause.status === 403)) {
@@ -93,7 +99,10 @@ export const recordId = (key: Key): string => {
 };
 
 /** Yields the stored records, each with its `recordId`. */
-async function* keptIn({ transport, table }: Session, namespace: string): AsyncGenerator<readonly [string, unknown]> {
+async function* keptIn(
+  { transport, table }: Pick<Session, "transport" | "table">,
+  namespace: string,
+): AsyncGenerator<readonly [string, unknown]> {
   if (table !== undefined) {
     for await (const { key, record } of table.records.all(namespace === "" ? [] : [namespace]))
       yield [recordId({ cluster: table.cluster, ...key }), record];
@@ -105,7 +114,10 @@ async function* keptIn({ transport, table }: Session, namespace: string): AsyncG
 }
 
 /** All records of a namespace, or of all, by `recordId`. */
-export const recordsIn = async (session: Session, namespace: string): Promise<ReadonlyMap<string, RecordView>> => {
+export const recordsIn = async (
+  session: Pick<Session, "transport" | "table">,
+  namespace: string,
+): Promise<ReadonlyMap<string, RecordView>> => {
   const records = new Map<string, RecordView>();
   try {
     for await (const [id, kept] of keptIn(session, namespace)) {

@@ -12,7 +12,7 @@ import { type Paint, plain, toneOf } from "./colour.ts";
 import { departureHelp, departureText } from "./departure.ts";
 import { historyOf, historyText } from "./history.ts";
 import { holdupsAmong } from "./holdups.ts";
-import type { Standing } from "./kinds/kind.ts";
+import type { ObjectState } from "./kinds/kind.ts";
 import { lossesOf, lossesText } from "./losses.ts";
 import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
@@ -26,7 +26,7 @@ export type Seen = {
   /** The command that deletes its record. */
   readonly removal: string;
   readonly object: Stored;
-  readonly standing: Standing;
+  readonly state: ObjectState;
   readonly found: Found;
   /** The record of its delivery; read only where its status updates have a listener. */
   readonly delivery?: RecordView | undefined;
@@ -36,7 +36,7 @@ export type Seen = {
   readonly now: number;
 };
 
-type Told = {
+type StatusRow = {
   readonly waitsFor: string;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -56,7 +56,7 @@ const logCommand = ({ target, object, pods }: Seen): string => {
     : `; its log: kubectl logs -n ${target.key.namespace} ${pod}`;
 };
 
-type Row = (seen: Seen) => Told | undefined;
+type Row = (seen: Seen) => StatusRow | undefined;
 
 const troubled: Row = (seen) => {
   const trouble = recordIn(seen)?.trouble;
@@ -93,13 +93,13 @@ const leaving: Row = ({ target, object, pods }) => {
 };
 
 const ended: Row = (seen) => {
-  const { standing } = seen;
-  if (standing.ended === undefined) return undefined;
-  const message = standing.message === undefined ? "" : `: ${standing.message}`;
+  const { state } = seen;
+  if (state.ended === undefined) return undefined;
+  const message = state.message === undefined ? "" : `: ${state.message}`;
   return {
-    waitsFor: `${standing.what.waitsFor}${message}`,
-    since: standing.since,
-    todo: `${standing.what.todo}${logCommand(seen)}`,
+    waitsFor: `${state.what.waitsFor}${message}`,
+    since: state.since,
+    todo: `${state.what.todo}${logCommand(seen)}`,
   };
 };
 
@@ -108,7 +108,7 @@ const stuck: Row = (seen) => {
   if (holdup === undefined) return undefined;
   return {
     waitsFor: `pod ${holdup.pod}: ${holdupText(holdup)}`,
-    since: seen.standing.since,
+    since: seen.state.since,
     until: recordIn(seen)?.wakeAt,
     todo: `${holdup.help}; more: kubectl describe pod -n ${seen.target.key.namespace} ${holdup.pod}`,
   };
@@ -118,29 +118,29 @@ const overdue: Row = (seen) => {
   const record = recordIn(seen);
   if (record?.wakeAt === undefined || seen.now - record.wakeAt < lateMs) return undefined;
   return {
-    waitsFor: record.waitsFor ?? seen.standing.what.waitsFor,
-    since: seen.standing.since,
+    waitsFor: record.waitsFor ?? seen.state.what.waitsFor,
+    since: seen.state.since,
     until: record.wakeAt,
     todo: "it is overdue: is a host running? kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
   };
 };
 
 const unrecorded: Row = (seen) => {
-  const { found, standing } = seen;
-  if (found.is !== "none" || standing.state === "NEW") return undefined;
+  const { found, state } = seen;
+  if (found.is !== "none" || state.state === "NEW") return undefined;
   const todo = `Rekindle keeps no record of it (${found.why}): another controller runs it, or no host is running: rekindle host`;
-  return { waitsFor: standing.what.waitsFor, since: standing.since, todo };
+  return { waitsFor: state.what.waitsFor, since: state.since, todo };
 };
 
 const underway: Row = (seen) => {
-  const { standing } = seen;
+  const { state } = seen;
   const record = recordIn(seen);
-  const message = standing.message === undefined ? "" : ` (${standing.message})`;
+  const message = state.message === undefined ? "" : ` (${state.message})`;
   return {
-    waitsFor: `${record?.waitsFor ?? standing.what.waitsFor}${message}`,
-    since: standing.since,
+    waitsFor: `${record?.waitsFor ?? state.what.waitsFor}${message}`,
+    since: state.since,
     until: record?.wakeAt,
-    todo: standing.what.todo,
+    todo: state.what.todo,
   };
 };
 
@@ -148,14 +148,14 @@ const underway: Row = (seen) => {
 const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
 
 /** The status as data: instants as the API writes them. */
-export const toldOf = (seen: Seen) => {
-  const told = rows.map((row) => row(seen)).find((found) => found !== undefined);
-  const { waitsFor = "", since, until, todo = "" } = told ?? {};
+export const statusView = (seen: Seen) => {
+  const row = rows.map((row) => row(seen)).find((found) => found !== undefined);
+  const { waitsFor = "", since, until, todo = "" } = row ?? {};
   const { kind, namespace, name } = seen.target.key;
   return {
-    ...{ kind, namespace, name, state: seen.standing.state, attempts: seen.standing.attempts },
-    message: seen.standing.message,
-    ended: seen.standing.ended,
+    ...{ kind, namespace, name, state: seen.state.state, attempts: seen.state.attempts },
+    message: seen.state.message,
+    ended: seen.state.ended,
     waitsFor: oneLine(waitsFor),
     since: since === undefined ? undefined : timeText(since),
     until: until === undefined ? undefined : timeText(until),
@@ -171,7 +171,7 @@ export const toldOf = (seen: Seen) => {
 
 /** The four lines of every status, after those about history, attempts, losses and updates where these are known. */
 export const statusText = (seen: Seen, paint: Paint = plain): string => {
-  const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = toldOf(seen);
+  const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = statusView(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [
@@ -214,7 +214,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
     target,
     removal: removalCommand(source, key),
     object,
-    standing: kind.standingOf(object),
+    state: kind.stateOf(object),
     found,
     delivery: await deliveryOf(source, target, found),
     pods: own,

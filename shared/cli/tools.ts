@@ -136,6 +136,13 @@ export type Moved = {
   readonly why?: string;
 };
 
+/** The choice of `rekindle page`: these namespaces (empty: all), and one application first. `port` 0: a free one. */
+export type PageAsked = {
+  readonly namespaces: readonly string[];
+  readonly port: number;
+  readonly key: Key | undefined;
+};
+
 export type Tools = {
   readonly version: string;
   /** Reads a flag of an upstream's controller, written `--name=value`. */
@@ -146,6 +153,8 @@ export type Tools = {
   /** The timeouts and policies that applications may ask for by annotation. */
   policies(): Promise<readonly Policy[]>;
   connect(where: Where): Promise<Session>;
+  /** Serves the page on this machine. The link opens a session, once. */
+  page(session: Session, asked: PageAsked): Promise<{ readonly link: string; close(): Promise<void> }>;
   preview(session: Session, key: Key): Promise<Preview>;
   move(session: Session, move: Move): AsyncGenerator<Moved>;
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;

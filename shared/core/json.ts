@@ -4,6 +4,9 @@ import { digest } from "./key.ts";
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Returns the fields of an object; none for every other value. */
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
+
 /** Parses a text; undefined if it is not JSON. */
 export const jsonOf = (text: string): unknown => {
   try {
@@ -11,6 +14,35 @@ export const jsonOf = (text: string): unknown => {
   } catch {
     return undefined;
   }
+};
+
+const [quote, backslash] = [0x22, 0x5c];
+/** Codes of `[` and `{`. */
+const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+
+/** Returns the position of the quote that ends a string of JSON; the text's length where none does. */
+const endOfString = (text: string, start: number): number => {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at;
+    while (text.charCodeAt(before - 1) === backslash) before -= 1;
+    if ((at - before) % 2 === 0) return at;
+  }
+  return text.length;
+};
+
+/**
+ * True if a JSON text opens more than `most` arrays and objects. Each takes the parser about as long as a hundred
+ * characters, so the length of a text from a stranger does not bound the time of its parsing. Linear; skips strings.
+ */
+export const opensMoreThan = (text: string, most: number): boolean => {
+  let opened = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (opening.has(code)) opened += 1;
+    if (opened > most) return true;
+  }
+  return false;
 };
 
 /** True for integer-like keys, which every object lists before all others, in numeric order. */

@@ -21,7 +21,7 @@ export type Figure = {
   readonly kind: "counter" | "gauge" | "summary" | "histogram";
   readonly buckets?: readonly number[];
   /** A counter of existing objects, counted at each scrape, as gauges are. */
-  readonly standing?: true;
+  readonly ofObjects?: true;
   /**
    * A gauge of something that happened to an object. A sample carries `uid` and `version`; the first sample of the
    * latest version stays as long as a census has an entry of value 0 with the same `uid`.

@@ -78,8 +78,8 @@ export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, n
   const newest = newestOf(kept);
   if (says(newest, uid, word)) return kept.to === to ? kept : { ...kept, to };
   const { message, ...rest } = word;
-  const told = message === undefined ? rest : { ...rest, message: message.slice(0, longestMessage) };
-  const update: Update = { ...told, sequence: (newest?.sequence ?? 0) + 1, uid, at: now };
+  const bounded = message === undefined ? rest : { ...rest, message: message.slice(0, longestMessage) };
+  const update: Update = { ...bounded, sequence: (newest?.sequence ?? 0) + 1, uid, at: now };
   return { ...kept, to, entries: coalesced([...kept.entries, update]) };
 };
 

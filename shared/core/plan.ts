@@ -2,7 +2,7 @@
 
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
-import type { WaitingOn } from "./waiting-on.ts";
+import { type WaitingOn, waitingText } from "./waiting-on.ts";
 
 /**
  * One write. Each is safe to repeat: a create has a deterministic name, a delete names the UID (and the resourceVersion
@@ -112,6 +112,20 @@ export type Next =
   /** Nothing is left to remember: the record is deleted. */
   | { readonly do: "forget" };
 
+/** The next step after a plan of a schedule, beside the instant of its next time. */
+export type Follows = {
+  /** `rest`: nothing is left to look at; `again`: the created object is looked at; absent: the key waits. */
+  readonly follows?: "rest" | "again";
+  readonly waitsFor: WaitingOn;
+};
+
+/** Returns the action after a plan whose next time is `wakeAt`, epoch ms; infinity: there is none. */
+export const nextUntil = (wakeAt: number, { follows, waitsFor }: Follows): Next => {
+  const wait = { waitsFor, ...(Number.isFinite(wakeAt) ? { wakeAt } : {}) };
+  if (follows === "again") return { do: "again", ...wait };
+  return follows === "rest" && !Number.isFinite(wakeAt) ? { do: "rest", waitsFor } : { do: "wait", ...wait };
+};
+
 /** Returns the wait of a plan. */
 export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
   switch (next.do) {
@@ -124,6 +138,12 @@ export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
       return wait;
     }
   }
+};
+
+/** Returns what a plan waits for, in words; undefined if it waits for nothing. */
+export const waitsForText = (plan: Pick<Plan<unknown>, "next">): string | undefined => {
+  const { waitsFor } = waitOf(plan);
+  return waitsFor === undefined ? undefined : waitingText(waitsFor);
 };
 
 /** Conditions under which a plan may be carried out, beside the fences of its effects. */
@@ -183,5 +203,8 @@ const isSameEvent = (one: Effect, event: Extract<Effect, { do: "record" }>): boo
   one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;
 
 /** Returns those of these Events that this step has not written yet: see `Next`, "continue". */
-export const untold = ({ done = [] }: Pick<View<unknown>, "done">, effects: readonly Effect[]): readonly Effect[] =>
+export const notYetRecorded = (
+  { done = [] }: Pick<View<unknown>, "done">,
+  effects: readonly Effect[],
+): readonly Effect[] =>
   effects.filter((event) => event.do === "record" && !done.some((one) => isSameEvent(one, event)));

@@ -3,8 +3,10 @@
  *
  * Keeps R3: every effect is fenced and idempotent, so deciding it twice does it once.
  */
+
 import { ApiError, assertNever } from "../core/errors.ts";
 import { eventOf, events } from "../core/event.ts";
+import { fieldsOf } from "../core/json.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import { refText } from "../core/object.ts";
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../core/plan.ts";
@@ -40,7 +42,7 @@ export type Done =
 
 const done: Done = { did: "done" };
 
-type Appliers = { [D in Effect["do"]]: (hands: ApplyContext, effect: Extract<Effect, { do: D }>) => Promise<Done> };
+type Appliers = { [D in Effect["do"]]: (context: ApplyContext, effect: Extract<Effect, { do: D }>) => Promise<Done> };
 
 type Creation = Extract<Effect, { do: "create" }>;
 
@@ -62,9 +64,9 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
  * Handles AlreadyExists: adopts the object if it is of the same attempt (the effect ran before), waits for an object of
  * an earlier attempt to be deleted, and answers with a refusal if another owner has the name.
  */
-const whose = async (hands: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
+const whose = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const ref = refOf(effect);
-  const { value: there } = await hands.cluster.get(ref);
+  const { value: there } = await context.cluster.get(ref);
   if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
   if (effect.shared === true) return done;
   if (!ownedBy(there, effect.owner)) {
@@ -89,14 +91,14 @@ const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect
   const object = body === undefined ? effect.object : await within(() => wholeOf(effect));
   if (fresh === undefined) return object;
   if (chance === undefined) throw new Error(`nobody here makes a ${fresh}`);
-  return { ...object, data: { ...Object(object["data"]), ...(await chance(fresh)) } };
+  return { ...object, data: { ...fieldsOf(object["data"]), ...(await chance(fresh)) } };
 };
 
 /** Sends a refused create a second time, so that one wrong answer does not end an application. */
-const createTwice = async (hands: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
+const createTwice = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const once = async (): Promise<Done> => {
-    const stored = await hands.cluster.create(refOf(effect), object);
-    hands.made?.(effect.resource, stored);
+    const stored = await context.cluster.create(refOf(effect), object);
+    context.made?.(effect.resource, stored);
     return done;
   };
   try {
@@ -104,20 +106,20 @@ const createTwice = async (hands: ApplyContext, effect: Creation, object: Obj): 
   } catch (cause) {
     if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;
   }
-  return hands.clock.monotonic() > hands.until ? late : await once();
+  return context.clock.monotonic() > context.until ? late : await once();
 };
 
 const late: Done = wait("Late", "this step was delayed past its fence; the next step decides again");
 
-const create = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
-  const object = await whole(hands, effect);
+const create = async (context: ApplyContext, effect: Creation): Promise<Done> => {
+  const object = await whole(context, effect);
   // A body waits for its turn among the decisions of other keys.
-  if (effect.body !== undefined && hands.clock.monotonic() > hands.until) return late;
+  if (effect.body !== undefined && context.clock.monotonic() > context.until) return late;
   try {
-    return await createTwice(hands, effect, object);
+    return await createTwice(context, effect, object);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
-    if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(hands, effect, object);
+    if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(context, effect, object);
     if (isRefusal(cause)) return refused(effect, cause);
     throw cause;
   }
@@ -127,9 +129,9 @@ const create = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
 const isDenied = (cause: unknown): cause is ApiError =>
   cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
 
-const tryOnce = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
+const tryOnce = async (context: ApplyContext, effect: Creation): Promise<Done> => {
   try {
-    const result = await create(hands, effect);
+    const result = await create(context, effect);
     if (result.did !== "refused") return result;
     const { reason, message } = result.refusal;
     return { did: "passed", trouble: { reason, message } };
@@ -140,10 +142,10 @@ const tryOnce = async (hands: ApplyContext, effect: Creation): Promise<Done> => 
 };
 
 /** Tries an optional creation twice: a lasting reason skips it at once, and a single wrong answer does not. */
-const tryCreate = async (hands: ApplyContext, effect: Creation): Promise<Done> => {
-  const first = await tryOnce(hands, effect);
-  if (first.did !== "passed" || hands.clock.monotonic() > hands.until) return first;
-  const second = await tryOnce(hands, effect);
+const tryCreate = async (context: ApplyContext, effect: Creation): Promise<Done> => {
+  const first = await tryOnce(context, effect);
+  if (first.did !== "passed" || context.clock.monotonic() > context.until) return first;
+  const second = await tryOnce(context, effect);
   // If the two answers differ, neither is trusted.
   const agree = second.did !== "passed" || second.trouble.reason === first.trouble.reason;
   return agree ? second : { did: "troubled", trouble: second.trouble };
@@ -167,11 +169,11 @@ const lastWord = async (
   }
 };
 
-const remove = async (hands: ApplyContext, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
+const remove = async (context: ApplyContext, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
   const { uid, graceSeconds } = effect;
-  const resourceVersion = await lastWord(hands, effect);
-  if (hands.clock.monotonic() > hands.until) return late;
-  await hands.cluster.remove(effect.ref, {
+  const resourceVersion = await lastWord(context, effect);
+  if (context.clock.monotonic() > context.until) return late;
+  await context.cluster.remove(effect.ref, {
     uid,
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(graceSeconds === undefined ? {} : { graceSeconds }),
@@ -183,10 +185,10 @@ const remove = async (hands: ApplyContext, effect: Extract<Effect, { do: "delete
  * Sends a patch. If the object has changed since it was read, the server answers 409; that is a trouble, and the next
  * step decides again.
  */
-const patch = async (hands: ApplyContext, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
+const patch = async (context: ApplyContext, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
   const { ref, uid, resourceVersion } = effect;
   try {
-    await hands.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
+    await context.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
     return done;
   } catch (cause) {
     if (effect.optional === true && isDenied(cause)) return { did: "passed", trouble: troubleOf(cause) };
@@ -199,13 +201,13 @@ const patch = async (hands: ApplyContext, effect: Extract<Effect, { do: "patch" 
  * Writes an Event. An Event that the server refuses, forbids or already has is not sent again, because Events must not
  * hold up effects.
  */
-const record = async (hands: ApplyContext, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
-  const { component, trace, now } = hands;
+const record = async (context: ApplyContext, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
+  const { component, trace, now } = context;
   const telling = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
   const event = eventOf(telling, now);
   const { name, namespace } = event.metadata;
   try {
-    await hands.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);
+    await context.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
     if (cause.status === 409 || isRefusal(cause) || cause.status === 403 || cause.status === 404) return done;
@@ -215,22 +217,22 @@ const record = async (hands: ApplyContext, effect: Extract<Effect, { do: "record
 };
 
 const appliers: Appliers = {
-  create: (hands, effect) => (effect.optional === true ? tryCreate(hands, effect) : create(hands, effect)),
+  create: (context, effect) => (effect.optional === true ? tryCreate(context, effect) : create(context, effect)),
   delete: remove,
   patch,
   record,
 };
 
-const run = (hands: ApplyContext, effect: Effect): Promise<Done> => {
+const run = (context: ApplyContext, effect: Effect): Promise<Done> => {
   switch (effect.do) {
     case "create":
-      return appliers.create(hands, effect);
+      return appliers.create(context, effect);
     case "delete":
-      return appliers.delete(hands, effect);
+      return appliers.delete(context, effect);
     case "patch":
-      return appliers.patch(hands, effect);
+      return appliers.patch(context, effect);
     case "record":
-      return appliers.record(hands, effect);
+      return appliers.record(context, effect);
     default:
       return assertNever(effect);
   }
@@ -241,10 +243,10 @@ const doingOf = (effect: Effect): Doing => ({ do: effect.do, kind: kindOf(effect
 /**
  * Applies one effect, unless the fence has passed (R3: a step that was paused too long after its save writes nothing).
  */
-export const apply = async (hands: ApplyContext, effect: Effect): Promise<Done> => {
-  if (hands.clock.monotonic() > hands.until) return late;
+export const apply = async (context: ApplyContext, effect: Effect): Promise<Done> => {
+  if (context.clock.monotonic() > context.until) return late;
   try {
-    return await run(hands, effect);
+    return await run(context, effect);
   } catch (cause) {
     return { did: "troubled", trouble: { ...troubleOf(cause), doing: doingOf(effect) } };
   }
@@ -252,7 +254,7 @@ export const apply = async (hands: ApplyContext, effect: Effect): Promise<Done> 
 
 /** Applies all effects of a stage, at most `parallel` at once. */
 export const applyStage = async (
-  hands: ApplyContext,
+  context: ApplyContext,
   stage: readonly Effect[],
   parallel: number,
 ): Promise<readonly Done[]> => {
@@ -260,7 +262,7 @@ export const applyStage = async (
   const queue = stage.map((effect, index) => ({ effect, index }));
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      results[next.index] = await apply(hands, next.effect);
+      results[next.index] = await apply(context, next.effect);
     }
   };
   await Promise.all(Array.from({ length: Math.min(parallel, stage.length) }, worker));

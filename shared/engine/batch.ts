@@ -22,8 +22,14 @@ export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   return { ...newest, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...ends };
 };
 
-/** A message and the queue's id of it. */
-export type Envelope = { readonly id: string; readonly message: Message };
+/** A message, the queue's id of it, and the time at which the queue took it, epoch ms, if it says so. */
+export type Envelope = { readonly id: string; readonly message: Message; readonly sentAt?: number | undefined };
+
+/** Returns the time at which the queue took the oldest of the messages, epoch ms. */
+const oldestOf = (group: readonly Envelope[]): number | undefined => {
+  const times = group.flatMap(({ sentAt }) => sentAt ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+};
 
 const byKey = (batch: readonly Envelope[]): readonly (readonly Envelope[])[] => {
   const groups = new Map<string, Envelope[]>();
@@ -73,11 +79,18 @@ export const take = async (
 export const takeBatch = async (world: World, batch: readonly Envelope[]): Promise<readonly string[]> => {
   const failed = await Promise.all(
     byKey(batch).map(async (group) => {
+      const began = world.clock.monotonic();
       const ending = await take(
         world,
         group.map((envelope) => envelope.message),
         "info",
       );
+      const tookMs = world.clock.monotonic() - began;
+      const message = group[0]?.message;
+      if (message !== undefined) {
+        world.share?.took(message.namespace, tookMs);
+        world.ended?.({ message, ending, tookMs, sentAt: oldestOf(group) });
+      }
       return ending === undefined ? group.map((envelope) => envelope.id) : [];
     }),
   );

@@ -23,8 +23,8 @@ export const found = async ({
   if ((await world.checkpoints.homed?.()) === false)
     return { did: "nothing", why: "the namespace of its record is missing" };
   const { cluster, clock, timing } = world;
-  const hands = { cluster, clock, until: clock.monotonic() + timing.fenceMs, now: 0 };
-  const results = await applyStage(hands, stage, timing.parallel);
+  const context = { cluster, clock, until: clock.monotonic() + timing.fenceMs, now: 0 };
+  const results = await applyStage(context, stage, timing.parallel);
   const troubled = results.find(({ did }) => did === "troubled");
   if (troubled?.did === "troubled") return await requeue(world, message, troubled.trouble);
   return { did: "step", writes: results.length };

@@ -11,22 +11,29 @@ import { isNewer, readMessage } from "./message.ts";
 import { type RequeueContext, requeue } from "./requeue.ts";
 import { along, type World } from "./world.ts";
 
-/** One delivery; its body is not parsed yet. `received` counts the deliveries, this one included. */
-export type Delivered = { readonly id: string; readonly body: string; readonly received: number };
+/** One delivery; its body is not parsed yet. */
+export type Delivered = {
+  readonly id: string;
+  readonly body: string;
+  /** The number of deliveries of the message, this one included. */
+  readonly received: number;
+  /** The time at which the queue took the message, epoch ms; absent: not known. */
+  readonly sentAt?: number | undefined;
+};
 
 /** A message that was delivered more often than this is not taken together with others. */
-const patience = 3;
+const mostReceived = 3;
 /** The reason of a message that was sent on its own. */
 const alone = "alone: its steps did not finish";
 /** Longest body that is parsed, characters; Rekindle's messages are keys and shorter than that. */
 export const longestBody = 8_192;
 
-type Read = Envelope & { readonly received: number };
+type Read = Envelope & Pick<Delivered, "received" | "sentAt">;
 
 const read = (world: Pick<World, "report">, delivered: readonly Delivered[]): readonly Read[] =>
-  delivered.flatMap(({ id, body, received }): readonly Read[] => {
+  delivered.flatMap(({ id, body, received, sentAt }): readonly Read[] => {
     const message = body.length > longestBody ? undefined : readMessage(body);
-    if (message !== undefined) return [{ id, message, received }];
+    if (message !== undefined) return [{ id, message, received, sentAt }];
     world.report("error", "dropped a message that is not Rekindle's", { id, characters: body.length });
     return [];
   });
@@ -81,6 +88,30 @@ const setAside = async (world: World, messages: readonly Read[]): Promise<boolea
   }
 };
 
+/** The bounds of the delay of a key that gives way, ms. */
+const [leastWayMs, waySpreadMs] = [5_000, 15_000];
+
+/** Returns the delay of a key that gives way, so that keys of one backlog come back apart. */
+const wayMs = (message: Message): number =>
+  leastWayMs + (Number.parseInt(groupOf(message).slice(0, 8), 16) % waySpreadMs);
+
+/** True if the namespace of a key has had its share, and other namespaces may wait behind the key. */
+const givesWay = ({ share }: World, group: readonly Read[]): boolean =>
+  group.every(({ message, sentAt }) => sentAt !== undefined && share?.givesWay(message.namespace, sentAt) === true);
+
+/** Sends a key to the end of the queue, by way of the delay queue. Returns the ids to deliver again. */
+const sendBack = async (world: World, [first, ...others]: readonly Read[]): Promise<readonly string[]> => {
+  if (first === undefined) return [];
+  const message = merged([first.message, ...others.map((one) => one.message)]);
+  const sent = along(world, message, () =>
+    world.queue.sendLater(message, dedupe.timer(message, `way ${first.id}`), wayMs(message)),
+  );
+  return await sent.then(
+    () => [],
+    () => [first, ...others].map(({ id }) => id),
+  );
+};
+
 const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
   const groups = new Map<string, Read[]>();
   for (const one of batch) {
@@ -122,8 +153,10 @@ export const postpone = async (
 export const intake = async (world: World, delivered: readonly Delivered[]): Promise<readonly string[]> => {
   const { left, ours } = sorted(world, delivered);
   const groups = groupsOf(read(world, ours));
-  const isWorn = (group: readonly Read[]): boolean => group.some(({ received }) => received > patience);
+  const isWorn = (group: readonly Read[]): boolean => group.some(({ received }) => received > mostReceived);
   const fresh = groups.filter((group) => !isWorn(group));
+  const behind = fresh.filter((group) => givesWay(world, group));
+  const taken = fresh.filter((group) => !behind.includes(group));
   // Keys that may end this invocation are set aside before any step begins.
   const aside = await Promise.all(
     groups.filter(isWorn).map(async (group) => {
@@ -132,5 +165,6 @@ export const intake = async (world: World, delivered: readonly Delivered[]): Pro
       return done ? [] : group.map(({ id }) => id);
     }),
   );
-  return [...left, ...aside.flat(), ...(await takeBatch(world, fresh.flat()))];
+  const back = await Promise.all(behind.map((group) => sendBack(world, group)));
+  return [...left, ...aside.flat(), ...back.flat(), ...(await takeBatch(world, taken.flat()))];
 };

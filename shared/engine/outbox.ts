@@ -42,8 +42,8 @@ const departed = (run: StepContext, outbox: Outbox): Outbox => {
   const newest = newestOf(outbox);
   const word = { state: "DELETED", attempt: newest?.attempt ?? 0, terminal: true, message: "the object is gone" };
   const { stream, to } = outbox;
-  const told = newest?.uid === uid && newest.terminal ? outbox : appended(outbox, word, { uid, now, to, stream });
-  return { ...told, leftAt: outbox.leftAt ?? now };
+  const closing = newest?.uid === uid && newest.terminal ? outbox : appended(outbox, word, { uid, now, to, stream });
+  return { ...closing, leftAt: outbox.leftAt ?? now };
 };
 
 /** Returns the outbox to save with this plan; undefined if the key has no listener. */

@@ -53,8 +53,8 @@ export type Cleanup = {
   readonly done?: number | undefined;
 };
 
-/** The record of one key. The operator of the kind parses `memory`. Fields of later versions are kept. */
-export type CheckpointRecord = {
+/** The fields of a record of any use. Fields of later versions are kept. */
+type SavedRecord = {
   readonly schema: 1;
   /** UID of the cluster (of its kube-system namespace). */
   readonly cluster: string;
@@ -62,15 +62,21 @@ export type CheckpointRecord = {
   readonly uid: string;
   /** Counts the saves. No two saves are equal, so a save that changes nothing else still acts as a lock. */
   readonly saves: number;
+  /** Nothing is left to do unless the object changes: a resync skips the key. */
+  readonly rests?: boolean | undefined;
+  readonly wakeAt?: number | undefined;
+  /** Null: none yet. */
+  readonly memory: unknown;
+};
+
+/** The record of an object's key. The operator of the kind parses `memory`. */
+export type CheckpointRecord = SavedRecord & {
   /** The settings of the deployment at the last save. */
   readonly made?: Made | undefined;
   /** `metadata.generation` of the object that the memory has taken in. */
   readonly generation?: number | undefined;
   /** Labels of the object when it was last read: they tell whose key it is after the object is gone. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Nothing is left to do unless the object changes: a resync skips the key. */
-  readonly rests?: boolean | undefined;
-  readonly wakeAt?: number | undefined;
   readonly waitsFor?: string | undefined;
   /** Digests of the status that the last write wished for and of the one that the server kept, if they differ. */
   readonly status?: { readonly wished: string; readonly answered: string } | undefined;
@@ -86,11 +92,22 @@ export type CheckpointRecord = {
   readonly pruneAt?: number | undefined;
   /** Updates to deliver; absent if the key has no listener. */
   readonly outbox?: Outbox | undefined;
-  /** In the record that delivery keeps: the position up to which its stream is acknowledged. */
-  readonly acknowledged?: Position | undefined;
-  /** Null: none yet. */
-  readonly memory: unknown;
 };
+
+/** The record of a stream's delivery; its `memory` is the cursor of the stream. */
+export type DeliveryRecord = SavedRecord & {
+  /** The position up to which the stream is acknowledged. */
+  readonly acknowledged?: Position | undefined;
+};
+
+/** The record of a watch: `at` is the position up to which its changes are sent. */
+export type CursorRecord = SavedRecord & { readonly rests: true; readonly memory: { readonly at: string } };
+
+/** A record of any use, as a store keeps it. */
+export type AnyRecord = CheckpointRecord | DeliveryRecord | CursorRecord;
+
+/** A stored record that was read, or the error that says why it cannot be. */
+export type ReadResult<R> = { readonly ok: true; readonly record: R } | { readonly ok: false; readonly error: string };
 
 /** Opaque token of a stored version, for compare-and-swap. */
 export type Version = string;
@@ -101,7 +118,7 @@ export type Loaded = { readonly record: unknown; readonly version: Version; read
 export type Checkpoints = {
   load(key: Key): Promise<Loaded | undefined>;
   /** Stores if the version is still the given one (undefined: if there is none); "raced" changes nothing. */
-  save(key: Key, record: CheckpointRecord, version: Version | undefined): Promise<Version | "raced">;
+  save(key: Key, record: AnyRecord, version: Version | undefined): Promise<Version | "raced">;
   /** Removes if the version is still the given one. */
   remove(key: Key, version: Version): Promise<"removed" | "raced">;
   /**

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { oncePerObject } from "../core/memoize.ts";
 import { problemsIn, withoutBad } from "../core/recovery.ts";
 import { isInstant } from "../core/time.ts";
-import type { CheckpointRecord } from "./ports.ts";
+import type { AnyRecord, CheckpointRecord, DeliveryRecord, ReadResult } from "./ports.ts";
 
 const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
 
@@ -43,11 +43,23 @@ const run = z.looseObject({
   losses: z.number().optional(),
 });
 
-const shape = z.looseObject({
+const head = {
   schema: z.literal(1),
   cluster: z.string().min(1),
   uid: z.string().min(1),
   saves: z.number().int().min(1),
+};
+
+const deliveryShape = z.looseObject({
+  ...head,
+  rests: z.boolean().optional(),
+  wakeAt: instant.optional(),
+  acknowledged: positionShape.optional(),
+  memory: z.unknown(),
+});
+
+const shape = z.looseObject({
+  ...head,
   made: made.optional(),
   generation: z.number().int().optional(),
   labels: z.record(z.string(), z.string()).optional(),
@@ -57,7 +69,6 @@ const shape = z.looseObject({
   status: z.object({ wished: z.string(), answered: z.string() }).optional(),
   trouble: z.object({ reason: z.string(), message: z.string(), since: instant }).optional(),
   outbox: outboxShape.optional(),
-  acknowledged: positionShape.optional(),
   returning: z.object({ since: instant, until: instant, ends: z.boolean().optional() }).optional(),
   cleanup: z
     .object({ since: instant, graceSeconds: z.number().int().min(0), forceAt: instant, done: instant.optional() })
@@ -121,6 +132,8 @@ export type Salvaged = { readonly [F in keyof CheckpointRecord]?: CheckpointReco
 
 const partial = shape.partial();
 
+const errorOf = (problems: readonly string[]): string => `checkpoint cannot be read (${problems.join("; ")})`;
+
 /**
  * Reads a stored record. If it does not parse, the answer lists the problems field by field and holds the fields that
  * do parse.
@@ -130,6 +143,18 @@ export const readRecord = oncePerObject((stored): ReadRecord => {
   if (parsed.success) return { ok: true, record: parsed.data };
   const { issues } = parsed.error;
   const problems = problemsIn(issues, "record");
-  const error = `checkpoint cannot be read (${problems.join("; ")})`;
+  const error = errorOf(problems);
   return { ok: false, error, problems, rest: partial.safeParse(withoutBad(stored, issues)).data ?? {} };
 });
+
+/** Reads the stored record of a delivery. */
+export const readDelivery = oncePerObject((stored): ReadResult<DeliveryRecord> => {
+  const { data, error } = deliveryShape.safeParse(stored);
+  return data === undefined
+    ? { ok: false, error: errorOf(problemsIn(error.issues, "record")) }
+    : { ok: true, record: data };
+});
+
+/** Reads a stored record of any use: only a delivery's says what is acknowledged. */
+export const readAny = (stored: unknown): ReadResult<AnyRecord> =>
+  isFields(stored) && "acknowledged" in stored ? readDelivery(stored) : readRecord(stored);

@@ -74,15 +74,15 @@ const isLasting = ({ tries = 0 }: Message, { reason, retryAfterMs = 0 }: Trouble
  * the cause.
  */
 export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {
-  const told = held.record?.trouble;
-  const lasts = isLasting(run.message, trouble) || told !== undefined;
+  const before = held.record?.trouble;
+  const lasts = isLasting(run.message, trouble) || before !== undefined;
   if (lasts && run.world.shadow === undefined) await publishTrouble(run, held, trouble);
-  const lastedMs = told?.reason === trouble.reason ? run.observation.now - told.since : 0;
+  const lastedMs = before?.reason === trouble.reason ? run.observation.now - before.since : 0;
   return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
 };
 
 /** True if the same trouble is published already; texts that differ in their numbers only count as the same. */
-const isTold = ({ record }: StoredRecord, { reason, message }: Trouble): boolean => {
+const isPublished = ({ record }: StoredRecord, { reason, message }: Trouble): boolean => {
   const gist = (text: string): string => text.slice(0, 1024).replaceAll(/\d+/g, "#");
   return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
 };
@@ -97,8 +97,8 @@ export const warn = async (run: StepContext, occasion: string, trouble: Trouble)
   const about = { do: "record", about: observation.object, resource: operator.resource } as const;
   const { reason, message } = operator.troubleWord?.(trouble) ?? trouble;
   const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
-  const [told] = await applyStage(applyContextOf(run, Number.POSITIVE_INFINITY), [event], 1);
-  return told?.did === "troubled" && isPatient(call) ? told.trouble : undefined;
+  const [recorded] = await applyStage(applyContextOf(run, Number.POSITIVE_INFINITY), [event], 1);
+  return recorded?.did === "troubled" && isPatient(call) ? recorded.trouble : undefined;
 };
 
 /** Reports the effects of a stage: Events at level info, other effects at level debug. */
@@ -140,13 +140,13 @@ export const showTrouble = async (
 export const publishTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<void> => {
   const { world, message, observation } = run;
   const text = trouble.message.slice(0, 1024);
-  if (isTold(held, trouble) || observation.object === undefined) return;
+  if (isPublished(held, trouble) || observation.object === undefined) return;
   await warn(run, `trouble ${held.record?.saves ?? 0}`, trouble);
   await showTrouble(run, text);
   if (held.record === undefined) return;
-  const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? observation.now };
+  const lasting = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? observation.now };
   const { rests: _, ...unfinished } = held.record;
-  const record = { ...unfinished, saves: held.record.saves + 1, trouble: told };
+  const record = { ...unfinished, saves: held.record.saves + 1, trouble: lasting };
   await world.checkpoints.save(message, record, held.version);
 };
 

@@ -2,9 +2,8 @@
 
 import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
-import { waitOf } from "../core/plan.ts";
+import { waitOf, waitsForText } from "../core/plan.ts";
 import type { PastRun } from "../core/recovery.ts";
-import { waitingText } from "../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
@@ -80,7 +79,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
   const { world, operator, observation } = run;
   const { record } = held;
   const { object } = observation;
-  const { wakeAt, waitsFor, returning } = waitOf(plan);
+  const { wakeAt, returning } = waitOf(plan);
   const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), observation.now, recoveryOf(world));
   return {
     ...record,
@@ -93,7 +92,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     labels: object === undefined ? record?.labels : object.metadata.labels,
     rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
     wakeAt,
-    waitsFor: waitsFor === undefined ? undefined : waitingText(waitsFor),
+    waitsFor: waitsForText(plan),
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,

@@ -80,10 +80,14 @@ const writeNews = async (
 };
 
 /** `object` is as the status write left it. */
-type Told = { readonly held: StoredRecord; readonly writes: number; readonly object: Stored | undefined };
+type StatusWritten = { readonly held: StoredRecord; readonly writes: number; readonly object: Stored | undefined };
 
 /** Ends a step that succeeded: writes the status, saves the status memo, and removes the trouble from the record. */
-export const tell = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Told | "raced"> => {
+export const tell = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<StatusWritten | "raced"> => {
   const written = await writeNews(run, held, plan);
   if (written === "raced") return "raced";
   const writes = written === undefined ? 0 : 1;

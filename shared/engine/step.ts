@@ -290,15 +290,15 @@ const release = async (
  * Ends a step after its effects: writes the status, deletes the record of a plan that forgets, and requeues the key.
  */
 const finish = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>, before: number): Promise<Ending> => {
-  const told = await tell(run, held, plan);
-  if (told === "raced") return await requeueAfterRace(run);
-  let writes = before + told.writes;
-  if (plan.next.do === "forget" && told.held.version !== undefined) {
-    const released = await release(run, told.held, told.held.version);
+  const reported = await tell(run, held, plan);
+  if (reported === "raced") return await requeueAfterRace(run);
+  let writes = before + reported.writes;
+  if (plan.next.do === "forget" && reported.held.version !== undefined) {
+    const released = await release(run, reported.held, reported.held.version);
     if (released === "raced") return await requeueAfterRace(run);
     writes += 1;
   }
-  await scheduleNext(run, told.held, plan);
-  keepInCache(run, told.held, told.object, plan);
+  await scheduleNext(run, reported.held, plan);
+  keepInCache(run, reported.held, reported.object, plan);
   return { did: "step", writes };
 };

@@ -75,6 +75,6 @@ export const backoffMs = (key: Key, tries: number, retryAfterMs: number | undefi
 };
 
 /** Tries after which a step no longer waits for Events and optional effects. */
-const patience = 2;
+const mostTries = 2;
 
-export const isPatient = ({ tries = 0 }: Message): boolean => tries < patience;
+export const isPatient = ({ tries = 0 }: Message): boolean => tries < mostTries;

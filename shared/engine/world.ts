@@ -4,6 +4,7 @@ import type { Meter } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Effect, Plan } from "../core/plan.ts";
+import type { NamespaceShare } from "./namespace-share.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { StepCache } from "./reads/cache.ts";
@@ -44,10 +45,14 @@ export type World = {
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
   /** Limits the number of parallel submissions in this process; absent: no limit. */
   readonly turns?: SubmissionSlots;
+  /** Bounds the share of a namespace where the queue knows no namespaces; absent: the queue lets them take turns. */
+  readonly share?: NamespaceShare;
   /** Limits the cost of one decision for other keys; absent: no limit. */
   readonly quarantine?: Quarantine;
   /** The listeners to status updates; absent: none. */
   readonly updates?: Updates;
+  /** Called at the end of each step of a batch; absent: steps are measured elsewhere. */
+  readonly ended?: (step: EndedStep) => void;
   /** Takes a step of a delivery key, if this process delivers updates. */
   readonly deliver?: (message: Message) => Promise<Ending>;
   /** Takes a notice about a node, if this process acts on notices. */
@@ -56,6 +61,16 @@ export type World = {
   readonly cache?: StepCache;
   /** Shadow mode: receives each plan, and its object unless that is gone; the plan is not carried out. */
   readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
+};
+
+/** A step of a batch that has ended. */
+export type EndedStep = {
+  readonly message: Message;
+  /** Undefined: the step threw. */
+  readonly ending: Ending | undefined;
+  readonly tookMs: number;
+  /** The time at which the queue took the oldest of its messages, epoch ms; undefined: not known. */
+  readonly sentAt: number | undefined;
 };
 
 /** The end of a step. Each of these acknowledges the message; a step that throws does not. */

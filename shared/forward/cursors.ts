@@ -1,7 +1,7 @@
 /** Stores cursors for later windows, in any instance: one record each, among the checkpoints. */
 import * as z from "zod";
 import { digest, type Key } from "../core/key.ts";
-import type { CheckpointRecord, Checkpoints, Report, Version } from "../engine/ports.ts";
+import type { Checkpoints, CursorRecord, Report, Version } from "../engine/ports.ts";
 import type { Loop } from "./forwarder.ts";
 
 export type Cursors = {
@@ -58,7 +58,7 @@ export const openCursors = ({ checkpoints, clusterUid, report }: Settings): Curs
     const place = placeOf(key);
     if (!stored.has(place)) await load(key);
     const { saves = 0, version } = stored.get(place) ?? {};
-    const record: CheckpointRecord = {
+    const record: CursorRecord = {
       schema: 1,
       cluster: clusterUid,
       uid: clusterUid,

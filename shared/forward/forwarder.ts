@@ -30,6 +30,8 @@ export type ForwarderSettings = {
   readonly pause?: Pause;
   /** Called with every object as the server sent it, before it is trimmed. */
   readonly see?: ((object: Stored) => void) | undefined;
+  /** Called with every deleted object, trimmed. */
+  readonly gone?: ((object: Stored) => void) | undefined;
   /** Returns the state from which a loop continues; undefined: from the beginning. */
   readonly trailOf?: (loop: Loop) => WatchState | undefined;
   /** Returns keys of known objects that the first list of a loop did not find: they were deleted earlier. */
@@ -136,12 +138,12 @@ const following = (
   const { loop, trail } = course;
   const { resource, selector, field, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
-  const told = openTold(now);
+  const failures = openTold(now);
   let troubled = false;
   const well = (): void => {
     if (troubled) report("info", "watching again", what);
     troubled = false;
-    told.forget();
+    failures.forget();
   };
   return {
     ...{ transport, resource, selector, field, trim, now, random, pause, signal },
@@ -153,13 +155,14 @@ const following = (
     },
     changed: (change) => {
       well();
+      if (change.after === undefined) settings.gone?.(change.before);
       const unsure = trail.base === "cursor";
       for (const sending of sendingsOf(cluster, loop.subject, change, unsure)) sender.offer(sending);
     },
     troubled: (cause, waitMs) => {
       const spared = loop.subject.optional && cause instanceof ApiError && cause.status === 404;
       const error = cause instanceof Error ? cause.message : String(cause);
-      const isNews = told.isNews(error) && !(spared && troubled);
+      const isNews = failures.isNews(error) && !(spared && troubled);
       troubled = true;
       if (spared) {
         listed(0);

@@ -1,7 +1,7 @@
 /** Lists a collection page by page and passes on only the differences to the known objects. */
 import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Resource } from "../core/object.ts";
-import { openPaging } from "../kube/paging.ts";
+import { openPaging } from "../kube/list-pages.ts";
 import { pageOf } from "../kube/responses.ts";
 import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
 import { openBreather, unlessAborted } from "./pause.ts";

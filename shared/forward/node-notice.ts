@@ -46,7 +46,7 @@ const isMachine = (node: Stored, id: string): boolean => {
 };
 
 /** Tries after which a missing right is taken as permanent. */
-const patience = 2;
+const mostTries = 2;
 
 /**
  * Returns the name of the node; undefined if the machine is none of this cluster, or if listing nodes stays forbidden.
@@ -62,7 +62,7 @@ const nodeOf = async ({ cluster, report }: NoticeContext, message: Message): Pro
     report("error", "a machine is about to stop, and this account may not look up its node: grant it list of nodes", {
       machine: name,
     });
-    if (tries < patience) throw cause;
+    if (tries < mostTries) throw cause;
     return undefined;
   }
 };
@@ -78,14 +78,14 @@ const labelsIn = (selector: string): Readonly<Record<string, string>> =>
 /** N1. True if the pod's annotation names this end or an earlier one. */
 const isTold = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
 
-type Standing = { readonly pod: Stored; readonly key: Key };
+type AffectedPod = { readonly pod: Stored; readonly key: Key };
 
 /** Finds the live pods on the node that an object of this kind owns and this deployment is in charge of. */
-const standingOn = async (
+const affectedPods = async (
   desk: NoticeContext,
   { cluster, kind }: Pick<Key, "cluster" | "kind">,
   node: string,
-): Promise<readonly Standing[]> => {
+): Promise<readonly AffectedPod[]> => {
   const watch = desk.operatorOf(kind)?.watches.find(({ resource }) => resource === pods);
   if (watch === undefined) return [];
   const places = desk.namespaces.length === 0 ? [""] : desk.namespaces;
@@ -111,7 +111,7 @@ const standingOn = async (
  * Writes the annotation. If the pod has changed since it was read, or is gone, the patch fails and the notice is
  * retried.
  */
-const write = async ({ cluster }: NoticeContext, { pod }: Standing, until: number): Promise<void> => {
+const write = async ({ cluster }: NoticeContext, { pod }: AffectedPod, until: number): Promise<void> => {
   const { name, namespace = "", uid, resourceVersion } = pod.metadata;
   const annotations = { [leavingAnnotation]: timeText(until) };
   await cluster.patch({ resource: pods, namespace, name }, { uid, resourceVersion }, { metadata: { annotations } });
@@ -120,9 +120,9 @@ const write = async ({ cluster }: NoticeContext, { pod }: Standing, until: numbe
 /** The number of parallel writes. */
 const parallel = 16;
 
-const writeAll = async (desk: NoticeContext, standing: readonly Standing[], until: number): Promise<void> => {
-  for (let at = 0; at < standing.length; at += parallel) {
-    const some = standing.slice(at, at + parallel);
+const writeAll = async (desk: NoticeContext, affected: readonly AffectedPod[], until: number): Promise<void> => {
+  for (let at = 0; at < affected.length; at += parallel) {
+    const some = affected.slice(at, at + parallel);
     const ends = await Promise.allSettled(some.map((one) => write(desk, one, until)));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined) throw failed.reason;
@@ -130,8 +130,8 @@ const writeAll = async (desk: NoticeContext, standing: readonly Standing[], unti
 };
 
 /** Sends the owners' keys. The watch events of the pods bring them, too, unless they are lost. */
-const tellOwners = async ({ queue }: NoticeContext, standing: readonly Standing[], until: number): Promise<void> => {
-  const keys = new Map(standing.map(({ key }) => [textOf(key), key]));
+const tellOwners = async ({ queue }: NoticeContext, affected: readonly AffectedPod[], until: number): Promise<void> => {
+  const keys = new Map(affected.map(({ key }) => [textOf(key), key]));
   await Promise.all(
     [...keys.values()].map((key) => queue.send({ ...key, reason: "notice" }, dedupe.trigger(key, `notice ${until}`))),
   );
@@ -147,10 +147,10 @@ export const noticing =
     if (desk.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
     const node = await nodeOf(desk, message);
     if (node === undefined) return { did: "nothing", why: `no node of this cluster is ${message.name}` };
-    const standing = await standingOn(desk, { cluster: message.cluster, kind }, node);
-    const unaware = standing.filter(({ pod }) => !isTold(pod, until));
+    const affected = await affectedPods(desk, { cluster: message.cluster, kind }, node);
+    const unaware = affected.filter(({ pod }) => !isTold(pod, until));
     await writeAll(desk, unaware, until);
-    await tellOwners(desk, standing, until);
-    desk.report("info", `node ${node} goes at ${timeText(until)}`, { pods: standing.length, told: unaware.length });
+    await tellOwners(desk, affected, until);
+    desk.report("info", `node ${node} goes at ${timeText(until)}`, { pods: affected.length, told: unaware.length });
     return { did: "step", writes: unaware.length };
   };

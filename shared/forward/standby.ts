@@ -11,7 +11,7 @@ import { upstreams } from "../kube/upstream-controllers.ts";
  */
 export type Lookout = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
 
-export type Standing = {
+export type Standby = {
   /** True while nothing of this API group may be written. */
   aside(group: string): boolean;
   stop(): void;
@@ -30,13 +30,13 @@ export type Asides = {
 /** In one of this many rounds Deployments and pods are checked, too. */
 const workloadRounds = 6;
 
-const told = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+const textOfError = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /**
  * Checks once before anything begins, and throws an error of that check. Then checks periodically; an error of these
  * checks changes nothing.
  */
-export const startAside = async ({ look, groups, everyMs, report, freed }: Asides): Promise<Standing> => {
+export const startStandby = async ({ look, groups, everyMs, report, freed }: Asides): Promise<Standby> => {
   const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
   const led = new Set<string>();
   const judge = (name: string, signs: readonly string[], began: boolean): void => {
@@ -57,7 +57,7 @@ export const startAside = async ({ look, groups, everyMs, report, freed }: Aside
         judge(name, await look(name, began || led.has(name) ? "thorough" : usual), began);
       } catch (cause) {
         if (began) throw cause;
-        report("debug", "cannot see whether another controller leads", { upstream: name, error: told(cause) });
+        report("debug", "cannot see whether another controller leads", { upstream: name, error: textOfError(cause) });
       }
     }
   };

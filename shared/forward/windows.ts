@@ -36,35 +36,35 @@ const keepMs = 10_000;
 const quietMs = 600_000;
 
 /** The state of a loop in this process. */
-type Standing = { trail: WatchState; stored: string | undefined; storedAt: number };
+type StoredWatch = { trail: WatchState; stored: string | undefined; storedAt: number };
 
 export const openWindows = (settings: Settings): Windows => {
   const { cluster, cursors, report, now, wait = realPause } = settings;
   const idOf = (loop: Loop): string => textOf(loopKey(cluster, loop));
-  const standings = new Map<string, Standing>();
+  const storedWatches = new Map<string, StoredWatch>();
 
-  const stand = async (loop: Loop): Promise<Standing> => {
-    const warm = standings.get(idOf(loop));
+  const stand = async (loop: Loop): Promise<StoredWatch> => {
+    const warm = storedWatches.get(idOf(loop));
     if (warm !== undefined) return warm;
     const stored = await cursors.load(loopKey(cluster, loop));
-    const standing = { trail: openWatchState(loop.subject.trim, stored), stored, storedAt: now() };
-    standings.set(idOf(loop), standing);
-    return standing;
+    const opened = { trail: openWatchState(loop.subject.trim, stored), stored, storedAt: now() };
+    storedWatches.set(idOf(loop), opened);
+    return opened;
   };
 
   const keep = async (loop: Loop, cursor: string): Promise<void> => {
-    const standing = standings.get(idOf(loop));
-    if (standing === undefined || standing.stored === cursor) return;
-    if (!standing.trail.news && now() - standing.storedAt < quietMs) return;
-    standing.trail.news = false;
+    const watch = storedWatches.get(idOf(loop));
+    if (watch === undefined || watch.stored === cursor) return;
+    if (!watch.trail.news && now() - watch.storedAt < quietMs) return;
+    watch.trail.news = false;
     try {
       await cursors.save(loopKey(cluster, loop), cursor);
     } catch (cause) {
-      standing.trail.news = true;
+      watch.trail.news = true;
       throw cause;
     }
-    standing.stored = cursor;
-    standing.storedAt = now();
+    watch.stored = cursor;
+    watch.storedAt = now();
   };
 
   const keepAll = async (reached: ReadonlyMap<Loop, string> | undefined): Promise<void> => {
@@ -82,7 +82,7 @@ export const openWindows = (settings: Settings): Windows => {
     const sent = await forwarder.stop();
     // C1: the next window receives unsent changes again from the stored cursor.
     if (sent) await keepAll(await forwarder.sent());
-    else standings.clear();
+    else storedWatches.clear();
     return sent;
   };
 
@@ -91,7 +91,7 @@ export const openWindows = (settings: Settings): Windows => {
       const loops = loopsOf(settings);
       const begun = await Promise.all(loops.map(stand));
       const resumed = begun.filter(({ trail }) => trail.cursor !== undefined).length;
-      const forwarder = startForwarder({ ...settings, trailOf: (loop) => standings.get(idOf(loop))?.trail });
+      const forwarder = startForwarder({ ...settings, trailOf: (loop) => storedWatches.get(idOf(loop))?.trail });
       const until = now() + lengthMs;
       for (let left = lengthMs; left > 0 && !signal.aborted; left = until - now()) {
         await wait(Math.min(keepMs, left), signal);

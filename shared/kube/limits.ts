@@ -109,14 +109,14 @@ export const limitsOf = (limits: readonly Limit[]): LimitsSaying => {
   const tree = treeOf(limits);
   return (spec) => {
     if (isTooMuch(spec)) return tooMuch;
-    const told: string[] = [];
+    const problems: string[] = [];
     const left: Place[] = [{ value: spec, path: "spec", row: tree }];
-    for (let place = left.pop(); place !== undefined && told.length < mostTold; place = left.pop()) {
+    for (let place = left.pop(); place !== undefined && problems.length < mostTold; place = left.pop()) {
       const broken = brokenAt(place);
-      told.push(...broken);
+      problems.push(...broken);
       if (broken.length === 0) left.push(...placesIn(place).toReversed());
     }
-    return told.join("; ");
+    return problems.join("; ");
   };
 };
 

@@ -69,6 +69,22 @@ export const deletionAskedAt = ({ metadata }: Obj): number | undefined => {
   return at === undefined ? undefined : at - (metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
 };
 
+/** A kubelet removes a pod under deletion within this time of the end of its containers, ms; usually within seconds. */
+const removalMs = 60_000;
+
+/**
+ * True if the deletion of a pod was certainly requested after its containers ended at `finished`, epoch ms. A grace
+ * period above 0 says that the deletion came first: the API server gives a pod in a terminal phase none. With a grace
+ * period of 0 the times decide. They are those of the last deletion, which may be the kubelet's own after the
+ * containers ended. A pod that ended shortly before it counts as deleted first, because work done twice is better than
+ * work never done.
+ */
+export const endedFirst = (pod: Obj, finished: number | undefined): boolean => {
+  const { deletionGracePeriodSeconds: grace = 0 } = pod.metadata;
+  const asked = deletionAskedAt(pod);
+  return grace === 0 && finished !== undefined && asked !== undefined && finished + removalMs < asked;
+};
+
 /** Returns how the named container ended; undefined if it did not. */
 export const terminationOf = (pod: PodStatus, name: string): Terminated | undefined =>
   pod.containerStatuses?.find((one) => one.name === name)?.state?.terminated;

@@ -74,7 +74,7 @@ export const errorOf = (where: string, response: HttpResponse): ApiError => {
   const parsed = parse(response);
   const status = isRecord(parsed) && parsed["kind"] === "Status" ? parsed : undefined;
   const reason = isText(status?.["reason"]) ? status["reason"] : (reasons[response.status] ?? "Unknown");
-  const told = isText(status?.["message"]) ? status["message"] : response.body.trim().slice(0, 500);
+  const text = isText(status?.["message"]) ? status["message"] : response.body.trim().slice(0, 500);
   const nobody = response.status === 404 && (status === undefined || !isText(subjectOf(status)));
   const retryAfterMs = retryAfterOf(response);
   return new ApiError({
@@ -82,7 +82,7 @@ export const errorOf = (where: string, response: HttpResponse): ApiError => {
     reason,
     message: nobody
       ? notServed(where)
-      : `${where}: ${told === "" ? `HTTP ${response.status}` : response.status === 403 ? withFeature(told) : told}`,
+      : `${where}: ${text === "" ? `HTTP ${response.status}` : response.status === 403 ? withFeature(text) : text}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 };

@@ -6,7 +6,7 @@
 
 import { type Decision, list, type Reads } from "../core/decision.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { type Effect, type Next, type Plan, untold, type View, waitOf } from "../core/plan.ts";
+import { type Effect, type Next, notYetRecorded, type Plan, type View, waitOf } from "../core/plan.ts";
 import type { WaitingOn } from "../core/waiting-on.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt, startGraceMs } from "./holdups.ts";
 import { pods } from "./resources.ts";
@@ -115,7 +115,7 @@ const telling = <Memory extends ToldHoldups>(
   const known = (plan.memory.held ?? []).filter((one) => one.startsWith(run));
   if (!holdup.isWrong || known.includes(gist)) return now;
   const event = eventOf(startup, gist, holdup);
-  if (untold(view, [event]).length > 0)
+  if (notYetRecorded(view, [event]).length > 0)
     return {
       ...now,
       memory: view.memory ?? plan.memory,

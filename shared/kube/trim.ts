@@ -1,4 +1,5 @@
 /** Trims watched objects to the fields that tell whether a change matters, and for which key. */
+import { fieldsOf } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
 import { isRecord, isStored, type Json } from "./responses.ts";
 
@@ -6,11 +7,6 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 const only = (value: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
-
-const recordAt = (value: Json, name: string): Json => {
-  const inner = value[name];
-  return isRecord(inner) ? inner : {};
-};
 
 const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp, creationTimestamp } = metadata;
@@ -33,7 +29,7 @@ const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {
 
 const trimContainer = (container: unknown): Json => {
   if (!isRecord(container)) return {};
-  const state = recordAt(container, "state");
+  const state = fieldsOf(container["state"]);
   return {
     name: container["name"],
     state: {
@@ -57,7 +53,7 @@ const trimStatus = (status: Json): Json => {
 /** Keeps the metadata, and of the status phase, reason and the states of the containers. */
 export const trim = (object: Stored): Stored => {
   const { apiVersion, kind, metadata } = object;
-  const status = trimStatus(recordAt(object, "status"));
+  const status = trimStatus(fieldsOf(object["status"]));
   return {
     apiVersion,
     kind,
@@ -78,9 +74,9 @@ const trimCondition = (condition: unknown): Json =>
 /** Keeps what decisions on a pod need besides: node, scheduler, start, address, conditions and message. */
 export const trimPod = (pod: Stored): Stored => {
   const trimmed = trim(pod);
-  const status = recordAt(pod, "status");
+  const status = fieldsOf(pod["status"]);
   const { conditions } = status;
-  const { nodeName, schedulerName } = recordAt(pod, "spec");
+  const { nodeName, schedulerName } = fieldsOf(pod["spec"]);
   return {
     ...trimmed,
     spec: {
@@ -88,7 +84,7 @@ export const trimPod = (pod: Stored): Stored => {
       ...(schedulerName === undefined || schedulerName === "default-scheduler" ? {} : { schedulerName }),
     },
     status: {
-      ...recordAt(trimmed, "status"),
+      ...fieldsOf(trimmed["status"]),
       ...only(status, ["message", "startTime", "podIP"]),
       ...(Array.isArray(conditions) ? { conditions: conditions.map(trimCondition) } : {}),
     },

@@ -98,7 +98,7 @@ const conflictsOf = (
 };
 
 const refuse = (conflicts: readonly Conflict[]): Refusal => {
-  const told = conflicts.map(({ share, path }) => {
+  const causes = conflicts.map(({ share, path }) => {
     const using = share.operation === "Update" ? ` using ${share.apiVersion}` : "";
     return {
       reason: "FieldManagerConflict",
@@ -106,12 +106,12 @@ const refuse = (conflicts: readonly Conflict[]): Refusal => {
       field: shownPath(path),
     };
   });
-  const [only] = told;
+  const [only] = causes;
   const text =
-    told.length === 1
+    causes.length === 1
       ? `1 conflict: ${only?.message}: ${only?.field}`
-      : `${told.length} conflicts: ${told.map(({ message, field }) => `${message}:\n- ${field}`).join("\n")}`;
-  return new Refusal(409, "Conflict", `Apply failed with ${text}`, { causes: told });
+      : `${causes.length} conflicts: ${causes.map(({ message, field }) => `${message}:\n- ${field}`).join("\n")}`;
+  return new Refusal(409, "Conflict", `Apply failed with ${text}`, { causes });
 };
 
 const shareFor = (server: Server, { kind, sub }: Target, set: FieldSet, manager: string): Share => ({

@@ -109,9 +109,9 @@ const record = (server: Server, pod: Item, { type, reason, message, by = "kubele
 
 const hear = (server: Server, change: Change): void => {
   if (change.table !== "pods" || change.type === "DELETED") return;
-  for (const [nth, told] of toldOf(server, change).entries())
+  for (const [nth, event] of toldOf(server, change).entries())
     try {
-      record(server, change.object, told, nth);
+      record(server, change.object, event, nth);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
     }

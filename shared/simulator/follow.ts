@@ -16,11 +16,11 @@ export const followLog = ({ handle, store, subscribe }: Simulator, ask: Ask, fee
   const [, namespace = "", name = ""] = logPath.exec(ask.path) ?? [];
   const first = handle(ask);
   if (first.status !== 200) return first;
-  const told = new Set<string>();
+  const sent = new Set<string>();
   const tell = ({ status, body }: Answer): void => {
     if (status !== 200) return;
-    for (const line of body.split("\n").filter((text) => text !== "" && !told.has(text))) {
-      told.add(line);
+    for (const line of body.split("\n").filter((text) => text !== "" && !sent.has(text))) {
+      sent.add(line);
       feed.line(line);
     }
   };

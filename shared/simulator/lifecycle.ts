@@ -207,8 +207,8 @@ export const disrupted = (pod: Item, now: number, reason: string, message?: stri
 /** A pod that the kubelet evicted for want of resources. */
 export const evicted = (pod: Item, now: number): Item => {
   const down = disrupted(ended(pod, now, { code: 137 }, true), now, "TerminationByKubelet");
-  const told = { phase: "Failed", reason: "Evicted", message: "The node was low on resource: memory." };
-  return { ...down, status: { ...fieldsAt(down, "status"), ...told } };
+  const eviction = { phase: "Failed", reason: "Evicted", message: "The node was low on resource: memory." };
+  return { ...down, status: { ...fieldsAt(down, "status"), ...eviction } };
 };
 
 /** A pod whose containers ended and wait for the restart of their policy. */

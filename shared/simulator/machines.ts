@@ -160,8 +160,8 @@ const evict = (server: Server, task: Task): void => {
 
 const end = (server: Server, pod: Item): void => {
   const now = server.clock.now();
-  const told = disrupted(pod, now, "DeletionByPodGC", "PodGC: node no longer exists");
-  const failed = { ...told, status: { ...fieldsAt(told, "status"), phase: "Failed" } };
+  const marked = disrupted(pod, now, "DeletionByPodGC", "PodGC: node no longer exists");
+  const failed = { ...marked, status: { ...fieldsAt(marked, "status"), phase: "Failed" } };
   const last = isOver(pod) ? pod : rewrite(server, "pods", pod, failed);
   discard(server, "pods", last, { graceSeconds: 0 });
 };

@@ -4,13 +4,13 @@
  * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
  */
 import type { Transport } from "../core/http.ts";
+import { type ApiAccess, openApiAccess } from "./api-access.ts";
 import type { Ask } from "./ask.ts";
 import type { Answer } from "./call.ts";
 import { claims } from "./claims.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
 import { contents } from "./contents.ts";
-import { type Door, openDoor } from "./door.ts";
 import { events } from "./events.ts";
 import { gateOf } from "./gate.ts";
 import { exitTask, kubelet } from "./kubelet.ts";
@@ -64,7 +64,7 @@ export type Options = {
 export type Simulator = {
   readonly store: Store;
   readonly clock: Clock;
-  readonly door: Door;
+  readonly door: ApiAccess;
   readonly transport: Transport;
   handle(ask: Ask): Answer;
   /** Calls the listener synchronously after every change. */
@@ -95,14 +95,14 @@ const doTask = ({ parts }: Hands, task: Task): void => {
 
 export const openSimulator = (options: Options = {}): Simulator => {
   const { scripts = {}, schedulers = ["default-scheduler"], nodes = defaultNodes, guests = [] } = options;
-  const hands: Hands = { parts: [] };
+  const parts: Hands = { parts: [] };
   const store = openStore();
-  const clock = openClock(options.start ?? defaultStart, (task) => doTask(hands, task));
+  const clock = openClock(options.start ?? defaultStart, (task) => doTask(parts, task));
   const { managedFields = false, rbac = false } = options;
   const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac, admit: options.admit };
   const memory = openMemory();
   const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts, options.commands) };
-  hands.parts = [
+  parts.parts = [
     contents(server),
     claims(server),
     quotas(server),
@@ -115,13 +115,13 @@ export const openSimulator = (options: Options = {}): Simulator => {
     ...guests.map((guest) => guest(server)),
   ];
   store.subscribe((change) => {
-    for (const { onChange } of hands.parts) onChange(change);
+    for (const { onChange } of parts.parts) onChange(change);
   });
   furnish(server, options.crds ?? [], [...(rbac ? bootstrap : []), ...(options.objects ?? [])]);
   for (const node of nodes) addNode(server, node);
   store.compact(store.revision() - 1);
   const gate = rbac ? gateOf(server, options.guardsOwners ?? false) : () => {};
-  const door = openDoor(server, { sides: sides(kubelets), gate });
+  const door = openApiAccess(server, { sides: sides(kubelets), gate });
   return {
     store,
     clock,
@@ -131,7 +131,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
     subscribe: store.subscribe,
     killPod: (namespace, name, exit) => {
       const pod = store.get("pods", keyOf(namespace, name));
-      if (pod !== undefined) doTask(hands, exitTask(pod, exit));
+      if (pod !== undefined) doTask(parts, exitTask(pod, exit));
     },
     evictPod: (namespace, name) => {
       const pod = store.get("pods", keyOf(namespace, name));

@@ -85,10 +85,11 @@ const wiresIn = (data: Buffer): readonly Wire[] => {
   for (let at = 0; at < data.length; ) {
     const [tag, after] = varint(data, at);
     const [number, type] = [Number(tag >> 3n), Number(tag & 7n)];
-    const [told, begin] = type === 0 || type === 2 ? varint(data, after) : [BigInt(fixed[type] ?? -1), after];
-    if (type !== 0 && (told < 0n || begin + Number(told) > data.length)) throw new Error("protobuf: cut off");
-    at = type === 0 ? begin : begin + Number(told);
-    wires.push({ number, value: type === 0 ? told : data.subarray(begin, at) });
+    const [lengthOrValue, begin] = type === 0 || type === 2 ? varint(data, after) : [BigInt(fixed[type] ?? -1), after];
+    if (type !== 0 && (lengthOrValue < 0n || begin + Number(lengthOrValue) > data.length))
+      throw new Error("protobuf: cut off");
+    at = type === 0 ? begin : begin + Number(lengthOrValue);
+    wires.push({ number, value: type === 0 ? lengthOrValue : data.subarray(begin, at) });
   }
   return wires;
 };

@@ -1,4 +1,5 @@
 /** GET and LIST: the revision, the selection, and the text of the answer. */
+import { fieldsOf } from "../core/json.ts";
 import { oncePer } from "../core/memoize.ts";
 import { isFields, numberAt, parsed, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
@@ -34,7 +35,7 @@ const isWhole = (value: unknown): boolean => {
 /** The value that a client reads of an object: the object itself, where JSON omits nothing. */
 export const readOf = oncePer((item: Item): object => {
   const isWritten = item.metadata.resourceVersion !== "" && isWhole(item);
-  return isWritten ? item : Object(parsed(textOf(item)));
+  return isWritten ? item : fieldsOf(parsed(textOf(item)));
 });
 
 /** An object in the requested version. */

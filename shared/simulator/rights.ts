@@ -50,7 +50,7 @@ const names = (subject: unknown, { username, groups }: User, home: string): bool
   return kind === "Group" ? groups.includes(name) : username === name;
 };
 
-const told = (subject: unknown): string => {
+const subjectText = (subject: unknown): string => {
   const space = textAt(subject, "namespace");
   return `${textAt(subject, "kind")} "${textAt(subject, "name")}${space === undefined ? "" : `/${space}`}"`;
 };
@@ -70,7 +70,7 @@ const boundBy = (store: Store, binding: Item, user: User): Bound | undefined => 
   const label = namespace === "" ? name : `${name}/${namespace}`;
   return {
     rules: ruleList(found),
-    reason: `RBAC: allowed by ${binding.kind} "${label}" of ${kind} "${role}" to ${told(subject)}`,
+    reason: `RBAC: allowed by ${binding.kind} "${label}" of ${kind} "${role}" to ${subjectText(subject)}`,
     missing: found === undefined ? `${kind.toLowerCase()}.${api} "${role}" not found` : undefined,
   };
 };

@@ -70,7 +70,7 @@ const evict = (server: Server, { target, ask, query }: Call): Result => {
   const options = removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query);
   const pod = found(server, target);
   guardBudget(server, pod);
-  const told = options.dryRun
+  const evicted = options.dryRun
     ? pod
     : rewrite(
         server,
@@ -78,7 +78,7 @@ const evict = (server: Server, { target, ask, query }: Call): Result => {
         pod,
         disrupted(pod, server.clock.now(), "EvictionByEvictionAPI", "Eviction API: evicting"),
       );
-  removeItem(server, target.kind, told, options);
+  removeItem(server, target.kind, evicted, options);
   return success(201);
 };
 

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import type { ApiAccess } from "./api-access.ts";
 import type { Ask } from "./ask.ts";
-import type { Door } from "./door.ts";
 
 const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const text = 0x1;
@@ -86,7 +86,7 @@ const askOf = ({ url = "/", headers }: IncomingMessage): Ask => ({
 const normal = Buffer.from([0x03, 0xe8]);
 
 /** Takes over a connection that asks for a WebSocket: opens a watch, or answers with the refusal as plain HTTP. */
-export const upgrade = (door: Door, request: IncomingMessage, socket: Duplex): void => {
+export const upgrade = (door: ApiAccess, request: IncomingMessage, socket: Duplex): void => {
   const lines: string[] = [];
   let send = (line: string): void => void lines.push(line);
   let finish = (): void => {};

@@ -28,11 +28,11 @@ const statuses = (pod: Item): readonly unknown[] => itemsAt(pod, "status", "cont
 
 const podReason = (pod: Item): string => {
   const phase = textAt(pod, "status", "reason") ?? textAt(pod, "status", "phase") ?? "";
-  const told = statuses(pod).flatMap((each) => {
+  const reasons = statuses(pod).flatMap((each) => {
     const reason = textAt(each, "state", "waiting", "reason") ?? textAt(each, "state", "terminated", "reason");
     return reason === undefined ? [] : [reason];
   });
-  const shown = told[0] ?? phase;
+  const shown = reasons[0] ?? phase;
   if (pod.metadata.deletionTimestamp === undefined) return shown;
   return textAt(pod, "status", "reason") === "NodeLost" ? "Unknown" : "Terminating";
 };
@@ -147,8 +147,9 @@ const customCell =
 const customRows = (columns: readonly Column[]): readonly Row[] => [
   name,
   ...columns.map((column): Row => {
-    const told = column.description || `Custom resource definition column (in JSONPath format): ${column.jsonPath}`;
-    return [column.name, column.type, customCell(column), column.priority ?? 0, told];
+    const description =
+      column.description || `Custom resource definition column (in JSONPath format): ${column.jsonPath}`;
+    return [column.name, column.type, customCell(column), column.priority ?? 0, description];
   }),
 ];
 

@@ -1,6 +1,6 @@
 /** The door as a Transport, for engine and forwarder in place of a connection. */
 import type { HttpRequest, HttpStream, Transport } from "../core/http.ts";
-import type { Door } from "./door.ts";
+import type { ApiAccess } from "./api-access.ts";
 import type { Feed } from "./watch.ts";
 
 type Pipe = { readonly lines: AsyncIterable<string>; readonly feed: Feed };
@@ -42,7 +42,7 @@ const pipe = (onReturn: () => void): Pipe => {
   };
 };
 
-const streamOf = (door: Door, request: HttpRequest): HttpStream => {
+const streamOf = (door: ApiAccess, request: HttpRequest): HttpStream => {
   let close = (): void => {};
   const { lines, feed } = pipe(() => close());
   const opened = door.watch(request, feed);
@@ -63,7 +63,7 @@ const streamOf = (door: Door, request: HttpRequest): HttpStream => {
   };
 };
 
-export const transportTo = (door: Door): Transport => ({
+export const transportTo = (door: ApiAccess): Transport => ({
   send: async (request) => door.handle(request),
   stream: async (request) => streamOf(door, request),
 });

@@ -65,8 +65,8 @@ const throughStatus = (kind: Kind, before: Item, given: Draft): Item => {
     kind.custom !== undefined
       ? before.metadata
       : mergedMeta(before.metadata, metaOf({ ...meta, ownerReferences: before.metadata.ownerReferences }));
-  const told = ruleOf(kind).status?.(status) ?? status;
-  return { ...rest, metadata, ...(told !== undefined && { status: told }) };
+  const accepted = ruleOf(kind).status?.(status) ?? status;
+  return { ...rest, metadata, ...(accepted !== undefined && { status: accepted }) };
 };
 
 const throughMain = (kind: Kind, before: Item, given: Draft): Item => {

@@ -27,7 +27,7 @@ const shape = z.object({
   stream: z.string().min(1),
   /** Sequence of the newest update that was acknowledged. */
   acknowledged: z.number().int().min(0),
-  /** That update was terminal: no other follows, unless the object continues. */
+  /** True if the acknowledged update was terminal: no other follows, unless the object continues. */
   closed: z.boolean(),
   outstanding: outstanding.optional(),
 });

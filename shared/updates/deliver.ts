@@ -14,7 +14,9 @@ import type {
   Checkpoints,
   Clock,
   Cluster,
+  DeliveryRecord,
   Queue,
+  ReadResult,
   Report,
   Updates,
   Version,
@@ -33,10 +35,10 @@ export type DeliveryContext = {
   readonly meter?: Meter;
   readonly clusterUid: string;
   readonly resourceOf: (kind: string) => Resource | undefined;
-  /** Parses stored records. */
-  readonly read: (
-    stored: unknown,
-  ) => { readonly ok: true; readonly record: CheckpointRecord } | { readonly ok: false; readonly error: string };
+  /** Parses stored records of objects. */
+  readonly read: (stored: unknown) => ReadResult<CheckpointRecord>;
+  /** Parses stored records of deliveries. */
+  readonly readDelivery: (stored: unknown) => ReadResult<DeliveryRecord>;
   readonly destinationOf: Updates["destinationOf"];
   /** The listener in the operator's configuration; "": none. */
   readonly operators: string;
@@ -75,9 +77,9 @@ const stopped = ({ report }: DeliveryContext, key: Key, error: string): Delivere
   return { did: "stopped", why: error };
 };
 
-const ownOf = ({ read }: DeliveryContext, loaded: Awaited<ReturnType<Checkpoints["load"]>>): Own | string => {
+const ownOf = ({ readDelivery }: DeliveryContext, loaded: Awaited<ReturnType<Checkpoints["load"]>>): Own | string => {
   if (loaded === undefined) return { saves: 0, version: undefined, cursor: undefined };
-  const found = read(loaded.record);
+  const found = readDelivery(loaded.record);
   if (!found.ok) return found.error;
   const cursor = readCursor(found.record.memory);
   return cursor === undefined
@@ -172,7 +174,7 @@ const arm = async ({ desk, key, outbox, now }: Scene, at: number): Promise<void>
 const save = async (scene: Scene, own: Own, cursor: Cursor): Promise<Own | "raced"> => {
   const { desk, key, outbox } = scene;
   const { stream, acknowledged: sequence, outstanding } = cursor;
-  const record: CheckpointRecord = {
+  const record: DeliveryRecord = {
     schema: 1,
     cluster: desk.clusterUid,
     uid: outbox.entries.at(-1)?.uid ?? desk.clusterUid,
@@ -209,14 +211,16 @@ const ignored = ({ desk, key }: Scene, position: Position, why: string): Deliver
   return nothing(`an acknowledgement was ${why}`);
 };
 
-const listenerBehind = ({ operators }: DeliveryContext, to: string): string =>
-  to === operatorsListener ? operators : to;
+/** Returns the address of the listener that the outstanding update was sent to; the present one if none is. */
+const listenerSentTo = ({ desk: { operators }, to }: Scene, { cursor }: Own): string => {
+  const sentTo = cursor?.outstanding?.to ?? to;
+  return sentTo === operatorsListener ? operators : sentTo;
+};
 
 /** U4: an acknowledgement of any other listener changes nothing. */
 const acknowledge = async (scene: Scene, { position, isBy }: Acknowledgement): Promise<Delivered> => {
-  const { desk, own, to } = scene;
-  const sentTo = own.cursor?.outstanding?.to ?? to;
-  return isBy(listenerBehind(desk, sentTo))
+  const { own } = scene;
+  return isBy(listenerSentTo(scene, own))
     ? await settle(scene, own, position)
     : ignored(scene, position, "another listener's");
 };
@@ -226,12 +230,12 @@ const acknowledge = async (scene: Scene, { position, isBy }: Acknowledgement): P
  * and changes nothing.
  */
 const settle = async (scene: Scene, own: Own, position: Position): Promise<Delivered> => {
-  const { desk, key, outbox, to } = scene;
+  const { desk, key, outbox } = scene;
   const next = acknowledged(outbox, own.cursor, position);
   if (typeof next === "string") return ignored(scene, position, next);
   const saved = await save(scene, own, next);
   if (saved === "raced") {
-    const by = listenerBehind(desk, own.cursor?.outstanding?.to ?? to);
+    const by = listenerSentTo(scene, own);
     return await lost(scene, acknowledgementOf(key, positionText(position), by)?.reason);
   }
   if (waiting(outbox, position).length > 0) {

@@ -18,7 +18,7 @@ type Labels = Readonly<Record<string, string>>;
 type Parts = {
   readonly cluster: Pick<Cluster, "get">;
   readonly checkpoints: Pick<Checkpoints, "load">;
-  readonly read: DeliveryContext["read"];
+  readonly readDelivery: DeliveryContext["readDelivery"];
   readonly report: Report;
   /** The listener if neither the object nor its namespace names one; "": none. */
   readonly fallback: string;
@@ -44,7 +44,7 @@ const saidByObject = (text: string): string =>
     : text;
 
 /** Opens the port through which steps find listeners. If namespaces cannot be read, their annotations are ignored. */
-export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now }: Parts): Updates => {
+export const openUpdates = ({ cluster, checkpoints, readDelivery, report, fallback, now }: Parts): Updates => {
   const known = new Map<string, Known>();
   const ask = async (name: string): Promise<Labels> => {
     try {
@@ -73,7 +73,7 @@ export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now 
     },
     acknowledged: async (key: Key) => {
       const loaded = await checkpoints.load(deliveryKey(key));
-      const found = loaded === undefined ? undefined : read(loaded.record);
+      const found = loaded === undefined ? undefined : readDelivery(loaded.record);
       return found?.ok === true ? found.record.acknowledged : undefined;
     },
   };

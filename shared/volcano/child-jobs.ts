@@ -1,11 +1,10 @@
 /** Jobs that a JobFlow or a CronJob has created: their status, their changes, and their deletion. */
 import * as z from "zod";
-import { same } from "../core/json.ts";
+import { fieldsOf, same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 import { instantOf } from "../core/time.ts";
 import { isEnding } from "../kube/pods.ts";
-import { isRecord } from "../kube/responses.ts";
 import { trim } from "../kube/trim.ts";
 import { jobs } from "./resource.ts";
 import { withoutNulls } from "./schema/absent.ts";
@@ -49,7 +48,7 @@ const kept = ["state", "retryCount", "runningDuration", "taskStatusCount"] as co
 
 /** Keeps the fields of a watched job that JobFlows and CronJobs read. */
 export const trimJob = (job: Stored): Stored => {
-  const status = isRecord(job["status"]) ? job["status"] : {};
+  const status = fieldsOf(job["status"]);
   return { ...trim(job), status: Object.fromEntries(kept.map((field) => [field, status[field]])) };
 };
 

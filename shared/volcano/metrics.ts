@@ -3,7 +3,9 @@
  * of state are counted from the objects, and so are upstream's counters of ended jobs, which it drops with the job;
  * metrics of events are counted by the status writes that won.
  */
+
 import * as z from "zod";
+import { fieldsOf } from "../core/json.ts";
 import type { Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
@@ -31,10 +33,10 @@ export const volcanoFigures: readonly Labelled[] = [
     name: "volcano_job_completed_phase_count",
     help: "Jobs that completed",
     kind: "counter",
-    standing: true,
+    ofObjects: true,
     labels: byJob,
   },
-  { name: "volcano_job_failed_phase_count", help: "Jobs that failed", kind: "counter", standing: true, labels: byJob },
+  { name: "volcano_job_failed_phase_count", help: "Jobs that failed", kind: "counter", ofObjects: true, labels: byJob },
   {
     name: latency,
     help: "From a job's creation to each of its pods",
@@ -154,7 +156,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** Returns the samples of one Job as it stands, and one that keeps its lasting metric; none without a phase. */
-export const standingOfJob = (job: Stored): readonly MetricSample[] => {
+export const gaugesOfJob = (job: Stored): readonly MetricSample[] => {
   const { phase } = read(job["status"]).state;
   if (!isPhase(phase)) return [];
   const { name, namespace = "", uid } = job.metadata;
@@ -168,23 +170,23 @@ export const standingOfJob = (job: Stored): readonly MetricSample[] => {
 };
 
 /** Returns the sample of one PodGroup as it stands: its phase, Pending if it has none, by queue. */
-export const standingOfGroup = (group: Stored): readonly MetricSample[] => {
-  const { phase = "Pending" } = Object(group["status"] ?? {});
+export const gaugesOfGroup = (group: Stored): readonly MetricSample[] => {
+  const { phase = "Pending" } = fieldsOf(group["status"]);
   const known = groupPhases.find((one) => one === (phase === "" ? "Pending" : phase));
   return known === undefined ? [] : [counted(groupFigure(known), 1, { queue_name: queueOfGroup(group) })];
 };
 
 /** Returns amounts in units of the resource: 500m of CPU is 0.5. */
 const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
-  const { allocated } = Object(queue["status"] ?? {});
-  return Object.entries(Object(allocated ?? {})).flatMap(([resource, amount]) => {
+  const { allocated } = fieldsOf(queue["status"]);
+  return Object.entries(fieldsOf(allocated)).flatMap(([resource, amount]) => {
     const quantity = quantityOf(amount);
     return quantity === undefined ? [] : [[resource, Number(quantity.nano) / 1e9] as const];
   });
 };
 
 /** Returns the samples of one Queue: its state, its allocated amounts, and a zero for each phase of its groups. */
-export const standingOfQueue = (queue: Stored): readonly MetricSample[] => {
+export const gaugesOfQueue = (queue: Stored): readonly MetricSample[] => {
   const queue_name = queue.metadata.name;
   return [
     counted("rekindle_queues", 1, { state: shownState(queue) }),

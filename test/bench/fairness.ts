@@ -43,7 +43,7 @@ const post = async ({ url }: Server, namespace: string, name: string, spec: obje
   await answer.arrayBuffer();
 };
 
-/** Posts `count` applications of a tenant, eight at a time. */
+/** Posts `count` applications of a tenant, ten at a time. */
 const postAll = async (
   server: Server,
   namespace: string,
@@ -55,48 +55,85 @@ const postAll = async (
   const worker = async (): Promise<void> => {
     for (const at of indices) await post(server, namespace, `${word}-${at}`, spec);
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  await Promise.all(Array.from({ length: few }, worker));
 };
 
-const isThere = async ({ url }: Server, namespace: string, pod: string): Promise<boolean> => {
-  const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods/${pod}`);
-  await answer.arrayBuffer();
-  return answer.status === 200;
+/** Matches the name of a driver pod in an event of a watch. */
+const driverName = /"name":"([-a-z0-9]+-driver)"/;
+
+/**
+ * Watches the driver pods of a namespace. A watch is one request: reading each pod would measure how long a read waits
+ * behind the crowd's requests at the server.
+ */
+const watchDrivers = async ({ url }: Server, namespace: string) => {
+  const aborted = new AbortController();
+  const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods?watch=1`, { signal: aborted.signal });
+  const seen = new Set<string>();
+  const reading = async (): Promise<void> => {
+    const text = new TextDecoder();
+    let rest = "";
+    for await (const chunk of answer.body ?? []) {
+      const lines = `${rest}${text.decode(chunk, { stream: true })}`.split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const name = driverName.exec(line)?.[1];
+        if (name !== undefined) seen.add(name);
+      }
+    }
+  };
+  const ended = reading().catch(() => {});
+  return {
+    seen,
+    close: async () => {
+      aborted.abort();
+      await ended;
+    },
+  };
+};
+
+/** Returns the duration of a read of the server, ms. */
+const readOf = async ({ url }: Server): Promise<number> => {
+  const asked = performance.now();
+  await (await fetch(`${url}/api/v1/namespaces/small`)).arrayBuffer();
+  return performance.now() - asked;
 };
 
 /**
- * Seconds until ten applications of a tenant have their drivers, and the median duration of a read meanwhile, in ms.
+ * Seconds until ten applications of a tenant have their drivers, and the median duration of three reads then, in ms.
  */
 type Ten = { readonly seconds: number; readonly readMs: number };
 
 const tenOf = async (server: Server, namespace: string, word: string): Promise<Ten> => {
+  const drivers = Array.from({ length: few }, (_, at) => `${word}-${at}-driver`);
+  const watch = await watchDrivers(server, namespace);
   const began = performance.now();
-  const reads: number[] = [];
   await postAll(server, namespace, word, few);
-  for (let at = 0; at < few; ) {
-    const asked = performance.now();
-    const there = await isThere(server, namespace, `${word}-${at}-driver`);
-    reads.push(performance.now() - asked);
-    if (there) at += 1;
-    else await sleep(20);
-    if (performance.now() - began > longestMs) throw new Error(`${at} of ${few} drivers after ten minutes`);
-  }
-  const readMs = reads.sort((one, other) => one - other)[Math.floor(reads.length / 2)] ?? 0;
-  return { seconds: (performance.now() - began) / 1_000, readMs };
+  const left = (): number => drivers.filter((name) => !watch.seen.has(name)).length;
+  for (; left() > 0; await sleep(5))
+    if (performance.now() - began > longestMs) throw new Error(`${left()} of ${few} drivers are missing`);
+  const seconds = (performance.now() - began) / 1_000;
+  await watch.close();
+  const reads = [await readOf(server), await readOf(server), await readOf(server)];
+  return { seconds, readMs: reads.toSorted((one, other) => one - other)[1] ?? 0 };
 };
 
 /** `profile`: a folder for CPU profiles, one per host. */
 type Place = { readonly dir: string; readonly profile: string | undefined };
 
-const opened = ({ dir, profile }: Place, name: string): Promise<HostUnderAttack> => {
+const opened = ({ dir, profile }: Place, name: string, more: readonly string[] = []): Promise<HostUnderAttack> => {
   const flags =
     profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile, "--cpu-prof-name", `${name}.cpuprofile`];
-  return openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn"], flags);
+  return openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn", ...more], flags);
 };
 
 /** Runs a measurement with its own host, which stops with it in any case. */
-const beside = async <T>(place: Place, name: string, measure: (host: HostUnderAttack) => Promise<T>): Promise<T> => {
-  const host = await opened(place, name);
+const beside = async <T>(
+  place: Place,
+  name: string,
+  measure: (host: HostUnderAttack) => Promise<T>,
+  more: readonly string[] = [],
+): Promise<T> => {
+  const host = await opened(place, name, more);
   try {
     const measured = await measure(host);
     if ((await host.stop()) !== 0) throw new Error("the host did not end well");
@@ -123,6 +160,23 @@ const startAmong = async (place: Place, count: number): Promise<readonly Figure[
   });
 };
 
+/** Measures ten applications while a crowd is created; the creation is well under way when they are. */
+const tenDuring = async (server: Server, word: string, count: number): Promise<Ten> => {
+  const crowd = postAll(server, "large", `crowd-${word}`, count);
+  const [ten] = await Promise.all([sleep(2_000).then(() => tenOf(server, "small", word)), crowd]);
+  return ten;
+};
+
+/**
+ * Measures the same ten where the crowd has a host of its own: the difference to a shared host is the host's, the rest
+ * is the server's, which answers both.
+ */
+const withOwnHost = (server: Server, place: Place, count: number): Promise<Ten> => {
+  const scope = (namespace: string): readonly string[] => ["--namespaces", namespace];
+  const small = (): Promise<Ten> => beside(place, "own", () => tenDuring(server, "own", count), scope("small"));
+  return beside(place, "other", small, scope("large"));
+};
+
 /** Measures ten applications alone, ten during a crowd's creation, and ten after it. */
 const amongCrowd = (server: Server, place: Place, count: number): Promise<readonly Figure[]> =>
   beside(place, "crowd", async (host) => {
@@ -130,9 +184,7 @@ const amongCrowd = (server: Server, place: Place, count: number): Promise<readon
     const alone = await tenOf(server, "small", "alone");
     const aim = Math.round(200 * alone.seconds) / 100;
     const since = Date.now();
-    const crowd = postAll(server, "large", "crowd", count);
-    // The creation of the crowd is well under way when the others are created.
-    const [among] = await Promise.all([sleep(2_000).then(() => tenOf(server, "small", "beside")), crowd]);
+    const among = await tenDuring(server, "beside", count);
     const late = await tenOf(server, "small", "late");
     const block = host.probe.longestSince(since);
     return [
@@ -153,7 +205,11 @@ export const benchFairness = async (count: number, profile: string | undefined):
   const server = await startServer();
   try {
     await writeFile(join(dir, "kubeconfig"), server.kubeconfig);
-    return [...(await amongCrowd(server, place, count)), ...(await startAmong(place, count))];
+    const among = await amongCrowd(server, place, count);
+    const start = await startAmong(place, count);
+    const { seconds } = await withOwnHost(server, place, count);
+    const name = `fairness.ten-of-a-host-of-their-own-while-${count}-are-created`;
+    return [...among, ...start, { name, value: seconds, unit: "s" }];
   } finally {
     server.child.kill();
   }

@@ -6,7 +6,7 @@ import { type Figure, figureLine } from "./figures.ts";
 
 const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions | cloud | recovery | fairness [--count N] | job [--count N] [--json FILE]
 
-  bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
+  bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
   job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed;

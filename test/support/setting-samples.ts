@@ -16,6 +16,8 @@ export const samples: Readonly<Record<SettingName, string>> = {
   fifoUrl: "https://queue.example/sample.fifo",
   delayUrl: "https://queue.example/sample",
   updatesUrl: "https://queue.example/sample-updates.fifo",
+  callUrls: "reconcile=https://reconcile.example.com/,deliver=https://deliver.example.com/",
+  callSecret: "a-secret-that-signs-calls",
   windowMs: "25",
   concurrency: "7",
   maxSubmissions: "5",

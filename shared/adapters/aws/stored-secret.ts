@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { ApiError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
+import { httpsTransport } from "../kubernetes/https.ts";
 import { domainOf, type Environment, identity } from "./identity.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -74,14 +75,17 @@ export const storedText = async (arn: string, env: Environment, now: number): Pr
   const given = { "content-type": "application/x-amz-json-1.1", "x-amz-target": kind.target };
   const signing = { credentials: identity(env), region, service, now };
   const { host: _, ...headers } = signedHeaders(signing, url.host, given, body);
-  const answer = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(timeoutMs) }).catch(
-    (cause: unknown) => {
+  const transport = httpsTransport({ server: url.origin, userAgent: "rekindle" });
+  const request = { method: "POST", path: "/", headers, body, timeoutMs } as const;
+  const answer = await transport
+    .send(request)
+    .catch((cause: unknown) => {
       const message = `${service} ${kind.action} ${arn}: no answer (from a VPC, an endpoint of ${service} is needed)`;
       throw new ApiError({ status: 0, reason: "ClusterRecord", message, cause });
-    },
-  );
-  const found = jsonOf(await answer.text()) ?? {};
+    })
+    .finally(transport.close);
+  const found = jsonOf(answer.body) ?? {};
   const { data } = kind.answer.safeParse(found);
-  if (!answer.ok || data === undefined) throw refusal(kind, arn, answer.status, found);
+  if (answer.status !== 200 || data === undefined) throw refusal(kind, arn, answer.status, found);
   return data;
 };

@@ -68,6 +68,6 @@ export const refusalOf = (scheme: "s3" | "gs", url: string, cause: unknown): Api
   const failure = failureOf(cause);
   const meaning = meanings.find(({ when }) => when(failure));
   const reason = meaning?.reason ?? "StoreRefused";
-  const told = meaning?.say(scheme) ?? (failure.text || failure.name);
-  return new ApiError({ status: failure.status, reason, message: `${url}: ${told}`, cause });
+  const text = meaning?.say(scheme) ?? (failure.text || failure.name);
+  return new ApiError({ status: failure.status, reason, message: `${url}: ${text}`, cause });
 };

@@ -6,7 +6,7 @@ import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { type Ref, refText, type Stored } from "../../core/object.ts";
-import type { CheckpointRecord, Checkpoints, Version } from "../../engine/ports.ts";
+import type { AnyRecord, Checkpoints, Version } from "../../engine/ports.ts";
 import { collectionPath, objectPath } from "../../kube/paths.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { errorOf, saysGone, storedOf } from "../../kube/responses.ts";
@@ -57,7 +57,7 @@ const raced = (response: HttpResponse, ref: Ref): boolean => response.status ===
 const save = async (
   store: Store,
   key: Key,
-  record: CheckpointRecord,
+  record: AnyRecord,
   version: Version | undefined,
 ): Promise<Version | "raced"> => {
   const { transport, timeoutMs, home } = store;

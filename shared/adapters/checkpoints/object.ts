@@ -4,7 +4,7 @@ import { digest, type Key } from "../../core/key.ts";
 import { oncePerObject } from "../../core/memoize.ts";
 import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
 import { positionOf, positionText } from "../../core/outbox.ts";
-import type { CheckpointRecord } from "../../engine/ports.ts";
+import type { AnyRecord, CheckpointRecord, DeliveryRecord } from "../../engine/ports.ts";
 
 export const checkpointResource: Resource = {
   group: "rekindle.dev",
@@ -51,11 +51,15 @@ export const checkpointRef = (key: Key, home: string): Ref => ({
 const labelled = (name: string, value: string): Record<string, string> =>
   labelValue.test(value) ? { [name]: value } : {};
 
+/** The fields that a record of any use may show to a resync. */
+export type ShownRecord = Pick<CheckpointRecord, "generation" | "rests" | "wakeAt" | "pruneAt" | "outbox"> &
+  Pick<DeliveryRecord, "acknowledged">;
+
 /**
  * Returns the position of a record's stream: of an application's record the newest update, of a delivery's the newest
  * acknowledged one.
  */
-export const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string | undefined => {
+export const progressOf = ({ outbox, acknowledged }: ShownRecord): string | undefined => {
   const position = outbox === undefined ? acknowledged : positionOf(outbox);
   return position === undefined ? undefined : positionText(position);
 };
@@ -82,8 +86,16 @@ const annotated = (name: string, value: string | undefined): Record<string, stri
 const instantText = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString();
 
+const hintAnnotations = (record: ShownRecord): Record<string, string> => ({
+  ...annotated(generationAnnotation, record.generation?.toString()),
+  ...annotated(restsAnnotation, record.rests === true ? "true" : undefined),
+  ...annotated(wakeAtAnnotation, instantText(record.wakeAt)),
+  ...annotated(pruneAtAnnotation, instantText(record.pruneAt)),
+  ...annotated(updatesAnnotation, progressOf(record)),
+});
+
 /** Builds the whole object to store. */
-export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): Obj => ({
+export const checkpointObject = (ref: Ref, key: Key, record: AnyRecord): Obj => ({
   apiVersion: apiVersionOf(checkpointResource),
   kind: checkpointResource.kind,
   metadata: {
@@ -95,11 +107,7 @@ export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): 
       ...annotated(scopeAnnotation, key.namespace === "" ? "Cluster" : undefined),
       [uidAnnotation]: record.uid,
       [sealAnnotation]: sealOf(record),
-      ...annotated(generationAnnotation, record.generation?.toString()),
-      ...annotated(restsAnnotation, record.rests === true ? "true" : undefined),
-      ...annotated(wakeAtAnnotation, instantText(record.wakeAt)),
-      ...annotated(pruneAtAnnotation, instantText(record.pruneAt)),
-      ...annotated(updatesAnnotation, progressOf(record)),
+      ...hintAnnotations(record),
     },
   },
   spec: record,

@@ -10,7 +10,7 @@ import type { Checkpoints, Loaded, Version } from "../../engine/ports.ts";
 import type { CheckpointHint } from "../checkpoints/object.ts";
 import { openDynamo } from "./client.ts";
 import { hintNames, hintOf, type Item, itemKey, itemOf, loadedOf, placeOf } from "./item.ts";
-import { type Table as ForReading, load, patienceMs } from "./load.ts";
+import { type Table as ForReading, load, timeLimitMs } from "./load.ts";
 
 export type TableOptions = {
   readonly table: string;
@@ -53,7 +53,7 @@ const tooLarge = (table: string, key: Key, bytes: number): ApiError =>
   });
 
 /** Returns the item that failed the condition; undefined for any other error. */
-const standing = (cause: unknown): Item | undefined => {
+const existingItem = (cause: unknown): Item | undefined => {
   if (!(cause instanceof Error) || cause.name !== "ConditionalCheckFailedException") return undefined;
   return "Item" in cause && typeof cause.Item === "object" && cause.Item !== null ? { ...cause.Item } : {};
 };
@@ -78,13 +78,13 @@ const save = async (
   const Item = itemOf(record, { key: itemKey(cluster, key), version: mine, now: now(), keepMs });
   const bytes = bytesOf(Item);
   if (bytes > mostBytes - besideBytes) throw tooLarge(table, key, bytes);
-  return await dynamo("PutItem", async ({ client, sdk }, patience) => {
+  return await dynamo("PutItem", async ({ client, sdk }, limits) => {
     const put = { TableName: table, Item, ...conditionOf(version) };
     try {
-      await client.send(new sdk.PutItemCommand({ ...put, ReturnValuesOnConditionCheckFailure: "ALL_OLD" }), patience);
+      await client.send(new sdk.PutItemCommand({ ...put, ReturnValuesOnConditionCheckFailure: "ALL_OLD" }), limits);
       return mine;
     } catch (cause) {
-      const other = standing(cause);
+      const other = existingItem(cause);
       if (other === undefined) throw cause;
       return other["version"]?.S === mine ? mine : "raced";
     }
@@ -92,13 +92,13 @@ const save = async (
 };
 
 const remove = ({ dynamo, table, cluster }: Table, key: Key, version: Version): Promise<"removed" | "raced"> =>
-  dynamo("DeleteItem", async ({ client, sdk }, patience) => {
+  dynamo("DeleteItem", async ({ client, sdk }, limits) => {
     const ask = { TableName: table, Key: itemKey(cluster, key), ...conditionOf(version) };
     try {
-      await client.send(new sdk.DeleteItemCommand(ask), patience);
+      await client.send(new sdk.DeleteItemCommand(ask), limits);
       return "removed";
     } catch (cause) {
-      if (standing(cause) === undefined) throw cause;
+      if (existingItem(cause) === undefined) throw cause;
       return "raced";
     }
   });
@@ -123,7 +123,7 @@ async function* items(
   let ExclusiveStartKey: Item | undefined;
   do {
     const from = ExclusiveStartKey;
-    const page = await dynamo("Query", ({ client, sdk }, patience) =>
+    const page = await dynamo("Query", ({ client, sdk }, limits) =>
       client.send(
         new sdk.QueryCommand({
           TableName: table,
@@ -134,7 +134,7 @@ async function* items(
           ...(names === undefined ? {} : { ProjectionExpression: names.map((name) => `#${name}`).join(", ") }),
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),
-        patience,
+        limits,
       ),
     );
     yield* page.Items ?? [];
@@ -168,7 +168,7 @@ async function* all(table: Table, namespaces: readonly string[]): AsyncGenerator
 
 /** Opens the records of one cluster in a table with the partition key `cluster` and the sort key `key`. */
 export const tableCheckpoints = (options: TableOptions): TableCheckpoints => {
-  const settled = { timeoutMs: patienceMs, keepMs: 90 * dayMs, now: Date.now, ...options };
+  const settled = { timeoutMs: timeLimitMs, keepMs: 90 * dayMs, now: Date.now, ...options };
   const table: Table = { ...settled, dynamo: openDynamo(settled) };
   return {
     load: (key) => load(table, key),

@@ -8,7 +8,7 @@ type Open = { readonly client: DynamoDBClient; readonly sdk: Sdk };
 /** Calls `ask` with the client and its commands; rejects with one line about the table. */
 export type Dynamo = <T>(
   what: string,
-  ask: (open: Open, patience: { readonly abortSignal: AbortSignal }) => Promise<T>,
+  ask: (open: Open, limits: { readonly abortSignal: AbortSignal }) => Promise<T>,
 ) => Promise<T>;
 
 export type DynamoOptions = {
@@ -19,11 +19,15 @@ export type DynamoOptions = {
   readonly timeoutMs: number;
 };
 
-const load = async (region: string | undefined): Promise<Open> => {
+/** Number of tries of one request, and the shortest time limit of one of them, ms. */
+const [tries, shortestTryMs] = [3, 2_000];
+
+const load = async ({ region, timeoutMs }: Pick<DynamoOptions, "region" | "timeoutMs">): Promise<Open> => {
   const sdk = await import("@aws-sdk/client-dynamodb");
+  const requestTimeout = Math.max(shortestTryMs, Math.floor(timeoutMs / tries));
   const client = new sdk.DynamoDBClient({
-    maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+    maxAttempts: tries,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout, throwOnRequestTimeout: true },
     ...(region === undefined ? {} : { region }),
   });
   return { client, sdk };
@@ -33,7 +37,7 @@ const load = async (region: string | undefined): Promise<Open> => {
 export const openDynamo = ({ table, region, timeoutMs }: DynamoOptions): Dynamo => {
   let loading: Promise<Open> | undefined;
   return async (what, ask) => {
-    loading ??= load(region);
+    loading ??= load({ region, timeoutMs });
     try {
       return await ask(await loading, { abortSignal: AbortSignal.timeout(timeoutMs) });
     } catch (cause) {

@@ -2,8 +2,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Key } from "../../core/key.ts";
-import type { CheckpointRecord, Loaded, Version } from "../../engine/ports.ts";
-import { type CheckpointHint, progressOf, sealOf } from "../checkpoints/object.ts";
+import type { AnyRecord, Loaded, Version } from "../../engine/ports.ts";
+import { type CheckpointHint, progressOf, type ShownRecord, sealOf } from "../checkpoints/object.ts";
 
 export type Item = Record<string, AttributeValue>;
 
@@ -21,7 +21,7 @@ const packedFrom = 4_096;
 /** Longest text that a packed record may have, bytes. */
 const unpackedMost = 16 << 20;
 
-const textOf = (record: CheckpointRecord): Item => {
+const textOf = (record: AnyRecord): Item => {
   const text = JSON.stringify(record);
   return text.length < packedFrom ? { record: { S: text } } : { packed: { B: gzipSync(text) } };
 };
@@ -35,11 +35,19 @@ const word = (name: string, value: string | undefined): Item => (value === undef
  * Returns the end of an item's retention, epoch ms; undefined: none. A resting record without a timer and without
  * updates can be rebuilt from its object, if that still exists.
  */
-const endOf = (record: CheckpointRecord, now: number, keepMs: number): number | undefined => {
+const endOf = (record: ShownRecord, now: number, keepMs: number): number | undefined => {
   const { rests, wakeAt, outbox, acknowledged, pruneAt = 0 } = record;
   const isOver = rests === true && wakeAt === undefined && outbox === undefined && acknowledged === undefined;
   return isOver && keepMs > 0 ? Math.max(now, pruneAt) + keepMs : undefined;
 };
+
+const hintsOf = (record: ShownRecord): Item => ({
+  ...number("generation", record.generation),
+  ...(record.rests === true ? { rests: { BOOL: true } } : {}),
+  ...number("wakeAt", record.wakeAt),
+  ...number("pruneAt", record.pruneAt),
+  ...word("updates", progressOf(record)),
+});
 
 export type Making = {
   readonly key: Item;
@@ -51,18 +59,14 @@ export type Making = {
 };
 
 /** Builds the whole item. `expires` is the attribute for the table's time to live, epoch s. */
-export const itemOf = (record: CheckpointRecord, { key, version, now, keepMs }: Making): Item => {
+export const itemOf = (record: AnyRecord, { key, version, now, keepMs }: Making): Item => {
   const end = endOf(record, now, keepMs);
   return {
     ...key,
     version: { S: version },
     seal: { S: sealOf(record) },
     uid: { S: record.uid },
-    ...number("generation", record.generation),
-    ...(record.rests === true ? { rests: { BOOL: true } } : {}),
-    ...number("wakeAt", record.wakeAt),
-    ...number("pruneAt", record.pruneAt),
-    ...word("updates", progressOf(record)),
+    ...hintsOf(record),
     ...number("expires", end === undefined ? undefined : Math.ceil(end / 1_000)),
     ...textOf(record),
   };

@@ -13,14 +13,14 @@ export type Table = {
 
 /** Reads a record; undefined if there is none. Rejects with one line about the table. */
 export const load = ({ dynamo, table, cluster }: Table, key: Key): Promise<Loaded | undefined> =>
-  dynamo("GetItem", async ({ client, sdk }, patience) => {
+  dynamo("GetItem", async ({ client, sdk }, limits) => {
     const ask = { TableName: table, Key: itemKey(cluster, key), ConsistentRead: true };
-    const { Item } = await client.send(new sdk.GetItemCommand(ask), patience);
+    const { Item } = await client.send(new sdk.GetItemCommand(ask), limits);
     return Item === undefined ? undefined : loadedOf(Item);
   });
 
 /** Time limit of one request with all its tries, ms. */
-export const patienceMs = 5_000;
+export const timeLimitMs = 5_000;
 
 /**
  * Opens the table for reading, without a request. `region` absent: the one that every AWS client finds in its
@@ -29,6 +29,6 @@ export const patienceMs = 5_000;
 export const openTableReader = (
   place: Pick<Table, "table" | "cluster"> & { readonly region?: string | undefined },
 ): Pick<Checkpoints, "load"> => {
-  const table = { ...place, dynamo: openDynamo({ ...place, timeoutMs: patienceMs }) };
+  const table = { ...place, dynamo: openDynamo({ ...place, timeoutMs: timeLimitMs }) };
   return { load: (key) => load(table, key) };
 };

@@ -32,20 +32,28 @@ export type Groups = {
   /** The deliveries left in the turn of the first namespace. */
   turn: { readonly namespace: string; readonly left: number } | undefined;
   readonly expiries: Heap<{ readonly group: string; readonly receipt: number }>;
-  /** Messages that were delivered this many times are moved to `dead`. */
-  readonly maxReceives: number;
-  readonly dead: Message[];
+  readonly bounds: Bounds;
   serial: number;
 };
 
-export const openGroups = (maxReceives: number, weightOf: Groups["weightOf"] = () => 1): Groups => ({
+export type Bounds = {
+  /** Messages that were delivered this many times are passed to `bury`. */
+  readonly maxReceives: number;
+  /** The most messages of one delivery. */
+  readonly mostMessages: number;
+  /** Deliveries of a namespace in one turn; absent: one. */
+  readonly weightOf?: Groups["weightOf"] | undefined;
+  /** Receives each message that was delivered too often; the queue does not keep it. */
+  readonly bury: (message: Message) => void;
+};
+
+export const openGroups = (bounds: Bounds): Groups => ({
   byName: new Map(),
   ready: new Map(),
-  weightOf,
+  weightOf: bounds.weightOf ?? (() => 1),
   turn: undefined,
   expiries: openHeap(),
-  maxReceives,
-  dead: [],
+  bounds,
   serial: 0,
 });
 
@@ -78,11 +86,28 @@ export const unlock = (
   else markReady(groups, name, group);
 };
 
-/** Moves the end of a delivery's lock; false if the receipt is outdated. */
-export const lockUntil = (groups: Groups, { group: name, receipt }: Delivery, until: number): boolean => {
+/** The messages of a delivery that come back. */
+export type Returned = {
+  /** Positions in the delivery; the other messages are removed. Absent: all return. */
+  readonly failed?: readonly number[] | undefined;
+  /** False: nobody has begun to work on them, so this delivery does not count. Absent: it counts. */
+  readonly begun?: boolean | undefined;
+};
+
+/** Returns messages of a delivery at the end of its lock, which moves; false if the receipt is outdated. */
+export const lockUntil = (
+  groups: Groups,
+  { group: name, receipt }: Delivery,
+  until: number,
+  { failed, begun = true }: Returned = {},
+): boolean => {
   const group = groups.byName.get(name);
   if (group?.lock?.receipt !== receipt) return false;
-  group.lock = { ...group.lock, until };
+  const ids = [...group.lock.ids];
+  const returned = new Set(failed === undefined ? ids : ids.filter((_, at) => failed.includes(at)));
+  group.items = group.items.filter(({ id }) => returned.has(id) || !ids.includes(id));
+  if (!begun) for (const item of group.items) if (returned.has(item.id)) item.received -= 1;
+  group.lock = { receipt, until, ids: returned };
   groups.expiries.push({ at: until, item: { group: name, receipt } });
   return true;
 };
@@ -96,11 +121,11 @@ export const expire = (groups: Groups, now: number): void => {
   }
 };
 
-/** Moves messages that were delivered too often to `dead`, so that later ones can be delivered. */
-const putAside = ({ byName, dead, maxReceives }: Groups, name: string, group: Group): void => {
+/** Buries messages that were delivered too often, so that later ones can be delivered. */
+const putAside = ({ byName, bounds: { maxReceives, bury } }: Groups, name: string, group: Group): void => {
   const worn = group.items.filter(({ received }) => received >= maxReceives);
   if (worn.length === 0) return;
-  dead.push(...worn.map(({ message }) => message));
+  for (const { message } of worn) bury(message);
   group.items = group.items.filter((item) => !worn.includes(item));
   if (group.items.length === 0) byName.delete(name);
 };
@@ -112,10 +137,10 @@ const deliver = (groups: Groups, name: string, until: number): Delivery | undefi
   if (group.items.length === 0) return undefined;
   groups.serial += 1;
   const receipt = groups.serial;
-  group.lock = { receipt, until, ids: new Set(group.items.map((item) => item.id)) };
+  const items = group.items.slice(0, groups.bounds.mostMessages);
+  group.lock = { receipt, until, ids: new Set(items.map((item) => item.id)) };
   groups.expiries.push({ at: until, item: { group: name, receipt } });
-  for (const item of group.items) item.received += 1;
-  const { items } = group;
+  for (const item of items) item.received += 1;
   return {
     group: name,
     namespace: group.namespace,

@@ -5,10 +5,22 @@
  */
 import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
-import { type Admits, countOf, type Delivery, expire, lockUntil, openGroups, put, take, unlock } from "./groups.ts";
+import {
+  type Admits,
+  type Bounds,
+  countOf,
+  type Delivery,
+  expire,
+  lockUntil,
+  openGroups,
+  put,
+  type Returned,
+  take,
+  unlock,
+} from "./groups.ts";
 import { openHeap } from "./heap.ts";
 
-export type { Delivery } from "./groups.ts";
+export type { Delivery, Returned } from "./groups.ts";
 
 export type EmbeddedQueue = Queue & {
   /**
@@ -18,12 +30,10 @@ export type EmbeddedQueue = Queue & {
   receive(groups: number, admits?: Admits): readonly Delivery[];
   /** Removes the messages. An expired receipt has no effect. */
   acknowledge(delivery: Delivery): void;
-  /** Returns the messages after `delayMs`; until then the group stays locked. */
-  giveBack(delivery: Delivery, delayMs: number): void;
+  /** Returns the messages, or some of them, after `delayMs`; until then the group stays locked. */
+  giveBack(delivery: Delivery, delayMs: number, returned?: Returned): void;
   /** The time at which a delayed message or the end of a visibility timeout is due. */
   nextDue(): number | undefined;
-  /** The messages that were delivered too often, in the order in which they were moved. */
-  dead(): readonly Message[];
   /** The number of messages that wait or are in flight, and of delayed ones. */
   depth(): { readonly ready: number; readonly delayed: number };
   /** Registers a listener, which is called whenever a message may have become ready. */
@@ -48,21 +58,20 @@ const openMemory = (now: () => number): ((id: string) => boolean) => {
   };
 };
 
-type Options = {
+type Options = Partial<Bounds> & {
   readonly now: () => number;
   readonly visibilityMs: number;
-  readonly maxReceives?: number;
-  /** Deliveries of a namespace in one turn; absent: one. */
-  readonly weightOf?: ((namespace: string) => number) | undefined;
 };
 
 export const openQueue = ({
   now,
   visibilityMs,
   maxReceives = Number.POSITIVE_INFINITY,
+  mostMessages = Number.POSITIVE_INFINITY,
+  bury = () => {},
   weightOf,
 }: Options): EmbeddedQueue => {
-  const groups = openGroups(maxReceives, weightOf);
+  const groups = openGroups({ maxReceives, mostMessages, bury, weightOf });
   const delayed = openHeap<Message>();
   const isNew = openMemory(now);
   const listeners: (() => void)[] = [];
@@ -90,14 +99,13 @@ export const openQueue = ({
       unlock(groups, delivery, true);
       if (groups.ready.size > 0) announce();
     },
-    giveBack: (delivery, delayMs) => {
-      if (lockUntil(groups, delivery, now() + delayMs)) announce();
+    giveBack: (delivery, delayMs, returned) => {
+      if (lockUntil(groups, delivery, now() + delayMs, returned)) announce();
     },
     nextDue: () => {
       const due = [delayed.next(), groups.expiries.next()].filter((at) => at !== undefined);
       return due.length === 0 ? undefined : Math.min(...due);
     },
-    dead: () => groups.dead,
     depth: () => ({ ready: countOf(groups), delayed: delayed.size() }),
     onReady: (listener) => {
       listeners.push(listener);

@@ -4,7 +4,7 @@
  * stay free for a namespace that comes later, however slow the others are.
  */
 import type { Message } from "../../core/key.ts";
-import type { Delivery, EmbeddedQueue } from "./queue.ts";
+import type { Delivery, EmbeddedQueue, Returned } from "./queue.ts";
 
 export type Workers = {
   /** Takes no new deliveries, and resolves when those in flight are done or `graceMs` has passed. */
@@ -12,12 +12,20 @@ export type Workers = {
   busy(): number;
 };
 
+/** The end of a delivery: its messages are done, or some of them must be delivered again after this time. */
+export type Outcome = "done" | (Returned & { readonly againMs: number });
+
+/** Returns the outcome of work that takes all messages of a delivery or none. */
+export const wholly =
+  (take: (messages: readonly Message[]) => Promise<boolean>, againMs: number) =>
+  async ({ messages }: Delivery): Promise<Outcome> =>
+    (await take(messages)) ? "done" : { againMs };
+
 type Options = {
   readonly queue: EmbeddedQueue;
-  /** Resolves with false if the messages must be delivered again. */
-  readonly take: (messages: readonly Message[]) => Promise<boolean>;
+  readonly take: (delivery: Delivery) => Promise<Outcome>;
   readonly parallel: number;
-  /** The wait before a failed delivery is taken again, ms. */
+  /** The wait before a delivery is taken again whose `take` threw, ms. */
   readonly againMs: number;
   readonly now: () => number;
 };
@@ -43,9 +51,9 @@ export const startWorkers = ({ queue, take, parallel, againMs, now }: Options): 
     (inFlight.get(namespace) ?? 0) < perFreePlace * (parallel - flights.size);
 
   const fly = async (delivery: Delivery): Promise<void> => {
-    const done = await take(delivery.messages).catch(() => false);
-    if (done) queue.acknowledge(delivery);
-    else queue.giveBack(delivery, againMs);
+    const outcome = await take(delivery).catch((): Outcome => ({ againMs }));
+    if (outcome === "done") queue.acknowledge(delivery);
+    else queue.giveBack(delivery, outcome.againMs, outcome);
   };
 
   const pump = (): void => {

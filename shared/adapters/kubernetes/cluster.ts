@@ -1,11 +1,13 @@
 /** The engine's cluster port over any transport: quorum reads, fenced writes, parsed answers. */
+
 import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
+import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
-import { openPaging } from "../../kube/paging.ts";
+import { openPaging } from "../../kube/list-pages.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
-import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
+import { dateOf, errorOf, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
 import { openQuestions } from "./pod-proxy.ts";
 import { json, mergePatchJson } from "./requests.ts";
 
@@ -106,8 +108,8 @@ const remove = async (settled: Settled, ref: Ref, fence: Fence): Promise<void> =
   const refusal = errorOf(where("delete", ref), response);
   if (refusal.status !== 409) throw refusal;
   // A precondition failed. The message names it in free text only, so the object is read to find out.
-  const { value: standing } = await get(settled, ref);
-  if (standing !== undefined && standing.metadata.uid === fence.uid) throw refusal;
+  const { value: existing } = await get(settled, ref);
+  if (existing !== undefined && existing.metadata.uid === fence.uid) throw refusal;
 };
 
 type Patching = { readonly ref: Ref; readonly subresource?: "status"; readonly body: unknown; readonly what: string };
@@ -129,7 +131,7 @@ const patch = (
   fence: Parameters<Cluster["patch"]>[1],
   fields: Parameters<Cluster["patch"]>[2],
 ): Promise<Stored> => {
-  const metadata = isRecord(fields["metadata"]) ? fields["metadata"] : {};
+  const metadata = fieldsOf(fields["metadata"]);
   const { uid, resourceVersion } = fence;
   const body = { ...fields, metadata: { ...metadata, uid, resourceVersion } };
   return patched(settled, { ref, body, what: "patch" });

@@ -5,6 +5,7 @@
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
+import { opensMoreThan } from "../../core/json.ts";
 import type { ProbeFailure, ProbeResult, Query } from "../../core/query.ts";
 import { withFeature } from "../../kube/features.ts";
 import { proxyPath } from "../../kube/paths.ts";
@@ -14,6 +15,8 @@ const timeoutMs = 2_000;
 /** Longest answer, bytes: the default, and the limit for any probe. */
 const usualBytes = 1_024 * 1_024;
 const mostBytes = 16 * usualBytes;
+/** Fewest bytes for each array and object of an answer; Spark's list of executors has more than 150. */
+const bytesPerPart = 64;
 
 const silent = (why: ProbeFailure, message: string): ProbeResult => ({
   heard: false,
@@ -23,7 +26,9 @@ const silent = (why: ProbeFailure, message: string): ProbeResult => ({
 
 const whyOf: Readonly<Record<number, ProbeFailure>> = { 401: "forbidden", 403: "forbidden", 404: "notFound" };
 
-const parsed = (body: string): ProbeResult => {
+const parsed = (body: string, limitBytes: number): ProbeResult => {
+  const mostParts = limitBytes / bytesPerPart;
+  if (opensMoreThan(body, mostParts)) return silent("tooLong", `more than ${mostParts} arrays and objects`);
   try {
     return { heard: true, value: JSON.parse(body) };
   } catch {
@@ -33,7 +38,7 @@ const parsed = (body: string): ProbeResult => {
 
 const meaningOf = ({ status, body }: HttpResponse, limitBytes: number): ProbeResult => {
   if (body.length > limitBytes) return silent("tooLong", `longer than ${limitBytes} bytes`);
-  if (status >= 200 && status < 300) return parsed(body);
+  if (status >= 200 && status < 300) return parsed(body, limitBytes);
   return silent(
     status < 400 ? "notJson" : (whyOf[status] ?? "unreachable"),
     `HTTP ${status}: ${status === 403 ? withFeature(body.trim()) : body.trim()}`,

@@ -4,7 +4,7 @@
  */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Obj, type Ref, type Resource, type Stored } from "../../core/object.ts";
-import { openPaging } from "../../kube/paging.ts";
+import { openPaging } from "../../kube/list-pages.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
 import { bodyOf, type Json, type Page, pageOf, storedOf } from "../../kube/responses.ts";
 

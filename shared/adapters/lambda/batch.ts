@@ -4,9 +4,12 @@ import * as z from "zod";
 const record = z.object({
   messageId: z.string(),
   body: z.string(),
-  attributes: z.object({ ApproximateReceiveCount: z.coerce.number().int().min(1).catch(1) }).catch({
-    ApproximateReceiveCount: 1,
-  }),
+  attributes: z
+    .object({
+      ApproximateReceiveCount: z.coerce.number().int().min(1).catch(1),
+      SentTimestamp: z.coerce.number().int().min(0).optional().catch(undefined),
+    })
+    .catch({ ApproximateReceiveCount: 1 }),
 });
 
 const event = z.object({ Records: z.array(record) });
@@ -16,6 +19,8 @@ export type BatchRecord = {
   readonly body: string;
   /** The number of deliveries of the message, this one included. */
   readonly received: number;
+  /** The time at which the queue took the message, epoch ms; undefined where the queue does not say it. */
+  readonly sentAt: number | undefined;
 };
 export type BatchAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
@@ -28,6 +33,7 @@ export const recordsOf = (given: unknown): readonly BatchRecord[] => {
     id: messageId,
     body,
     received: attributes.ApproximateReceiveCount,
+    sentAt: attributes.SentTimestamp,
   }));
 };
 

@@ -22,7 +22,7 @@ export type HttpsRules = {
 };
 
 /** Time limit of the whole exchange, ms. */
-const patienceMs = 2_000;
+const timeLimitMs = 2_000;
 /** Longest body of an answer that is read, bytes. */
 const longestAnswer = 65_536;
 
@@ -128,7 +128,7 @@ const codeOf = (cause: unknown): string => {
   return typeof code === "string" ? code : cause instanceof Error ? cause.name : "unknown";
 };
 
-const silent = failed(`the listener did not answer within ${patienceMs} ms`);
+const silent = failed(`the listener did not answer within ${timeLimitMs} ms`);
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -139,7 +139,7 @@ export const httpsSink = (rules: HttpsRules): Sink => {
   return async (to, parcel, now) => {
     const url = judged(to, rules);
     if (typeof url === "string") return refused(url);
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = AbortSignal.timeout(timeLimitMs);
     let heard: Sent = silent;
     const post = async (): Promise<Sent> => {
       const address = await pinned(url, rules, resolve);

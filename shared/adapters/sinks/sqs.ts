@@ -5,7 +5,7 @@
 import type { Sink } from "../../core/sink.ts";
 import { openSqs, type Sqs } from "../sqs/client.ts";
 
-const patienceMs = 2_000;
+const timeLimitMs = 2_000;
 
 /** Returns the URL of the queue that an ARN names; undefined for any other text. */
 const urlOf = (text: string): string | undefined => {
@@ -33,15 +33,8 @@ export const sqsSink =
     const MessageAttributes = { "content-type": attribute("application/cloudevents+json"), kind: attribute(key.kind) };
     const traced = trace === undefined ? {} : { traceparent: attribute(trace) };
     try {
-      await sqs("SendMessage", to, async ({ client, sdk }) => {
-        const command = new sdk.SendMessageCommand({
-          QueueUrl: to,
-          MessageBody: body,
-          MessageAttributes: { ...MessageAttributes, ...traced },
-          ...fifo,
-        });
-        await client.send(command, { abortSignal: AbortSignal.timeout(patienceMs), requestTimeout: patienceMs });
-      });
+      const message = { MessageBody: body, MessageAttributes: { ...MessageAttributes, ...traced }, ...fifo };
+      await sqs("SendMessage", to, message, { withinMs: timeLimitMs });
       return { did: "acknowledged" };
     } catch (cause) {
       return { did: "failed", error: cause instanceof Error ? cause.message : "the queue did not take it" };

@@ -1,5 +1,5 @@
 /** The queue on SQS: a FIFO queue for keys, a standard queue for timers. */
-import type { SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
+import * as z from "zod";
 import { groupOf, type Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { openBatches } from "./batches.ts";
@@ -9,7 +9,14 @@ import { refusalOf } from "./refusal.ts";
 /** URLs of the two queues. */
 export type SqsQueues = { readonly fifo: string; readonly delay: string };
 
-type Fields = Omit<SendMessageBatchRequestEntry, "Id">;
+type Fields = {
+  readonly MessageBody: string;
+  readonly DelaySeconds?: number;
+  readonly MessageGroupId?: string;
+  readonly MessageDeduplicationId?: string;
+};
+
+type SendEntry = Fields & { readonly Id: string };
 
 const longestDelayS = 900;
 const longestReason = 200;
@@ -18,23 +25,36 @@ const againMs = 200;
 /** Shortens the reason, which may contain a long name: a receiver rejects longer ones. */
 const readable = (message: Message): Message => ({ ...message, reason: message.reason.slice(0, longestReason) });
 
-type Failed = { readonly Id: string | undefined; readonly SenderFault: boolean | undefined; readonly error: Error };
+type Failed = { readonly Id: string; readonly SenderFault: boolean; readonly error: Error };
 
-const sendOne = (sqs: Sqs, url: string, fields: Fields): Promise<void> =>
-  sqs("SendMessage", url, async ({ client, sdk }, patience) => {
-    await client.send(new sdk.SendMessageCommand({ QueueUrl: url, ...fields }), patience);
+/** The entries that the queue did not accept. */
+const failedShape = () =>
+  z.object({
+    Failed: z
+      .array(
+        z.object({
+          Id: z.string(),
+          SenderFault: z.boolean().default(false),
+          Code: z.string().default(""),
+          Message: z.string().optional(),
+        }),
+      )
+      .nullish(),
   });
+
+const sendOne = async (sqs: Sqs, url: string, fields: Fields): Promise<void> => {
+  await sqs("SendMessage", url, fields);
+};
 
 /** Sends a batch; returns the entries that the queue did not accept. */
-const sendMany = (sqs: Sqs, url: string, Entries: SendMessageBatchRequestEntry[]): Promise<readonly Failed[]> =>
-  sqs("SendMessage", url, async ({ client, sdk }, patience) => {
-    const answer = await client.send(new sdk.SendMessageBatchCommand({ QueueUrl: url, Entries }), patience);
-    return (answer.Failed ?? []).map(({ Id, SenderFault, Code, Message }) => ({
-      Id,
-      SenderFault,
-      error: refusalOf("SendMessage", url, Object.assign(new Error(Message ?? Code), { name: Code })),
-    }));
-  });
+const sendMany = async (sqs: Sqs, url: string, Entries: readonly SendEntry[]): Promise<readonly Failed[]> => {
+  const { Failed } = failedShape().parse(await sqs("SendMessageBatch", url, { Entries }));
+  return (Failed ?? []).map(({ Id, SenderFault, Code, Message }) => ({
+    Id,
+    SenderFault,
+    error: refusalOf("SendMessage", url, Object.assign(new Error(Message ?? Code), { name: Code })),
+  }));
+};
 
 /** Sends a batch, and once more the entries that failed at the queue's fault; its refusals are final. */
 const post =
@@ -48,10 +68,10 @@ const post =
     }
     const entries = batch.map((fields, at) => ({ Id: String(at), ...fields }));
     const failed = await sendMany(sqs, url, entries);
-    const again = entries.filter(({ Id }) => failed.some((one) => one.Id === Id && one.SenderFault !== true));
+    const again = entries.filter(({ Id }) => failed.some((one) => one.Id === Id && !one.SenderFault));
     if (again.length > 0) await new Promise((resolve) => setTimeout(resolve, againMs));
     const still = again.length === 0 ? [] : await sendMany(sqs, url, again);
-    const refused = failed.filter((one) => one.SenderFault === true);
+    const refused = failed.filter((one) => one.SenderFault);
     return entries.map(({ Id }) => [...refused, ...still].find((one) => one.Id === Id)?.error);
   };
 

@@ -1,4 +1,5 @@
 /** The receiving side of SQS, for deployments that poll: receive, acknowledge, give back. */
+import * as z from "zod";
 import { openSqs, type Sqs } from "./client.ts";
 
 /** One delivery of a message. */
@@ -10,6 +11,8 @@ export type Received = {
   readonly body: string;
   /** The number of deliveries of the message, this one included. */
   readonly received: number;
+  /** The time at which the queue took the message, epoch ms; undefined where the queue does not say it. */
+  readonly sentAt: number | undefined;
 };
 
 export type Receiver = {
@@ -34,43 +37,54 @@ const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 const entriesOf = (messages: readonly Received[]) =>
   messages.map(({ receipt }, at) => ({ Id: String(at), ReceiptHandle: receipt }));
 
-export const openReceiver = ({ queue, visibilityMs, most = 10, sqs = openSqs() }: Options): Receiver => ({
-  receive: (waitMs) =>
-    sqs(
-      "ReceiveMessage",
-      queue,
-      async ({ client, sdk }, patience) => {
-        const command = new sdk.ReceiveMessageCommand({
-          QueueUrl: queue,
-          MaxNumberOfMessages: most,
-          WaitTimeSeconds: Math.min(20, seconds(waitMs)),
-          VisibilityTimeout: seconds(visibilityMs),
-          MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId"],
-        });
-        const { Messages = [] } = await client.send(command, patience);
-        return Messages.map(({ MessageId = "", ReceiptHandle = "", Body = "", Attributes = {} }) => ({
-          id: MessageId,
-          receipt: ReceiptHandle,
-          group: Attributes.MessageGroupId,
-          body: Body,
-          received: Number(Attributes.ApproximateReceiveCount ?? "1"),
-        }));
-      },
-      waitMs,
-    ),
-  acknowledge: async (messages) => {
-    if (messages.length === 0) return;
-    await sqs("DeleteMessage", queue, async ({ client, sdk }, patience) => {
-      const command = new sdk.DeleteMessageBatchCommand({ QueueUrl: queue, Entries: entriesOf(messages) });
-      await client.send(command, patience);
-    });
-  },
-  giveBack: async (messages, delayMs) => {
-    if (messages.length === 0) return;
-    await sqs("ChangeMessageVisibility", queue, async ({ client, sdk }, patience) => {
+const receivedShape = () =>
+  z.object({
+    Messages: z
+      .array(
+        z.object({
+          MessageId: z.string(),
+          ReceiptHandle: z.string(),
+          Body: z.string().default(""),
+          Attributes: z
+            .object({
+              MessageGroupId: z.string().optional(),
+              ApproximateReceiveCount: z.coerce.number().default(1),
+              SentTimestamp: z.coerce.number().optional(),
+            })
+            .default({ ApproximateReceiveCount: 1 }),
+        }),
+      )
+      .nullish(),
+  });
+
+export const openReceiver = ({ queue, visibilityMs, most = 10, sqs = openSqs() }: Options): Receiver => {
+  const shape = receivedShape();
+  return {
+    receive: async (waitMs) => {
+      const ask = {
+        MaxNumberOfMessages: most,
+        WaitTimeSeconds: Math.min(20, seconds(waitMs)),
+        VisibilityTimeout: seconds(visibilityMs),
+        MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId", "SentTimestamp"],
+      };
+      const { Messages } = shape.parse(await sqs("ReceiveMessage", queue, ask, { pollMs: waitMs }));
+      return (Messages ?? []).map(({ MessageId, ReceiptHandle, Body, Attributes }) => ({
+        id: MessageId,
+        receipt: ReceiptHandle,
+        group: Attributes.MessageGroupId,
+        body: Body,
+        received: Attributes.ApproximateReceiveCount,
+        sentAt: Attributes.SentTimestamp,
+      }));
+    },
+    acknowledge: async (messages) => {
+      if (messages.length > 0) await sqs("DeleteMessageBatch", queue, { Entries: entriesOf(messages) });
+    },
+    giveBack: async (messages, delayMs) => {
+      if (messages.length === 0) return;
       const VisibilityTimeout = seconds(delayMs);
       const Entries = entriesOf(messages).map((entry) => ({ ...entry, VisibilityTimeout }));
-      await client.send(new sdk.ChangeMessageVisibilityBatchCommand({ QueueUrl: queue, Entries }), patience);
-    });
-  },
-});
+      await sqs("ChangeMessageVisibilityBatch", queue, { Entries });
+    },
+  };
+};

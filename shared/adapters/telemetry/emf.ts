@@ -2,7 +2,7 @@
  * Writes a function's metrics as lines that CloudWatch turns into metrics (embedded metric format): without a request
  * or a library.
  */
-import type { Meter, MetricSample } from "../../core/metric.ts";
+import type { Labels, Meter, MetricSample } from "../../core/metric.ts";
 
 /** The most values of one name in a document. */
 const mostValues = 100;
@@ -33,37 +33,53 @@ const unitOf = (name: string): string => units.find(([form]) => form.test(name))
 /** Splits the samples into as many documents as their values need. */
 const parted = (measures: readonly MetricSample[]): readonly (readonly MetricSample[])[] => {
   const parts: MetricSample[][] = [[]];
-  const told = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const measure of measures) {
-    const times = told.get(measure.name) ?? 0;
-    told.set(measure.name, times + 1);
+    const times = counts.get(measure.name) ?? 0;
+    counts.set(measure.name, times + 1);
     const part = measure.do === "observe" ? Math.floor(times / mostValues) : 0;
     parts[part] = [...(parts[part] ?? []), measure];
   }
   return parts;
 };
 
-/** Returns one line per namespace, and more if a name has too many values; `now` in epoch ms. */
-export const emfLines = (measures: readonly MetricSample[], now: number): readonly string[] => {
+/** Returns the labels that all samples of a document have, which are no dimensions: each would be a metric of its own. */
+const labelsOf = ([first, ...others]: readonly MetricSample[]): { readonly labels?: Labels } => {
+  const common = Object.entries(first?.of ?? {}).filter(
+    ([name, value]) => name !== "namespace" && others.every(({ of }) => of[name] === value),
+  );
+  return common.length === 0 ? {} : { labels: Object.fromEntries(common) };
+};
+
+/** The subject of a meter's lines: the cluster, by its alias, and the time, epoch ms. */
+type About = { readonly cluster: string; readonly now: number };
+
+/**
+ * Returns one line per namespace, and more if a name has too many values. The metrics are those of the cluster, and of
+ * each namespace in it.
+ */
+export const emfLines = (measures: readonly MetricSample[], { cluster, now }: About): readonly string[] => {
   const groups = Map.groupBy(measures, ({ of }) => of["namespace"] ?? "");
   const documents = [...groups].flatMap(([namespace, all]) => parted(all).map((own) => [namespace, own] as const));
   return documents.map(([namespace, own]) => {
     const sums = gathered(own);
     const metrics = [...sums.keys()].map((name) => ({ Name: name, Unit: unitOf(name) }));
-    const dimensions = namespace === "" ? [[]] : [["namespace"]];
+    const dimensions = namespace === "" ? [["cluster"]] : [["cluster"], ["cluster", "namespace"]];
     return JSON.stringify({
       _aws: {
         Timestamp: now,
         CloudWatchMetrics: [{ Namespace: "Rekindle", Dimensions: dimensions, Metrics: metrics }],
       },
+      cluster,
       ...(namespace === "" ? {} : { namespace }),
+      ...labelsOf(own),
       ...Object.fromEntries(sums),
     });
   });
 };
 
 export const emfMeter =
-  (print: (line: string) => void, now: () => number): Meter =>
+  (print: (line: string) => void, cluster: string, now: () => number): Meter =>
   (measures) => {
-    for (const line of emfLines(measures, now())) print(line);
+    for (const line of emfLines(measures, { cluster, now: now() })) print(line);
   };

@@ -47,7 +47,7 @@ const valuesOf = (labels: readonly string[], of: Labels): Record<string, string>
 export type Metrics = {
   readonly meter: Meter;
   /** Renders all metrics. Gauges, and counters of existing objects, are set from `standing`; all others accumulate. */
-  render(standing: readonly MetricSample[]): Promise<string>;
+  render(current: readonly MetricSample[]): Promise<string>;
   readonly contentType: string;
 };
 
@@ -70,13 +70,13 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
   };
   return {
     meter: (measures) => measures.forEach(add),
-    render: async (standing) => {
+    render: async (current) => {
       for (const { family, one } of all) {
-        if (family.figure.kind !== "gauge" && family.figure.standing !== true) continue;
+        if (family.figure.kind !== "gauge" && family.figure.ofObjects !== true) continue;
         one.reset();
         zeroed(one, family);
       }
-      standing.forEach(add);
+      current.forEach(add);
       return await registry.metrics();
     },
     contentType: registry.contentType,

@@ -13,8 +13,8 @@ const againMs = 2_000;
 const followed = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
   const known = new Set<string>();
   for (;;) {
-    const { told, isOver } = await heardOf(session, target, options.pods === true);
-    const news = told.filter(({ id }) => !known.has(id));
+    const { events, isOver } = await heardOf(session, target, options.pods === true);
+    const news = events.filter(({ id }) => !known.has(id));
     if (news.length > 0) tools.print(eventText(news, tools.now(), options.output, known.size === 0));
     for (const { id } of news) known.add(id);
     if (isOver) return;
@@ -23,10 +23,10 @@ const followed = async (tools: Tools, session: Session, target: Target, options:
 };
 
 const shown = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
-  const { told } = await heardOf(session, target, options.pods === true);
+  const { events } = await heardOf(session, target, options.pods === true);
   const isTable = options.output === "table";
-  if (told.length === 0 && isTable) return tools.print("no events: Kubernetes keeps them for an hour by default");
-  tools.print(eventText(told, tools.now(), options.output));
+  if (events.length === 0 && isTable) return tools.print("no events: Kubernetes keeps them for an hour by default");
+  tools.print(eventText(events, tools.now(), options.output));
 };
 
 export const event = (tools: Tools): Command =>

@@ -112,8 +112,8 @@ const viewed = async (tools: Tools, session: Session, job: Stored): Promise<stri
   const { name, namespace = "" } = job.metadata;
   const found = await recordOf(session, { cluster: "default", kind: jobs.kind, namespace, name });
   const record = found.is === "record" && found.record.uid === job.metadata.uid ? found.record : undefined;
-  const told = await eventsAbout(session, namespace, { kind: jobs.kind, name });
-  return viewOf(job, { record, told, now: tools.now() });
+  const events = await eventsAbout(session, namespace, { kind: jobs.kind, name });
+  return viewOf(job, { record, events, now: tools.now() });
 };
 
 const view = (tools: Tools): Command =>

@@ -4,7 +4,7 @@ import type { Paint } from "../colour.ts";
 import { kindNamed, usual } from "../kinds/all.ts";
 import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
 import { asJson, asYaml, nameText } from "../output.ts";
-import { lookHinting, type Seen, statusText, toldOf } from "../status.ts";
+import { lookHinting, type Seen, statusText, statusView } from "../status.ts";
 import { findTarget, fullName, type Target } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
 
@@ -31,8 +31,8 @@ const foundText = (name: string, { target: { kind, key } }: Seen): string =>
 const textOf = (seen: Seen, form: string, paint: Paint): string => {
   const { resource } = seen.target.kind;
   if (form === "name") return nameText(resource, seen.object.metadata.name);
-  if (form === "json") return asJson(toldOf(seen));
-  if (form === "yaml") return asYaml(toldOf(seen));
+  if (form === "json") return asJson(statusView(seen));
+  if (form === "yaml") return asYaml(statusView(seen));
   const text = statusText(seen, paint);
   return form === "wide" ? [text, details(seen)].filter(Boolean).join("\n") : text;
 };
@@ -44,11 +44,11 @@ const watched = async (tools: Tools, see: () => Promise<Seen>, form: string): Pr
   let said = "";
   for (;;) {
     const seen = await see();
-    const { since, until, ...gist } = toldOf(seen);
+    const { since, until, ...gist } = statusView(seen);
     const now = JSON.stringify([gist, since, until]);
     if (now !== said) tools.print(textOf(seen, form, tools.paint));
     said = now;
-    if (seen.standing.ended !== undefined) return;
+    if (seen.state.ended !== undefined) return;
     await tools.sleep(againMs);
   }
 };

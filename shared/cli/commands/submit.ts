@@ -6,7 +6,7 @@ import type { Obj } from "../../core/object.ts";
 import { create } from "../create.ts";
 import { exits, Refused } from "../failure.ts";
 import { usual } from "../kinds/all.ts";
-import type { Standing } from "../kinds/kind.ts";
+import type { ObjectState } from "../kinds/kind.ts";
 import { showLog } from "../log.ts";
 import { connected, onNamespace, outputOption, type Scoped, spanOf } from "../options.ts";
 import { asDocuments, asJson } from "../output.ts";
@@ -33,7 +33,7 @@ const againMs = 2_000;
 const quietMs = 30_000;
 
 /** Reports each new state, and an unchanged state every `quietMs`. */
-const progress = (tools: Tools, name: string): ((standing: Standing) => void) => {
+const progress = (tools: Tools, name: string): ((state: ObjectState) => void) => {
   const began = tools.now();
   let said = { state: "", at: Number.NEGATIVE_INFINITY };
   return ({ state, ended, what }) => {
@@ -50,15 +50,15 @@ const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: 
   const tell = progress(tools, name);
   for (let left = waitMs; ; left -= againMs) {
     const life = await lifeOf(session, target);
-    if (life !== undefined) tell(life.standing);
+    if (life !== undefined) tell(life.state);
     if (life === undefined) throw new Refused(`${name} was deleted`, { code: exits.applicationFailed });
-    if (life.standing.ended === "well") return;
-    if (life.standing.ended === "badly")
-      throw new Refused(`${name} has failed: ${life.standing.message ?? life.standing.state}`, {
+    if (life.state.ended === "well") return;
+    if (life.state.ended === "badly")
+      throw new Refused(`${name} has failed: ${life.state.message ?? life.state.state}`, {
         code: exits.applicationFailed,
       });
     if (left <= 0)
-      throw new Refused(`${name} is still ${life.standing.state}; it continues: rekindle status ${name}`, {
+      throw new Refused(`${name} is still ${life.state.state}; it continues: rekindle status ${name}`, {
         code: exits.timeOver,
       });
     await tools.sleep(Math.min(againMs, left));

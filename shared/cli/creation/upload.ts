@@ -146,9 +146,9 @@ export const uploadProblems = async (uploads: readonly Upload[]): Promise<readon
 
 export type Prepared = Document & { readonly uploads: readonly Upload[] };
 
-const isSame = (content: Uint8Array, standing: Awaited<ReturnType<Bucket["find"]>>): boolean => {
+const isSame = (content: Uint8Array, existing: Awaited<ReturnType<Bucket["find"]>>): boolean => {
   const { sha256, md5 } = digestsOf(content);
-  return standing?.sha256 === undefined ? standing?.md5 === md5 : standing.sha256 === sha256;
+  return existing?.sha256 === undefined ? existing?.md5 === md5 : existing.sha256 === sha256;
 };
 
 type How = { readonly override: boolean; readonly dryRun: boolean };
@@ -161,11 +161,11 @@ const uploadOne = async (
 ) => {
   const url = `${place.scheme}://${place.bucket}/${key}`;
   const content = await readFile(file);
-  const standing = override ? undefined : await bucket.find(key);
-  if (standing !== undefined && !isSame(content, standing))
+  const existing = override ? undefined : await bucket.find(key);
+  if (existing !== undefined && !isSame(content, existing))
     throw new Refused(`${field}: ${url} is there already with other content; --override replaces it`);
   // Whether an existing object is public is not known, so --public writes it again.
-  if (standing !== undefined && !place.isPublic) return `${url} is there already`;
+  if (existing !== undefined && !place.isPublic) return `${url} is there already`;
   if (!dryRun) await bucket.put(key, content);
   return `${url} uploaded${dryRun ? " (dry run)" : ""}`;
 };

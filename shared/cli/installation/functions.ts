@@ -6,6 +6,7 @@ import { type Grantee, grant, named } from "./grants.ts";
 import {
   hostRulesOf,
   identityRules,
+  leaseRules,
   lookoutRules,
   nodeRules,
   noticeRules,
@@ -48,8 +49,11 @@ export const functionRulesOf = (
   const host = hostRulesOf(chosen, wanted);
   const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
   const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
+  const forward = [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")];
   return {
-    forward: [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")],
+    forward,
+    // It watches as the forwarder does, and its resyncs list what it watches.
+    dispatch: forward,
     reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
     resync: [
       ...spark(kinds("list")),
@@ -127,7 +131,14 @@ type Functions = {
 /** The step that takes a notice from the queue finds the node and cordons it. */
 const needsNodes = (name: string): boolean => name === "reconcile";
 
-const needsNamespaces = (name: string): boolean => ["forward", "reconcile", "resync", "admission"].includes(name);
+const needsNamespaces = (name: string): boolean =>
+  ["forward", "reconcile", "resync", "dispatch", "admission"].includes(name);
+
+/** The lease of dispatchers, in their own namespace. */
+const leaseGrants = (name: string, namespace: string): readonly Obj[] =>
+  name === "dispatch"
+    ? grant({ name: "rekindle-lease", within: namespace, rules: leaseRules, to: granteesOf(name, namespace) })
+    : [];
 
 /** An account, a role and its binding for each function that is named. */
 export const functionGrants = ({
@@ -150,6 +161,7 @@ export const functionGrants = ({
         rules: [...(rules[name] ?? []), ...selection, ...notices],
         to: granteesOf(name, namespace),
       }),
+      ...leaseGrants(name, namespace),
     ];
   });
 };

@@ -245,3 +245,9 @@ export const certificateRules: readonly Rule[] = [
   rule("", ["secrets"], ["create"]),
   { ...rule("", ["secrets"], ["get", "update"]), resourceNames: ["rekindle-admission"] },
 ];
+
+/** Rules in the dispatcher's namespace for the lease of which one dispatcher is the holder. */
+export const leaseRules: readonly Rule[] = [
+  rule("coordination.k8s.io", ["leases"], ["create"]),
+  { ...rule("coordination.k8s.io", ["leases"], ["get", "patch"]), resourceNames: ["rekindle-dispatcher"] },
+];

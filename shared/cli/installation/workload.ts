@@ -87,8 +87,16 @@ const tcp = (port: number): Port => ({ protocol: "TCP", port });
 /** Egress ports: DNS, and HTTPS to the API server under its two usual ports, queues, tables and listeners. */
 const outwards: readonly Port[] = [{ protocol: "UDP", port: 53 }, tcp(53), tcp(443), tcp(6443)];
 
-/** A NetworkPolicy for pods of this name: ingress at these ports from anywhere, egress for DNS and HTTPS only. */
-export const fenceOf = (name: string, namespace: string, ports: readonly number[]): Obj => ({
+/**
+ * A NetworkPolicy for pods of this name: ingress at these ports from anywhere, egress for DNS, HTTPS and `more` ports
+ * only.
+ */
+export const fenceOf = (
+  name: string,
+  namespace: string,
+  ports: readonly number[],
+  more: readonly number[] = [],
+): Obj => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
   metadata: named(name, namespace),
@@ -96,7 +104,7 @@ export const fenceOf = (name: string, namespace: string, ports: readonly number[
     podSelector: { matchLabels: app(name) },
     policyTypes: ["Ingress", "Egress"],
     ingress: ports.length === 0 ? [] : [{ ports: ports.map(tcp) }],
-    egress: [{ ports: outwards }],
+    egress: [{ ports: [...outwards, ...more.map(tcp)] }],
   },
 });
 

@@ -1,7 +1,8 @@
 /** Volcano's kinds as the command line reads them: their resources, and the fields of a job that it shows. */
+
 import * as z from "zod";
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
-import { isRecord } from "../../kube/responses.ts";
 
 export const jobs: Resource = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
 export const commands: Resource = { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" };
@@ -51,8 +52,8 @@ export type Task = z.infer<typeof task>;
 export type Status = z.infer<typeof status>;
 
 /** Parses the spec. A field that does not parse is left out. */
-export const specOf = (job: Obj): Spec => spec.parse(isRecord(job["spec"]) ? job["spec"] : {});
+export const specOf = (job: Obj): Spec => spec.parse(fieldsOf(job["spec"]));
 
-export const statusOf = (job: Obj): Status => status.parse(isRecord(job["status"]) ? job["status"] : {});
+export const statusOf = (job: Obj): Status => status.parse(fieldsOf(job["status"]));
 
 export const phaseOf = (job: Obj): string => statusOf(job).state.phase ?? "";

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import type { Told } from "../event.ts";
+import type { EventEntry } from "../event.ts";
 import type { RecordView } from "../record.ts";
 import { columns, spanText, whenText } from "../text.ts";
 import { phaseOf, type Status, specOf, statusOf, type Task } from "./shape.ts";
@@ -108,16 +108,20 @@ const recordLines = (record: RecordView | undefined, now: number): readonly stri
   ];
 };
 
-const eventLines = (told: readonly Told[], now: number): readonly string[] => {
-  if (told.length === 0) return ["Events: <none>"];
-  const lines = told.map(({ type, reason, at, message }) => [`  ${type}`, reason, spanText(now - at), message]);
+const eventLines = (events: readonly EventEntry[], now: number): readonly string[] => {
+  if (events.length === 0) return ["Events: <none>"];
+  const lines = events.map(({ type, reason, at, message }) => [`  ${type}`, reason, spanText(now - at), message]);
   return ["Events:", ...columns([["  Type", "Reason", "Age", "Message"], ...lines]).split("\n")];
 };
 
-export type Near = { readonly record: RecordView | undefined; readonly told: readonly Told[]; readonly now: number };
+export type Near = {
+  readonly record: RecordView | undefined;
+  readonly events: readonly EventEntry[];
+  readonly now: number;
+};
 
 /** As `vcctl job view`, and what Rekindle waits for. */
-export const viewOf = (job: Stored, { record, told, now }: Near): string => {
+export const viewOf = (job: Stored, { record, events, now }: Near): string => {
   const { metadata } = job;
   const spec = specOf(job);
   const plugins = Object.entries(spec.plugins).map(([name, args]) => [name, ...args].join(" "));
@@ -139,6 +143,6 @@ export const viewOf = (job: Stored, { record, told, now }: Near): string => {
     "Status:",
     ...statusLines(job, now),
     ...recordLines(record, now),
-    ...eventLines(told, now),
+    ...eventLines(events, now),
   ].join("\n");
 };

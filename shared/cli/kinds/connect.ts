@@ -28,7 +28,7 @@ export const sparkConnect: Kind = {
   resource: { group: "sparkoperator.k8s.io", version: "v1alpha1", plural: "sparkconnects", kind: "SparkConnect" },
   shortNames: ["sparkconn"],
   podLabels: (name) => ({ "sparkoperator.k8s.io/connect-name": name }),
-  standingOf: (object) => {
+  stateOf: (object) => {
     const { state = "", startTime, lastUpdateTime, conditions = [] } = statusOf(object);
     return {
       state: state === "" ? "NEW" : state,

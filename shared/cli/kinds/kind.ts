@@ -2,7 +2,7 @@
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 
 /** The state of one object for `status` and `list`. */
-export type Standing = {
+export type ObjectState = {
   readonly state: string;
   readonly attempts: number | undefined;
   /** The error message in the object's status. */
@@ -22,7 +22,7 @@ export type Kind = {
   readonly shortNames: readonly string[];
   /** Labels of the pods of one object. */
   readonly podLabels: (name: string) => Readonly<Record<string, string>>;
-  readonly standingOf: (object: Obj) => Standing;
+  readonly stateOf: (object: Obj) => ObjectState;
   /** The pod whose log tells most. */
   readonly mainPod: (object: Obj, pods: readonly Stored[]) => string | undefined;
   /** Heads and cells that `-o wide` shows beside the others: what upstream's columns show. */

@@ -37,7 +37,7 @@ export const scheduledSparkApplication: Kind = {
   },
   shortNames: ["scheduledsparkapp"],
   podLabels: (name) => ({ [label]: name }),
-  standingOf: (object) => {
+  stateOf: (object) => {
     const parsed = shape.safeParse(object);
     const status = parsed.success ? parsed.data.status : {};
     const state = status.scheduleState ?? "";

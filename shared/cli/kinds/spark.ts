@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { type Kind, type Outlook, quiet, type Standing, unseen } from "./kind.ts";
+import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
 
 const status = z.object({
   applicationState: z.object({ state: z.string().optional(), errorMessage: z.string().optional() }).optional(),
@@ -38,9 +38,9 @@ const outlooks: Readonly<Record<string, Outlook>> = {
   UNKNOWN: { waitsFor: "news of its driver", todo: "see what the node of the driver pod says: kubectl get nodes" },
 };
 
-const ends: Readonly<Record<string, Standing["ended"]>> = { COMPLETED: "well", FAILED: "badly" };
+const ends: Readonly<Record<string, ObjectState["ended"]>> = { COMPLETED: "well", FAILED: "badly" };
 
-const standingOf = (object: Obj): Standing => {
+const standingOf = (object: Obj): ObjectState => {
   const { applicationState, executionAttempts, lastSubmissionAttemptTime, terminationTime } = statusOf(object);
   const state = applicationState?.state ?? "";
   const message = applicationState?.errorMessage;
@@ -82,11 +82,11 @@ export const sparkApplication: Kind = {
   },
   shortNames: ["sparkapp"],
   podLabels: (name) => ({ "sparkoperator.k8s.io/app-name": name }),
-  standingOf,
+  stateOf: standingOf,
   mainPod: (object, pods) => {
-    const told = statusOf(object).driverInfo?.podName;
+    const recorded = statusOf(object).driverInfo?.podName;
     const names = pods.filter(isDriver).map((pod) => pod.metadata.name);
-    return names.find((name) => name === told) ?? names.at(-1);
+    return names.find((name) => name === recorded) ?? names.at(-1);
   },
   wide,
   suspends: true,

@@ -1,9 +1,11 @@
 /** Volcano's kinds on the command line: jobs by their phases, CronJobs and JobFlows. */
+
 import * as z from "zod";
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { jobFlows, jobs, statusOf } from "../job/shape.ts";
-import { type Kind, type Outlook, quiet, type Standing, unseen } from "./kind.ts";
+import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
 
 /** phase → what it waits for, and what to do. */
 const outlooks: Readonly<Record<string, Outlook>> = {
@@ -20,7 +22,7 @@ const outlooks: Readonly<Record<string, Outlook>> = {
   Failed: { waitsFor: "nothing: it has failed", todo: "fix the cause, delete it and create it again" },
 };
 
-const ends: Readonly<Record<string, Standing["ended"]>> = {
+const ends: Readonly<Record<string, ObjectState["ended"]>> = {
   Completed: "well",
   Terminated: "badly",
   Failed: "badly",
@@ -36,7 +38,7 @@ export const volcanoJob: Kind = {
   resource: jobs,
   shortNames: ["vcjob", "vj"],
   podLabels: (name) => ({ "volcano.sh/job-name": name }),
-  standingOf: (object) => {
+  stateOf: (object) => {
     const { state, retryCount, conditions } = statusOf(object);
     const { phase = "", message } = state;
     return {
@@ -84,7 +86,7 @@ export const volcanoCronJob: Kind = {
   shortNames: ["cronvcjob", "cronvj"],
   // Pods are known by their jobs, whose names are made of times.
   podLabels: (name) => ({ "volcano.sh/cronjob": name }),
-  standingOf: (object) => {
+  stateOf: (object) => {
     const cron = cronOf(object);
     const going = cron.status.active.length > 0 ? "Active" : "Scheduled";
     return {
@@ -117,7 +119,7 @@ const flowShape = z.object({
   ...{ pendingJobs: names, runningJobs: names, completedJobs: names, failedJobs: names },
 });
 
-const flowOf = (object: Obj): z.infer<typeof flowShape> => flowShape.parse(Object(object["status"]));
+const flowOf = (object: Obj): z.infer<typeof flowShape> => flowShape.parse(fieldsOf(object["status"]));
 
 const flowOutlooks: Readonly<Record<string, Outlook>> = {
   "": unseen,
@@ -138,7 +140,7 @@ export const volcanoJobFlow: Kind = {
   shortNames: ["jf"],
   // Pods are known by their jobs.
   podLabels: (name) => ({ "volcano.sh/createdByJobFlow": name }),
-  standingOf: (object) => {
+  stateOf: (object) => {
     const { phase } = flowOf(object).state;
     return {
       state: phase === "" ? "NEW" : phase,

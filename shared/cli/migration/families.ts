@@ -55,7 +55,7 @@ const upstreamFor = (group: string): Upstream => {
 
 type More = Partial<Pick<Counted, "becomes" | "isTold" | "isOpen">>;
 
-const counted = ({ resource, standingOf }: Kind, more: More = {}): Counted => ({
+const counted = ({ resource, stateOf: standingOf }: Kind, more: More = {}): Counted => ({
   resource,
   stateOf: (object) => standingOf(object).state,
   isOpen: () => false,
@@ -66,7 +66,7 @@ const counted = ({ resource, standingOf }: Kind, more: More = {}): Counted => ({
 });
 
 const isUnfinished =
-  ({ standingOf }: Kind) =>
+  ({ stateOf: standingOf }: Kind) =>
   (object: Obj): boolean =>
     standingOf(object).ended === undefined;
 
@@ -104,7 +104,7 @@ const spark: Family = {
       becomes: sparkBecomes,
       isTold: (memory, object) => {
         const phase = sparkMemory.safeParse(memory).data?.state.phase;
-        return phase === undefined || (phase || "NEW") === sparkApplication.standingOf(object).state;
+        return phase === undefined || (phase || "NEW") === sparkApplication.stateOf(object).state;
       },
     }),
     ...sparkOthers.map((kind) => counted(kind)),
@@ -136,7 +136,7 @@ const isJobTold: Counted["isTold"] = (memory, object) => {
   const known = jobMemory.safeParse(memory).data;
   if (known === undefined) return true;
   const shown = jobStatus.safeParse(object["status"] ?? {}).data;
-  const { state } = volcanoJob.standingOf(object);
+  const { state } = volcanoJob.stateOf(object);
   return known.phase === state && known.version === shown?.version && known.retryCount === shown.retryCount;
 };
 

@@ -1,4 +1,5 @@
 /** A command line of spark-submit as a SparkApplication. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { Refused } from "../failure.ts";
@@ -140,13 +141,13 @@ export const applicationOf = (line: Line): Obj => {
   const tree: Tree = { spec: { driver: {}, executor: {} }, metadata: {} };
   fill(tree, line);
   for (const [option, path] of own) if (options[option] !== undefined) put(tree, path, options[option]);
-  const spec = isRecord(tree["spec"]) ? tree["spec"] : {};
+  const spec = fieldsOf(tree["spec"]);
   const image = textOf(spec["image"]);
   const whole = textOf(options["application"]);
   const name = nameOf(textOf(options["name"]) ?? lastPart(textOf(options["class"])?.replaceAll(".", "/") ?? file));
   const labels = Object.fromEntries(textsOf(options["label"]).map(pairOf));
   const metadata = {
-    ...(isRecord(tree["metadata"]) ? tree["metadata"] : {}),
+    ...fieldsOf(tree["metadata"]),
     ...(whole === undefined ? { generateName: `${name}-` } : { name: whole }),
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
   };

@@ -18,7 +18,7 @@ export type Surroundings = {
 /** Runs a judgement, which is stopped when it takes too long. */
 export type Judging = (work: () => Verdict) => Verdict;
 
-const told = (verdict: Verdict, cause: unknown): Verdict => {
+const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
   if (!verdict.allowed) return verdict;
   const why = cause instanceof Error ? cause.message : String(cause);
   return { ...verdict, warnings: [...verdict.warnings, `queues could not be read: ${why}`] };
@@ -41,7 +41,7 @@ export const volcanoJudged = async (
     const verdict = judged({ queues: await around.queues(false) });
     return verdict.allowed && request.kind.kind !== "Queue" ? verdict : judged({ queues: await around.queues(true) });
   } catch (cause) {
-    return told(own, cause);
+    return withoutQueue(own, cause);
   }
 };
 
@@ -55,6 +55,6 @@ export const volcanoPatched = async (
   try {
     return patched({ annotations: await around.annotations(request.namespace ?? "default") });
   } catch (cause) {
-    return told(patched(), cause);
+    return withoutQueue(patched(), cause);
   }
 };

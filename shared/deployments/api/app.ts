@@ -3,6 +3,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { stepOf } from "../../api/intent.ts";
 import { openRate } from "../../api/rate.ts";
+import { once } from "../common/once.ts";
 import type { DoorParts } from "../host/process.ts";
 import { type Gate, openGate, originOf, strangersPerMinute, wait } from "./access-check.ts";
 import type { Acknowledging } from "./acknowledgements.ts";
@@ -73,6 +74,16 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): 
   });
 };
 
+/** Serves the page. Its code is loaded with the first request for it. */
+const servePages = (app: Hono, { page }: DoorParts, gate: Gate): void => {
+  if (page === undefined) return;
+  const open = once(async (): Promise<Hono> => {
+    const { callersPage } = await import("../page/callers.ts");
+    return callersPage(page, gate);
+  });
+  for (const path of ["/page", "/page/*"]) app.all(path, async (c) => (await open()).fetch(c.req.raw, c.env));
+};
+
 /** Builds the hono app, the same for a host, a container and an HTTP function. */
 export const apiApp = (parts: DoorParts): Hono => {
   const app = new Hono();
@@ -82,6 +93,7 @@ export const apiApp = (parts: DoorParts): Hono => {
   serveTriggers(app, parts, gate);
   serveReads(app, parts, gate);
   serveAcknowledgements(app, parts);
+  servePages(app, parts, gate);
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal" }, 500));
   return app;

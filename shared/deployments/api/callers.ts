@@ -30,9 +30,9 @@ export const callersOf = (text: string): readonly Caller[] => {
  */
 export const identifyBy = (secret: Secret | undefined, report: Report): Identify | undefined => {
   if (secret === undefined) return undefined;
-  const told = (issuer: string, cause: unknown): void =>
+  const onError = (issuer: string, cause: unknown): void =>
     report("warn", "cannot fetch the keys of an identity provider", { issuer, error: String(cause) });
-  const parts = { now: Date.now, subjectOf: openSubjects(told) };
+  const parts = { now: Date.now, subjectOf: openSubjects(onError) };
   let known: { readonly text: string; readonly identify: Identify } | undefined;
   return async (asking) => {
     const text = await secret();

@@ -15,7 +15,7 @@ import { identifyBy } from "./callers.ts";
 import type { Reader } from "./reader.ts";
 
 /** Logs a failed read, because the caller gets no details. An expired page token (410) is not logged. */
-const told = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
+const reported = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
   try {
     return await reading;
   } catch (cause) {
@@ -37,12 +37,12 @@ const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, repo
   });
   return {
     list: (...asked) =>
-      told(
+      reported(
         open().then((reader) => reader.list(...asked)),
         report,
       ),
     find: (named) =>
-      told(
+      reported(
         open().then((reader) => reader.find(named)),
         report,
       ),
@@ -60,7 +60,7 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
     return gaugesFrom(clusterRecord, checkpoints, { prefix, labels });
   });
   return () =>
-    told(
+    reported(
       open().then((scrape) => scrape()),
       report,
     );

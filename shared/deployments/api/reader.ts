@@ -16,7 +16,7 @@ import {
 import { notServed, Refused } from "../../cli/failure.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
-import { look, type Seen, toldOf } from "../../cli/status.ts";
+import { look, type Seen, statusView } from "../../cli/status.ts";
 import type { Source } from "../../cli/tools.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Stored } from "../../core/object.ts";
@@ -46,7 +46,7 @@ const shownKind = (kind: Kind): Item["kind"] => shownKinds.find((name) => name =
 /** Returns an object as an item of a list, without undefined fields. */
 const itemOf = (kind: Kind, object: Stored): Item => {
   const { name, namespace = "", uid, creationTimestamp } = object.metadata;
-  const { state, attempts, message, ended } = kind.standingOf(object);
+  const { state, attempts, message, ended } = kind.stateOf(object);
   return {
     ...{ kind: shownKind(kind), namespace, name, uid, state },
     ...(creationTimestamp === undefined ? {} : { createdAt: creationTimestamp }),
@@ -74,8 +74,8 @@ const executorsIn = (pods: readonly Stored[]): Executors => ({
 });
 
 const shown = (kind: Kind, seen: Seen): Shown => {
-  const { waitsFor, since, until, do: todo, executors, updates: told } = toldOf(seen);
-  const { tries, error, next } = told ?? {};
+  const { waitsFor, since, until, do: todo, executors, updates: delivery } = statusView(seen);
+  const { tries, error, next } = delivery ?? {};
   return {
     detail: {
       ...itemOf(kind, seen.object),
@@ -86,8 +86,8 @@ const shown = (kind: Kind, seen: Seen): Shown => {
     executors: executorsIn(seen.pods),
     losses: { lost: executors?.lost ?? {}, items: [...(executors?.losses ?? [])] },
     updates: {
-      waiting: told?.waiting ?? 0,
-      ...(told === undefined || told.waiting === 0 ? {} : { since: told.since }),
+      waiting: delivery?.waiting ?? 0,
+      ...(delivery === undefined || delivery.waiting === 0 ? {} : { since: delivery.since }),
       ...(tries === undefined ? {} : { tries }),
       ...(error === undefined ? {} : { error }),
       ...(next === undefined ? {} : { next }),

@@ -12,9 +12,12 @@ import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
-import type { CheckpointRecord, Checkpoints, Loaded, Version } from "../../engine/ports.ts";
-import { readRecord } from "../../engine/record.ts";
+import type { AnyRecord, Checkpoints, Loaded, Version } from "../../engine/ports.ts";
+import { readAny } from "../../engine/record.ts";
 import { type Place, place } from "../settings/record-store.ts";
+
+/** Time limit of one request to a table, ms: a person waits longer for a busy table than a step may. */
+const tableTimeoutMs = 30_000;
 
 type Source = { readonly checkpoints: Checkpoints; keys(): AsyncGenerator<Omit<Key, "cluster">> };
 
@@ -42,7 +45,8 @@ const open = (transport: Transport, where: Place, { cluster, namespaces, home }:
   if (where.in === "kubernetes")
     return { checkpoints: kubernetesCheckpoints(transport, { home }), keys: () => objectKeys(transport, namespaces) };
   const { table, region, keepMs } = where;
-  const store = tableCheckpoints({ table, region, cluster, ...(keepMs === undefined ? {} : { keepMs }) });
+  const keeping = keepMs === undefined ? {} : { keepMs };
+  const store = tableCheckpoints({ table, region, cluster, timeoutMs: tableTimeoutMs, ...keeping });
   return { checkpoints: store, keys: () => itemKeys(store.all(namespaces)) };
 };
 
@@ -52,20 +56,20 @@ const placeOf = (text: string): Place => {
   throw new Error(`${JSON.stringify(text)}: ${error?.issues[0]?.message}`);
 };
 
-type Sound = { readonly record: CheckpointRecord; readonly version: Version };
+type Sound = { readonly record: AnyRecord; readonly version: Version };
 
 /** Returns a readable record, or the reason why the record is left where it is. */
 const soundIn = (loaded: Loaded): Sound | string => {
   if (loaded.edited === true) return "it was edited: rekindle recover it first";
-  const read = readRecord(loaded.record);
+  const read = readAny(loaded.record);
   return read.ok ? { record: read.record, version: loaded.version } : `it cannot be read: ${read.error}`;
 };
 
 type Did = Pick<Moved, "did" | "why">;
 
 /** Returns whether the record in the target is later: it is of the same object and has more saves. */
-const isLater = (there: unknown, here: CheckpointRecord): boolean => {
-  const read = readRecord(there);
+const isLater = (there: unknown, here: AnyRecord): boolean => {
+  const read = readAny(there);
   return read.ok && read.record.uid === here.uid && read.record.saves > here.saves;
 };
 
@@ -99,7 +103,7 @@ const moved = async (source: Checkpoints, target: Checkpoints, key: Key, move: M
  * Returns the outcome of a record that is too large, which is left out. Any other error would meet every record, and
  * ends the migration.
  */
-const told = (cause: unknown): Did => {
+const failureOf = (cause: unknown): Did => {
   if (cause instanceof ApiError && cause.reason === "RecordTooLarge") return { did: "refused", why: cause.message };
   throw cause;
 };
@@ -112,7 +116,7 @@ export async function* moveRecords(transport: Transport, move: Move): AsyncGener
   const target = open(transport, to, move);
   for await (const { kind, namespace, name } of source.keys()) {
     const key = { cluster: move.cluster, kind, namespace, name };
-    const did = await moved(source.checkpoints, target.checkpoints, key, move).catch(told);
+    const did = await moved(source.checkpoints, target.checkpoints, key, move).catch(failureOf);
     if (did !== undefined) yield { key: textOf(key), ...did };
   }
 }

@@ -37,7 +37,7 @@ const withoutCreating = (cluster: Cluster): Cluster => ({
   },
 });
 
-type Stage = {
+type RecoverContext = {
   readonly transport: Transport;
   readonly world: World;
   readonly key: Key;
@@ -77,7 +77,12 @@ const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> =
   return value?.metadata.labels?.["rekindle.dev/cluster"] ?? key.cluster;
 };
 
-const openStage = async (place: Place, given: Key, how: RecoverHow, sleep: Stage["sleep"]): Promise<Stage> => {
+const openContext = async (
+  place: Place,
+  given: Key,
+  how: RecoverHow,
+  sleep: RecoverContext["sleep"],
+): Promise<RecoverContext> => {
   const { transport, table } = place;
   const key = { ...given, cluster: await aliasOf(place, given) };
   const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
@@ -99,7 +104,7 @@ const openStage = async (place: Place, given: Key, how: RecoverHow, sleep: Stage
 };
 
 /** Returns the remaining wait of a recovery; undefined where it is settled or the record cannot be read. */
-const leftIn = async ({ world, key }: Stage): Promise<string | undefined> => {
+const leftIn = async ({ world, key }: RecoverContext): Promise<string | undefined> => {
   const read = readRecord((await world.checkpoints.load(key))?.record);
   if (!read.ok) return undefined;
   const { cleanup, returning, waitsFor } = read.record;
@@ -110,7 +115,7 @@ const leftIn = async ({ world, key }: Stage): Promise<string | undefined> => {
 const pollMs = 1_000;
 
 /** Takes steps until nothing is waited for or the time is over. Returns the remaining wait. */
-const follow = async (stage: Stage): Promise<string | undefined> => {
+const follow = async (stage: RecoverContext): Promise<string | undefined> => {
   const { how, sleep, world, key } = stage;
   for (let waited = 0; ; waited += pollMs) {
     const left = await leftIn(stage);
@@ -121,7 +126,7 @@ const follow = async (stage: Stage): Promise<string | undefined> => {
 };
 
 /** Annotates the object, so that a watching host takes a step at once. */
-const nudge = async ({ transport, world, key }: Stage): Promise<void> => {
+const nudge = async ({ transport, world, key }: RecoverContext): Promise<void> => {
   const resource = world.operatorOf(key.kind)?.resource;
   if (resource === undefined) return;
   const ref = { resource, namespace: key.namespace, name: key.name };
@@ -132,7 +137,7 @@ const nudge = async ({ transport, world, key }: Stage): Promise<void> => {
 };
 
 /** Removes the settings under which the record was made: the next host adopts it under its own. */
-const reconfigured = async ({ world, key }: Stage): Promise<string> => {
+const reconfigured = async ({ world, key }: RecoverContext): Promise<string> => {
   const loaded = await world.checkpoints.load(key);
   const read = readRecord(loaded?.record);
   if (loaded === undefined || !read.ok || loaded.edited === true) return "there is no sound record to take over";
@@ -153,7 +158,7 @@ const refusalOf = (ending: Ending, finding: Finding | undefined): string | undef
  * Finds other controllers of the key's kind by their leases; while one leads, nothing of the kind is written. `blind`:
  * failed reads, where a missing sign proves nothing.
  */
-const leadersOf = async ({ transport, world, key, how }: Stage) => {
+const leadersOf = async ({ transport, world, key, how }: RecoverContext) => {
   if (how.coexist) return { signs: [], blind: [] };
   const operator = world.operatorOf(key.kind);
   const group = operator?.family ?? operator?.resource.group ?? "";
@@ -173,7 +178,7 @@ const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
 const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
 
 /** Requests the recovery; again, if a host won the race for the record or trouble prevented the beginning. */
-const asked = async (stage: Stage): Promise<Ending> => {
+const asked = async (stage: RecoverContext): Promise<Ending> => {
   const world = { ...stage.world, ask: askOf(stage.how) };
   for (let tries = 0; ; tries += 1) {
     const ending = await step(world, { ...stage.key, reason: "recover", tries });
@@ -188,17 +193,17 @@ export const recoverKey = async (
   place: Place,
   key: Key,
   how: RecoverHow,
-  sleep: Stage["sleep"],
+  sleep: RecoverContext["sleep"],
 ): Promise<Recovered> => {
-  const stage = await openStage(place, key, how, sleep);
-  const { signs, blind } = await leadersOf(stage);
+  const context = await openContext(place, key, how, sleep);
+  const { signs, blind } = await leadersOf(context);
   if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
-  const recovered = await brought(stage);
+  const recovered = await brought(context);
   return { ...recovered, problems: [...recovered.problems, ...blind.map(blindly), ...signs] };
 };
 
 /** Takes the steps of a recovery. */
-const brought = async (stage: Stage): Promise<Recovered> => {
+const brought = async (stage: RecoverContext): Promise<Recovered> => {
   const { key, how } = stage;
   const configured = how.reconfigure && !how.dryRun ? await reconfigured(stage) : undefined;
   const ending = await asked(stage);

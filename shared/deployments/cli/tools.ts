@@ -6,8 +6,7 @@ import { type Paint, paintFor, printable, wantsColour } from "../../cli/colour.t
 import type { Preview, Session, Tools, Where } from "../../cli/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
-import { waitOf } from "../../core/plan.ts";
-import { waitingText } from "../../core/waiting-on.ts";
+import { waitOf, waitsForText } from "../../core/plan.ts";
 
 export type CommandLine = {
   /** The package's root, with infra/crds and package.json. */
@@ -42,8 +41,8 @@ const preview = async (session: Session, key: Key): Promise<Preview> => {
   const found = await find(session, key);
   if (found.would !== "plan") return found;
   const { stages, status, memory, next } = found.plan;
-  const { waitsFor: waiting, wakeAt } = waitOf(found.plan);
-  const waitsFor = waiting === undefined ? undefined : waitingText(waiting);
+  const { wakeAt } = waitOf(found.plan);
+  const waitsFor = waitsForText(found.plan);
   return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
 };
 
@@ -131,6 +130,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
+  page: async (session, asked) => (await import("../page/personal.ts")).openPersonalPage(session, asked),
   recover: async (session, key, how) => {
     const { recoverKey } = await import("./recover.ts");
     return await recoverKey(session, key, how, (ms) => sleep(ms));

@@ -63,10 +63,10 @@ export const lookoutFor = (
   const { takeOver, coexist, dryRun, leases } = configuration;
   if (takeOver || coexist || dryRun) return undefined;
   const cluster = openCluster(transport);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const tell = (blind: readonly string[]): void => {
-    for (const line of blind.filter((one) => !told.has(one))) {
-      told.add(line);
+    for (const line of blind.filter((one) => !reported.has(one))) {
+      reported.add(line);
       warn(`cannot see whether another controller is alive: ${line}`);
     }
   };

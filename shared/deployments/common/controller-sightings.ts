@@ -12,6 +12,7 @@ import type { Writers } from "../../forward/writers.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import { oursOf } from "./controller-detection.ts";
 import type { Chosen } from "./namespaces.ts";
+import { once } from "./once.ts";
 
 /** The interval of a forwarder's looks, ms. */
 const lookMs = 30_000;
@@ -46,10 +47,10 @@ const runHere = (groups: readonly string[]): readonly Upstream[] =>
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 const openTelling = (report: Report) => {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (line: string): void => {
-    if (!told.has(line)) report("warn", line);
-    told.add(line);
+    if (!reported.has(line)) report("warn", line);
+    reported.add(line);
   };
 };
 
@@ -94,7 +95,7 @@ type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
  */
 const forwardersLook = async (watching: Watching): Promise<Sighting | undefined> => {
   const { cluster, groups, writers, report, sightings } = watching;
-  const kept = await sightings.load();
+  const kept = once(() => sightings.load());
   const signs: Record<string, string[]> = {};
   const written: Record<string, string[]> = {};
   let at = 0;
@@ -106,8 +107,8 @@ const forwardersLook = async (watching: Watching): Promise<Sighting | undefined>
     }
     signs[family.name] = [...found.signs];
     const seen = writers.signs(family.groups, found.date);
-    const before = writers.knowsAll(found.date) || seen.length > 0 ? [] : kept?.written[family.name];
-    written[family.name] = [...seen, ...(before ?? [])];
+    const before = writers.knowsAll(found.date) || seen.length > 0 ? undefined : await kept();
+    written[family.name] = [...seen, ...(before?.written[family.name] ?? [])];
     at = found.date;
   }
   return { at, signs, written };

@@ -24,7 +24,7 @@ type Settings = {
   readonly now: () => number;
 };
 
-export type FunctionStanding = {
+export type FunctionStandby = {
   /** True while nothing of this kind may be written. Throws where the server cannot be read. */
   aside(kind: string): Promise<boolean>;
 };
@@ -41,15 +41,15 @@ const sighted = async ({ sightings, look }: Sighter, date: number): Promise<Sigh
   return kept !== undefined && Math.abs(date - kept.at) < trustedMs ? kept : await look();
 };
 
-export const openStanding = (settings: Settings): FunctionStanding => {
+export const openStandby = (settings: Settings): FunctionStandby => {
   const { cluster, leases, operators, report, sighter, looks = false, now } = settings;
   const groupOf = new Map(operators.map(({ kind, resource, family }) => [kind, family ?? resource.group]));
   const groups = new Set(groupOf.values());
   const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.has(group)));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const tell = (line: string): void => {
-    if (!told.has(line)) report("warn", line);
-    told.add(line);
+    if (!reported.has(line)) report("warn", line);
+    reported.add(line);
   };
   let seen: { readonly sighting: Sighting; readonly at: number } | undefined;
   const seenNow = async (name: string, date: number): Promise<readonly string[]> => {

@@ -1,50 +1,9 @@
-/** Runs the HTTP functions as processes: they listen until they are stopped, over TLS if a certificate is set. */
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+/** Runs the HTTP functions as processes. */
 import { getRequestListener } from "@hono/node-server";
-import { lineReport } from "../../adapters/telemetry/lines.ts";
-import type { Settings } from "../settings/read.ts";
-import { patience } from "./http-timeouts.ts";
+import { listenUntil, type Served } from "./http-server.ts";
 
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
 
-type Secure = {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  /** CA of client certificates: a client must present a certificate that it signed. */
-  readonly ca?: Buffer;
-  readonly requestCert?: true;
-};
-
-type Served = Pick<Settings<"submitter">, "listen" | "logLevel" | "tlsCertFile" | "tlsKeyFile" | "tlsClientCaFile">;
-
-/**
- * Reads certificate and key, and the CA of clients if one is set; undefined where none of them is set. Throws where
- * only one of certificate and key is set.
- */
-const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
-  const { tlsCertFile: certificate, tlsKeyFile: privateKey, tlsClientCaFile: clientCa } = settings;
-  if (certificate === undefined && privateKey === undefined && clientCa === undefined) return undefined;
-  if (certificate === undefined || privateKey === undefined)
-    throw new Error("set both REKINDLE_TLS_CERT_FILE and REKINDLE_TLS_KEY_FILE, or neither");
-  const own = { cert: await readFile(certificate), key: await readFile(privateKey) };
-  return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
-};
-
 /** Serves until `stopped`; requests in flight are answered. */
-export const serveUntil = async (settings: Served, app: App, stopped: Promise<void>): Promise<void> => {
-  const { listen, logLevel } = settings;
-  const secure = await certificateOf(settings);
-  const answer = getRequestListener(app.fetch);
-  const server =
-    secure === undefined ? createServer(patience, answer) : createSecureServer({ ...secure, ...patience }, answer);
-  const at = listen.lastIndexOf(":");
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
-    server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
-  });
-  lineReport(logLevel)("info", "serving", { listen, secure: secure !== undefined });
-  await stopped;
-  await new Promise((resolve) => server.close(resolve));
-};
+export const serveUntil = (settings: Served, app: App, stopped: Promise<void>): Promise<void> =>
+  listenUntil(settings, getRequestListener(app.fetch), stopped);

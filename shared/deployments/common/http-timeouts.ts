@@ -1,5 +1,5 @@
 /** Timeouts of the HTTP servers, ms: a client that sends slowly cannot hold a connection for long. */
-export const patience = {
+export const httpTimeouts = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 5_000,

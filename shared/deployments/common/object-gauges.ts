@@ -4,9 +4,9 @@ import type { Transport } from "../../core/http.ts";
 import type { MetricSample } from "../../core/metric.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
-import { standingOf } from "../../spark/application/metrics.ts";
+import { gaugesOf } from "../../spark/application/metrics.ts";
 import { sparkApplications } from "../../spark/application/resource.ts";
-import { standingOfGroup, standingOfJob, standingOfQueue } from "../../volcano/metrics.ts";
+import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue } from "../../volcano/metrics.ts";
 import { jobs, podGroups, queues } from "../../volcano/resource.ts";
 import { hintsIn } from "../resync/sweep.ts";
 import type { NamespaceScope } from "./namespaces.ts";
@@ -14,16 +14,16 @@ import type { Records } from "./records.ts";
 
 type Counted = {
   readonly resource: Resource;
-  readonly standing: (object: Stored) => readonly MetricSample[];
+  readonly samplesOf: (object: Stored) => readonly MetricSample[];
   /** True for cluster-scoped kinds: their objects are counted whatever the scope. */
   readonly everywhere?: true;
 };
 
 const kinds: readonly Counted[] = [
-  { resource: sparkApplications, standing: standingOf },
-  { resource: jobs, standing: standingOfJob },
-  { resource: podGroups, standing: standingOfGroup },
-  { resource: queues, standing: standingOfQueue, everywhere: true },
+  { resource: sparkApplications, samplesOf: gaugesOf },
+  { resource: jobs, samplesOf: gaugesOfJob },
+  { resource: podGroups, samplesOf: gaugesOfGroup },
+  { resource: queues, samplesOf: gaugesOfQueue, everywhere: true },
 ];
 
 type Parts = { readonly transport: Transport; readonly hints?: Records["hints"]; readonly territory: NamespaceScope };
@@ -33,7 +33,7 @@ export const censusOf = async ({ transport, hints: known, territory }: Parts): P
   const cluster = openCluster(transport);
   const within = await territory.within().catch(() => () => false);
   const watched = territory.watched.length === 0 ? [""] : territory.watched;
-  const ofKind = async ({ resource, standing, everywhere }: Counted): Promise<readonly MetricSample[]> => {
+  const ofKind = async ({ resource, samplesOf, everywhere }: Counted): Promise<readonly MetricSample[]> => {
     const places = everywhere === true ? [""] : watched;
     const lists = places.map((namespace) =>
       cluster.list({ do: "list", resource, namespace, labels: {} }).catch(() => ({ value: [] })),
@@ -41,10 +41,10 @@ export const censusOf = async ({ transport, hints: known, territory }: Parts): P
     const found = (await Promise.all(lists)).flatMap(({ value }) => value);
     return found
       .filter(({ metadata }) => everywhere === true || within(metadata.namespace ?? ""))
-      .flatMap((object) => standing(object));
+      .flatMap((object) => samplesOf(object));
   };
-  const standing = await Promise.all(kinds.map(ofKind));
+  const samples = await Promise.all(kinds.map(ofKind));
   const hints = await hintsIn({ transport, hints: known, namespaces: territory.watched }).catch(() => []);
   const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
-  return [...standing.flat(), { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} }];
+  return [...samples.flat(), { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} }];
 };

@@ -1,4 +1,4 @@
-/** Builds a function's wiring with the first event, and keeps it as long as the environment exists. */
+/** Opens or loads a value with its first use, and keeps it: a function's parts as long as its environment exists. */
 
 /** Returns a function that opens once. A failed build is tried again with the next call. */
 export const once = <T>(open: () => Promise<T>): (() => Promise<T>) => {

@@ -1,6 +1,6 @@
 /** Status updates on the side of steps: the listeners of each object. Delivery is in deliver/function.ts. */
 import type { Updates } from "../../engine/ports.ts";
-import { readRecord } from "../../engine/record.ts";
+import { readDelivery } from "../../engine/record.ts";
 import type { World } from "../../engine/world.ts";
 import { openUpdates } from "../../updates/listeners.ts";
 
@@ -9,4 +9,4 @@ import { openUpdates } from "../../updates/listeners.ts";
  * names one; "": none.
  */
 export const updatesFor = ({ cluster, checkpoints, report, clock }: World, { to }: { readonly to: string }): Updates =>
-  openUpdates({ cluster, checkpoints, report, read: readRecord, fallback: to, now: () => clock.monotonic() });
+  openUpdates({ cluster, checkpoints, report, readDelivery, fallback: to, now: () => clock.monotonic() });

@@ -1,5 +1,6 @@
 /** The delivery of status updates: the sinks, and the wiring of the deliver function. */
 
+import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
 import { sinkOf, sqsScheme } from "../../adapters/sinks/all.ts";
 import { eventSink } from "../../adapters/sinks/events.ts";
@@ -9,23 +10,26 @@ import { emfMeter } from "../../adapters/telemetry/emf.ts";
 import type { Resource } from "../../core/object.ts";
 import type { Sink } from "../../core/sink.ts";
 import { type Delivered, intake, postpone } from "../../engine/intake.ts";
+import { openNamespaceShare } from "../../engine/namespace-share.ts";
 import type { Report } from "../../engine/ports.ts";
-import { readRecord } from "../../engine/record.ts";
+import { readDelivery, readRecord } from "../../engine/record.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import type { World } from "../../engine/world.ts";
 import { deliver } from "../../updates/deliver.ts";
+import type { UrlAnswer } from "../common/called.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
+import { openFunctionQueue } from "../common/function-queue.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { openOptional } from "../common/secret.ts";
-import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, operatorsByKind, processClock } from "../common/step-dependencies.ts";
+import { stepFigures } from "../common/step-figures.ts";
 import { updatesFor } from "../common/updates.ts";
-import { timingOf } from "../settings/conversions.ts";
+import { timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
 /** Settings about listeners. */
@@ -48,7 +52,8 @@ export const deliveryBy = (
   sink: Sink,
 ): NonNullable<World["deliver"]> => {
   const { destinationOf } = updatesFor(world, listening);
-  const desk = { ...world, resourceOf: resourcesOf(world), destinationOf, operators: listening.to, read: readRecord };
+  const reading = { read: readRecord, readDelivery };
+  const desk = { ...world, resourceOf: resourcesOf(world), destinationOf, operators: listening.to, ...reading };
   return (message) => {
     const { trace } = message;
     return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);
@@ -67,13 +72,18 @@ export const deliveryFor = (world: World, listening: Listening): NonNullable<Wor
   );
 };
 
-/** Handles a batch, and returns the messages that SQS must deliver again. */
-export type Deliver = (event: unknown) => Promise<BatchAnswer>;
+/**
+ * Handles a batch, and returns the messages that SQS must deliver again; or handles the HTTP request of a dispatcher.
+ */
+export type Deliver = (event: unknown, context?: unknown) => Promise<BatchAnswer | UrlAnswer>;
 
 type Delivering = {
   /** Returns the ids of the messages that SQS must deliver again. */
   readonly take: (delivered: readonly Delivered[]) => Promise<readonly string[]>;
-  readonly queue: string;
+  /** Runs the work of a dispatcher's call, and returns what it has sent. */
+  readonly during: Carrier["during"];
+  /** The queue to poll; absent: a dispatcher calls. */
+  readonly queue: string | undefined;
   /** Keys in work at once, of a process. */
   readonly concurrency: number;
   readonly report: Report;
@@ -88,8 +98,9 @@ export const openDelivering = (env: Environment): Delivering => {
   const { report, within } = trail;
   const secret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
-  const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
-  const meter = emfMeter((line) => console.log(line), Date.now);
+  const { queue, during } = openFunctionQueue(settings, trail);
+  const desk = { queue, report, clock: processClock(), within };
+  const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
   const territory = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
@@ -97,18 +108,24 @@ export const openDelivering = (env: Environment): Delivering => {
     const opened = trail.ports(
       await openWorld({ ...desk, transport, checkpoints, timing, operatorOf: operatorsByKind(operatorsFor(timing)) }),
     );
-    const charged = { ...opened, within, meter, inCharge: scopeCheckOf({ ...settings, territory }) };
+    const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: desk.clock.monotonic });
+    const measured = { meter, ended: stepFigures(meter, Date.now) };
+    const charged = { ...opened, within, ...measured, share, inCharge: scopeCheckOf({ ...settings, territory }) };
     return { ...charged, deliver: deliveryFor(charged, { to, hosts, queues, allowPrivate, secret }) };
   });
   const take: Delivering["take"] = async (delivered) => {
     const opened = await world().catch(troubleOf);
     return await ("reason" in opened ? postpone(desk, delivered, opened) : intake(opened, delivered));
   };
-  return { take, queue: settings.updatesUrl, concurrency: settings.concurrency, report };
+  return { take, during, queue: settings.updatesUrl, concurrency: settings.concurrency, report };
 };
 
 /** Opens everything once per environment. */
 export const openDeliver = async (env: Environment): Promise<Deliver> => {
-  const { take } = openDelivering(env);
+  const { take, during, queue, report } = openDelivering(env);
+  if (queue === undefined) {
+    const { answersUrl } = await import("../common/called.ts");
+    return answersUrl({ settings: settingsFor("deliver", env), take, during, report });
+  }
   return async (event) => answerOf(await take(recordsOf(event)));
 };

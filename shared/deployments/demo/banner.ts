@@ -7,10 +7,12 @@ import type { Served } from "./serve.ts";
 
 const blank: Row = [];
 
-export const opening = (): readonly Row[] => [
+/** `page`: address of the page. */
+export const opening = (page: string): readonly Row[] => [
   [["  Rekindle", "bold"], [": Spark on Kubernetes, run from functions that may die at any time"]],
   [["  The engine is the real one; cluster and Spark are simulated, on real time.", "dim"]],
   [["  What you see is read from the API, but for the demo's own deeds (demo, function).", "dim"]],
+  [["  The same live, in a browser: "], [page, "cyan"]],
   blank,
 ];
 
@@ -65,7 +67,7 @@ export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
 ];
 
 /** Commands after the story, about the objects that it left. */
-const told: readonly Advice[] = [
+const afterStory: readonly Advice[] = [
   ["kubectl get sparkapplications,pods", ""],
   ["kubectl describe sparkapplication spark-pi", "its events"],
   ["kubectl logs -f spark-pi-driver", ""],
@@ -97,7 +99,7 @@ export const serving = (
   [["  The cluster is yours", "bold"], [" until Ctrl-C. In another terminal:"]],
   ...advice([
     [`export KUBECONFIG=${kubeconfig}`, ""],
-    ...(isTold ? told : untold(place)),
+    ...(isTold ? afterStory : untold(place)),
     ...moreExamples.map((file): Advice => [`kubectl apply -f ${place(file)}`, ""]),
     [`${rekindle} list`, "list every application with its state and what it waits for"],
     [`${rekindle} status default/spark-pi`, "what one waits for"],

@@ -88,7 +88,7 @@ const ofApplication = (scene: ObservedCluster, application: Stored): Portrait =>
 
 const ofOther = (scene: ObservedCluster, kind: Kind, object: Stored): Portrait => {
   const { name } = object.metadata;
-  const { state, what } = kind.standingOf(object);
+  const { state, what } = kind.stateOf(object);
   const all = podsOfKind(scene, kind, name);
   return { name, state, waits: `waits for ${what.waitsFor}`, pods: [podRow("pods", all, (pod) => pod.name)] };
 };

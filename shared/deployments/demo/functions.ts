@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openQueue } from "../../adapters/embedded/queue.ts";
-import { startWorkers } from "../../adapters/embedded/workers.ts";
+import { startWorkers, wholly } from "../../adapters/embedded/workers.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { timing } from "../../engine/settings.ts";
@@ -33,6 +33,7 @@ const cluster = "demo";
 const parallel = 8;
 const resyncMs = 60_000;
 const graceMs = 500;
+const againMs = 1_000;
 
 /**
  * Returns whether an invocation is counted: those for the queues root and default, which the first resync creates and
@@ -49,9 +50,9 @@ export const startFunctions = (settings: FunctionSettings): Functions => {
   const instances = openInstances({ transport, queue, open, kills, counts, notice });
   const workers = startWorkers({
     queue,
-    take: instances.invoke,
+    take: wholly(instances.invoke, againMs),
     parallel,
-    againMs: 1_000,
+    againMs,
     now: () => performance.now(),
   });
   const forwarder = startForwarder({

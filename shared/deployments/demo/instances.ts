@@ -65,17 +65,25 @@ export const reportTo =
     if (level === "error") notice({ did: "complained", message: `${message} ${JSON.stringify(fields ?? {})}` });
   };
 
-/** The time of the kill (performance.now, ms) by the key of a killed invocation. */
-type Orphans = Map<string, number>;
+/** A kill: its time (performance.now, ms), and the function that tells it once. */
+type Kill = { readonly at: number; readonly tell: () => void };
+
+/** Kills by the key of the killed invocation. */
+type Orphans = Map<string, Kill>;
 
 const start = async (settings: InstanceSettings, life: Life, orphans: Orphans): Promise<World> => {
   const { queue, notice } = settings;
   const die = (request: HttpRequest): void => {
     life.dead = true;
-    for (const message of life.messages) orphans.set(textOf(message), performance.now());
     const news = { did: "killed", invocation: life.invocation, request } as const;
+    let isTold = false;
+    const tell = (): void => {
+      if (!isTold) notice(news);
+      isTold = true;
+    };
+    for (const message of life.messages) orphans.set(textOf(message), { at: performance.now(), tell });
     // A console is slower than a watch: the reader of the API shows the last write first.
-    setImmediate(() => notice(news));
+    setImmediate(tell);
   };
   const transport = mortal(settings, life, die);
   return settings.open({ transport, queue: mortalQueue(queue, life), report: reportTo(notice) });
@@ -87,10 +95,12 @@ export const openInstances = (settings: InstanceSettings): Instances => {
   let invocations = 0;
   const tellTakeOver = (messages: readonly Message[], invocation: number): void => {
     for (const key of new Set(messages.map(textOf))) {
-      const since = orphans.get(key);
-      if (since === undefined) continue;
+      const kill = orphans.get(key);
+      if (kill === undefined) continue;
       orphans.delete(key);
-      settings.notice({ did: "took over", invocation, afterMs: performance.now() - since });
+      // On a busy machine the message is back before the kill is told.
+      kill.tell();
+      settings.notice({ did: "took over", invocation, afterMs: performance.now() - kill.at });
     }
   };
   const cold = async (life: Life) => ({ life, world: await start(settings, life, orphans) });

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
-import type { Kind, Standing } from "../../cli/kinds/kind.ts";
+import type { Kind, ObjectState } from "../../cli/kinds/kind.ts";
 import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
@@ -122,7 +122,7 @@ const podSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Sa
 };
 
 /** Describes the state of an object of another kind, with its wait or its final message. */
-const standingSaid = (name: string, { state, ended, message, what }: Standing): Said => {
+const stateSentence = (name: string, { state, ended, message, what }: ObjectState): Said => {
   const more = ended === undefined ? `waits for ${what.waitsFor}` : (message ?? "");
   const tone = ended === undefined ? "plain" : ended === "well" ? "good" : "bad";
   return { lane: "application", tone, text: `${name} is ${state}${more === "" ? "" : ` (${more})`}` };
@@ -130,7 +130,7 @@ const standingSaid = (name: string, { state, ended, message, what }: Standing): 
 
 /** Describes an object of another kind: its creation, each of its states, and its deletion. */
 const otherSaid =
-  ({ resource, standingOf }: Kind) =>
+  ({ resource, stateOf: standingOf }: Kind) =>
   ({ before, after }: Change): readonly Said[] => {
     const said = (name: string, text: string): Said => ({
       lane: "application",
@@ -143,7 +143,7 @@ const otherSaid =
     const { name } = after.metadata;
     return [
       ...(before === undefined ? [said(name, "is in the API")] : []),
-      ...(now.state === was ? [] : [standingSaid(`${resource.kind} ${name}`, now)]),
+      ...(now.state === was ? [] : [stateSentence(`${resource.kind} ${name}`, now)]),
     ];
   };
 
@@ -173,5 +173,5 @@ const tellers: ReadonlyMap<string, (change: Change, scene: ObservedCluster) => r
 ]);
 
 /** Returns the lines about one change; often none. */
-export const told = (change: Change, scene: ObservedCluster): readonly Said[] =>
+export const narrate = (change: Change, scene: ObservedCluster): readonly Said[] =>
   tellers.get((change.after ?? change.before).kind)?.(change, scene) ?? [];

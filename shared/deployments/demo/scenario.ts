@@ -14,7 +14,7 @@ import { createsDriver, isOver, isUp, noticeText, once, runningExecutors, stateO
 import { type FunctionSettings, type Functions, startFunctions } from "./functions.ts";
 import type { Notice } from "./instances.ts";
 import { exampleFile, type Manifests } from "./manifests.ts";
-import { type Said, told } from "./narration.ts";
+import { narrate, type Said } from "./narration.ts";
 import { applications, applicationView, type ObservedCluster, podsOf } from "./observed-cluster.ts";
 import { type Reader, startReader } from "./reader.ts";
 import type { Tempo } from "./timing.ts";
@@ -127,7 +127,7 @@ export const openScenario = async (stage: ScenarioContext): Promise<DemoScenario
   await furnish(stage, door);
   const changed = (change: Change, scene: ObservedCluster): void => {
     hear(change);
-    for (const said of told(change, scene)) say(said);
+    for (const said of narrate(change, scene)) say(said);
   };
   const reader = startReader({ transport: door, namespace: "default", changed });
   const { functions, figures, deeds } = deploy(stage);

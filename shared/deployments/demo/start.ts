@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import type { LocalPage } from "../page/local.ts";
 import { closing, next, opening, served as reachable, serving, spellingIn } from "./banner.ts";
 import { type DemoCluster, openDemoCluster } from "./cluster.ts";
 import { type Figures, pictureOf } from "./diagram.ts";
@@ -31,7 +32,8 @@ const help = `rekindle demo [--serve] [--port N] [--kubeconfig FILE] [--skip-sto
 Runs ${exampleFile} on a simulated cluster, kills an executor and a function on the way, and shows what happens,
 read from the API. Takes about 20 seconds and nothing but Node; exit code 1 if anything did not come out as claimed.
 
-  --serve            keep the cluster up on 127.0.0.1 for kubectl, until Ctrl-C; says at once how to reach it
+  --serve            keep the cluster up on 127.0.0.1 for kubectl, and the page, until Ctrl-C; says at once how to
+                     reach it
   --port N           its port (default: a free one); serves
   --kubeconfig FILE  write its kubeconfig there (default: a temporary file); serves
   --skip-story       only the cluster and the functions, and nothing applied; serves
@@ -95,12 +97,13 @@ export const runDemo = async (demo: Demo): Promise<number> => {
       demo.warn(`rekindle demo: ${served.message}`);
       return 2;
     }
+    const page = await pageOf(cluster);
     const screen = openScreen(demo.output, demo.env);
     try {
-      return await show(demo, { cluster, screen, served, asked });
+      return await show(demo, { cluster, screen, served, asked, page: page.url });
     } finally {
       screen.close();
-      await served?.close();
+      await Promise.all([served?.close(), page.close()]);
     }
   } finally {
     cluster.stop();
@@ -116,11 +119,23 @@ const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: Asked):
   });
 };
 
+/** Serves the page over the cluster; everybody on this machine may look at a simulation. */
+const pageOf = async (cluster: DemoCluster): Promise<LocalPage> => {
+  const [{ openLocalPage }, { everybody }] = await Promise.all([
+    import("../page/local.ts"),
+    import("../page/access.ts"),
+  ]);
+  const access = everybody("demo");
+  return openLocalPage({ transport: cluster.door(), cluster: "demo", namespaces: [], access, port: 0 });
+};
+
 type Show = {
   readonly cluster: DemoCluster;
   readonly screen: Screen;
   readonly served: Served | undefined;
   readonly asked: Asked;
+  /** Address of the page. */
+  readonly page: string;
 };
 
 type Entry = Said & { readonly ms: number };
@@ -128,8 +143,8 @@ type Entry = Said & { readonly ms: number };
 const beatMs = 100;
 
 /** Draws the diagram at an interval, until the returned function is called. */
-const animate = (screen: Screen, play: DemoScenario, figures: () => Figures): (() => void) => {
-  const draw = (): void => screen.picture(pictureOf(play.scene, figures()));
+const animate = (screen: Screen, scenario: DemoScenario, figures: () => Figures): (() => void) => {
+  const draw = (): void => screen.picture(pictureOf(scenario.scene, figures()));
   const timer = setInterval(draw, beatMs);
   return () => {
     clearInterval(timer);
@@ -153,9 +168,14 @@ const placeIn =
   };
 
 /** Runs the scenario, and prints and writes its result. Returns the exit code. */
-const tell = async (demo: Demo, play: DemoScenario, figures: () => Figures, shown: Told): Promise<number> => {
+const tell = async (
+  demo: Demo,
+  scenario: DemoScenario,
+  figures: () => Figures,
+  shown: StoryOutput,
+): Promise<number> => {
   const { print, timeline, json } = shown;
-  const claims = await play.perform();
+  const claims = await scenario.perform();
   if (demo.interrupted.aborted) return 130;
   const passed = claims.every(({ holds }) => holds);
   print(closing(claims, figures()));
@@ -164,13 +184,13 @@ const tell = async (demo: Demo, play: DemoScenario, figures: () => Figures, show
   return passed ? 0 : 1;
 };
 
-type Told = {
+type StoryOutput = {
   readonly print: (rows: readonly Row[]) => void;
   readonly timeline: readonly Entry[];
   readonly json: string | undefined;
 };
 
-const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promise<number> => {
+const show = async (demo: Demo, { cluster, screen, served, asked, page }: Show): Promise<number> => {
   const { interrupted, tempo = usual, engine, env } = demo;
   const print = (rows: readonly Row[]): void => rows.forEach(screen.line);
   const began = performance.now();
@@ -180,16 +200,16 @@ const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promi
     timeline.push({ ms, ...said });
     print(timelineRows(ms, said, screen.width()));
   };
-  print([...opening(), ...(served === undefined ? [] : reachable(served))]);
+  print([...opening(page), ...(served === undefined ? [] : reachable(served))]);
   const manifests = await readManifests(demo.root);
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(tempo.limitMs)]);
   const stage = { cluster, tempo, say, manifests, signal, kills: !asked.skipStory };
-  const play = await openScenario({ ...stage, ...(engine === undefined ? {} : { engine }) });
-  const figures = (): Figures => ({ ms: performance.now() - began, ...play.figures() });
-  const still = animate(screen, play, figures);
+  const scenario = await openScenario({ ...stage, ...(engine === undefined ? {} : { engine }) });
+  const figures = (): Figures => ({ ms: performance.now() - began, ...scenario.figures() });
+  const still = animate(screen, scenario, figures);
   try {
-    if (asked.skipStory) await play.ready();
-    const code = asked.skipStory ? 0 : await tell(demo, play, figures, { print, timeline, json: asked.json });
+    if (asked.skipStory) await scenario.ready();
+    const code = asked.skipStory ? 0 : await tell(demo, scenario, figures, { print, timeline, json: asked.json });
     if (code === 130) return code;
     const spelling = spellingIn(env);
     print(served === undefined ? next(spelling) : serving(served, spelling, placeIn(demo.root), !asked.skipStory));
@@ -197,7 +217,7 @@ const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promi
     return code;
   } finally {
     still();
-    await play.stop();
+    await scenario.stop();
   }
 };
 

@@ -2,10 +2,10 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type Paint, paintFor, plain, wantsColour } from "../../cli/colour.ts";
+import { fieldsOf } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
-import { type Effect, type Plan, waitOf } from "../../core/plan.ts";
-import { waitingText } from "../../core/waiting-on.ts";
+import { type Effect, type Plan, waitsForText } from "../../core/plan.ts";
 import { isRecord } from "../../kube/responses.ts";
 
 type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
@@ -23,11 +23,6 @@ const acted = (effect: Effect): string => {
   }
 };
 
-const waitsText = (plan: Plan<unknown>): string | undefined => {
-  const { waitsFor } = waitOf(plan);
-  return waitsFor === undefined ? undefined : waitingText(waitsFor);
-};
-
 /** Returns the plan as one line of JSON, for machines. */
 const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string =>
   JSON.stringify({
@@ -35,7 +30,7 @@ const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string
     effects: plan.stages.flat().map(acted),
     status: plan.status,
     ...(plan.next.do === "forget" ? { checkpoint: "removed" } : {}),
-    waitsFor: waitsText(plan),
+    waitsFor: waitsForText(plan),
   });
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -45,7 +40,7 @@ const changesOf = (path: string, before: unknown, after: unknown): readonly stri
   if (isDeepStrictEqual(before, after)) return [];
   const isNested = isRecord(after) && Object.keys(after).length > 0 && (before === undefined || isRecord(before));
   if (isNested) {
-    const was = isRecord(before) ? before : {};
+    const was = fieldsOf(before);
     const fields = [...new Set([...Object.keys(was), ...Object.keys(after)])];
     return fields.flatMap((field) => changesOf(`${path}.${field}`, was[field], after[field]));
   }
@@ -75,7 +70,7 @@ const isSign = (sign: string): sign is keyof typeof tones => Object.hasOwn(tones
 /** Returns the plan as a diff, for people; undefined when the step would change nothing. */
 const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, paint: Paint): string | undefined => {
   const { stages, status, next } = plan;
-  const waitsFor = waitsText(plan);
+  const waitsFor = waitsForText(plan);
   const lines = [
     ...stages.flat().flatMap(effectLines),
     ...(object === undefined || status === undefined ? [] : changesOf("status", object["status"], status)),
@@ -97,13 +92,13 @@ const tellingNews = (
   print: (text: string) => void,
   say: (...plan: Parameters<Shadow>) => string | undefined,
 ): Shadow => {
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   return (...plan) => {
     const text = say(...plan);
     const id = textOf(plan[0]);
     const gist = withoutTimes(text ?? "");
-    if ((told.get(id) ?? "") === gist) return;
-    told.set(id, gist);
+    if ((reported.get(id) ?? "") === gist) return;
+    reported.set(id, gist);
     if (text !== undefined) print(text);
   };
 };

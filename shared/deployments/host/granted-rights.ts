@@ -87,11 +87,11 @@ const lackingIn = async (
 };
 
 const lineOf = (rights: readonly Right[], namespace: string): string => {
-  const told = rights
+  const named = rights
     .slice(0, 3)
     .map(({ verb, resource, group }) => `${verb} ${resource}${group === "" ? "" : `.${group}`}`);
-  const more = rights.length > told.length ? ` and ${rights.length - told.length} more` : "";
-  return `this account may not ${told.join(", ")}${more} in namespace ${namespace}: grant it what rekindle manifests --rbac-only prints`;
+  const more = rights.length > named.length ? ` and ${rights.length - named.length} more` : "";
+  return `this account may not ${named.join(", ")}${more} in namespace ${namespace}: grant it what rekindle manifests --rbac-only prints`;
 };
 
 /** Checks each named namespace; where none is named, `default` stands for all. */

@@ -57,6 +57,10 @@ export type Metering = {
   timed(queue: Queue): Queue;
   /** Takes a step of these messages, and measures it. */
   step(messages: readonly Message[], take: () => Promise<Ending | undefined>): Promise<Ending | undefined>;
+  /** Measures calls of a function as steps, by their end. */
+  call<C extends { readonly did: string }, D extends { readonly messages: readonly Message[] }>(
+    call: (delivery: D) => Promise<C>,
+  ): (delivery: D) => Promise<C>;
   scrape(): Promise<Scrape>;
 };
 
@@ -114,8 +118,8 @@ const counting = (transport: Transport, meter: Meter): Transport => {
 };
 
 /** True for a metric that any process can report at any time, because it is counted from the objects. */
-const isCounted = ({ figure: { kind, standing, lasting } }: Family): boolean =>
-  lasting !== true && (kind === "gauge" || standing === true);
+const isCounted = ({ figure: { kind, ofObjects, lasting } }: Family): boolean =>
+  lasting !== true && (kind === "gauge" || ofObjects === true);
 
 /**
  * Opens only the metrics that are counted from objects, under the same names as a host's. Counters of occurrences
@@ -134,6 +138,21 @@ export const openMetering = (parts: Parts): Metering => {
   const meter: Meter = (measures) => count(lasting.past(measures));
   const { now } = parts;
   const ready = new WeakMap<Message, number>();
+  const measure = async <E extends { readonly did: string }>(
+    messages: readonly Message[],
+    take: () => Promise<E | undefined>,
+  ): Promise<E | undefined> => {
+    const began = now();
+    const since = messages.flatMap((message) => ready.get(message) ?? []);
+    if (since.length > 0)
+      meter([own("observe", "rekindle_queue_age_seconds", Math.max(0, began - Math.min(...since)) / 1_000)]);
+    const ending = await take();
+    meter([
+      own("count", "rekindle_steps_total", 1, { ending: ending?.did ?? "failed" }),
+      own("observe", "rekindle_step_duration_seconds", (now() - began) / 1_000),
+    ]);
+    return ending;
+  };
   return {
     meter,
     counted: (transport) => counting(transport, meter),
@@ -147,17 +166,11 @@ export const openMetering = (parts: Parts): Metering => {
         return queue.sendLater(message, id, delayMs);
       },
     }),
-    step: async (messages, take) => {
-      const began = now();
-      const since = messages.flatMap((message) => ready.get(message) ?? []);
-      if (since.length > 0)
-        meter([own("observe", "rekindle_queue_age_seconds", Math.max(0, began - Math.min(...since)) / 1_000)]);
-      const ending = await take();
-      meter([
-        own("count", "rekindle_steps_total", 1, { ending: ending?.did ?? "failed" }),
-        own("observe", "rekindle_step_duration_seconds", (now() - began) / 1_000),
-      ]);
-      return ending;
+    step: measure,
+    call: (call) => async (delivery) => {
+      const called = call(delivery);
+      await measure(delivery.messages, () => called);
+      return await called;
     },
     scrape: async () => ({ text: await render(lasting.among(await censusOf(parts))), type: contentType }),
   };

@@ -11,6 +11,7 @@ import type { Identify } from "../../api/identity.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import { digest, type Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
 import type { Journal, Report } from "../../engine/ports.ts";
 import { openWriters } from "../../forward/writers.ts";
 import { type Acknowledging, acknowledgingFor } from "../api/acknowledgements.ts";
@@ -18,12 +19,13 @@ import { checkCallers, identifyBy } from "../api/callers.ts";
 import { openReader, type Reader } from "../api/reader.ts";
 import { tableIn } from "../api/record-store.ts";
 import { lookoutFor } from "../common/controller-detection.ts";
-import { patience } from "../common/http-timeouts.ts";
+import { httpTimeouts } from "../common/http-timeouts.ts";
 import { plurals } from "../common/kinds.ts";
 import { whyUnkept } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import type { Listening } from "../deliver/function.ts";
-import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/conversions.ts";
+import { type HostPage, openHostPage } from "../page/host.ts";
+import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
 import type { Configuration } from "../settings/table.ts";
 import { shadowFor } from "./dry-run.ts";
@@ -48,16 +50,18 @@ export type DoorParts = {
   readonly reader?: Reader | undefined;
   /** Identifies the caller. Undefined without a secret: triggers and reads are off. */
   readonly identify: Identify | undefined;
+  /** The page, for callers with the ability `read`; absent: it is off. */
+  readonly page?: HostPage | undefined;
   /** Absent: a listener acknowledges only by its answer to the update. */
   readonly acknowledging?: Acknowledging | undefined;
 };
 
-type Door = (parts: DoorParts) => { fetch: (request: Request) => Response | Promise<Response> };
+type HttpListener = (parts: DoorParts) => { fetch: (request: Request) => Response | Promise<Response> };
 
 export type Process = {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly door: Door;
+  readonly listener: HttpListener;
   readonly print: (line: string) => void;
   readonly warn: (line: string) => void;
   /** True: the output is a terminal. */
@@ -109,11 +113,16 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     const writers = openWriters();
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
     const journal = journalIn(configuration);
+    const page = secret === undefined ? undefined : openHostPage(configuration, transport, secret, report);
+    const see = page === undefined ? writers.see : seenBy(writers.see, page.board.see);
     await work(
       process,
       configuration,
-      { ...settingsOf(process, configuration, transport), lookout, see: writers.see, listening, journal },
-      secret,
+      {
+        ...settingsOf(process, configuration, transport),
+        ...{ lookout, see, listening, journal, gone: page?.board.gone, recorded: page?.board.recorded },
+      },
+      { trigger: secret, page },
     );
     process.print("rekindle host: stopped");
     return 0;
@@ -126,19 +135,25 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   }
 };
 
+const seenBy =
+  (...all: readonly ((object: Stored) => void)[]) =>
+  (object: Stored): void => {
+    for (const see of all) see(object);
+  };
+
 /** Opens everything, serves until the process is stopped, and closes in reverse order. */
 const work = async (
   process: Process,
   configuration: Configuration,
   settings: HostSettings,
-  secret: Secret | undefined,
+  { trigger, page }: Pick<Serving, "trigger" | "page">,
 ): Promise<void> => {
   const admission = await admit(process, configuration, settings);
   try {
     const host = await startHost(settings);
     try {
       const { transport, listening } = settings;
-      await serve(process, configuration, host, { transport, trigger: secret, updates: listening?.secret });
+      await serve(process, configuration, host, { transport, trigger, page, updates: listening?.secret });
     } finally {
       await host.drain(configuration.stepMs);
     }
@@ -170,15 +185,6 @@ const journalIn = ({ stateDirectory: folder, dryRun }: Configuration): Journal |
   }
 };
 
-/** Parses weights of the form `NAMESPACE=WEIGHT`. */
-const weightsOf = (texts: readonly string[]): ReadonlyMap<string, number> =>
-  new Map(
-    texts.map((one): [string, number] => {
-      const [namespace = "", weight] = one.split("=");
-      return [namespace, Number(weight)];
-    }),
-  );
-
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
     configuration;
@@ -200,7 +206,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     recovery: recoverySettingsOf(configuration),
     concurrency,
     maxSubmissions,
-    namespaceWeights: weightsOf(configuration.namespaceWeights),
+    weightOf: weightOf(configuration),
     resyncMs,
     visibilityMs: 90_000,
     shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
@@ -226,16 +232,17 @@ type Serving = {
   readonly transport: Transport;
   readonly trigger: Secret | undefined;
   readonly updates: Secret | undefined;
+  readonly page: HostPage | undefined;
 };
 
 /** Serves the HTTP API until the process is stopped. */
 const serve = async (
   process: Process,
   { listen, cluster, checkpoints }: Configuration,
-  { ready, kinds, trigger, notice, scrape, send }: Host,
-  { trigger: secret, updates, transport }: Serving,
+  { ready, kinds, trigger, notice, scrape, send, depth }: Host,
+  { trigger: secret, updates, transport, page }: Serving,
 ): Promise<void> => {
-  const app = process.door({
+  const app = process.listener({
     ready,
     kinds,
     scrape: withProcess(scrape),
@@ -245,11 +252,12 @@ const serve = async (
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),
+    page: page === undefined ? undefined : { ...page, ready, depth },
   });
-  const server = createServer(patience, getRequestListener(app.fetch));
+  const server = createServer(httpTimeouts, getRequestListener(app.fetch));
   const address = await listening(server, listen);
   process.print(
-    `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile"}`,
+    `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile /page"}`,
   );
   await process.stopped;
   process.print("rekindle host: draining");

@@ -3,16 +3,19 @@
  * that does not answer.
  */
 import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
-import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
+import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
 import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { apart } from "../common/separate-queues.ts";
 
-/** Keys that the queue takes from a namespace in one turn; 1 for a namespace without an entry. */
-export type NamespaceWeights = ReadonlyMap<string, number>;
+/** Returns the number of keys that the queue takes from a namespace in one turn. */
+export type WeightOf = (namespace: string) => number;
 
 /** Deliveries at once; each takes two seconds at most. */
 const deliveriesAtOnce = 8;
+
+/** The wait before a failed step or delivery is taken again, ms. */
+const againMs = 1_000;
 
 export type HostQueues = {
   /** Takes steps and deliveries. */
@@ -29,16 +32,15 @@ const now = (): number => performance.now();
 export const openHostQueues = (
   visibilityMs: number,
   timed: (queue: Queue) => Queue,
-  weights: NamespaceWeights = new Map(),
+  weightOf?: WeightOf,
 ): HostQueues => {
-  const weightOf = (namespace: string): number => weights.get(namespace) ?? 1;
   const steps = openQueue({ now, visibilityMs, weightOf });
   const deliveries = openQueue({ now, visibilityMs, weightOf });
   return {
     queue: apart(timed(steps), deliveries),
     depth: steps.depth,
     start: (take, parallel) => {
-      const common = { take, againMs: 1_000, now };
+      const common = { take: wholly(take, againMs), againMs, now };
       const workers = startWorkers({ ...common, queue: steps, parallel });
       const postmen = startWorkers({ ...common, queue: deliveries, parallel: deliveriesAtOnce });
       return {

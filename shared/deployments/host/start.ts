@@ -6,14 +6,14 @@ import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../co
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { take } from "../../engine/batch.ts";
-import type { Journal, Queue, Report } from "../../engine/ports.ts";
+import type { CheckpointRecord, Checkpoints, Journal, Queue, Report } from "../../engine/ports.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import type { World } from "../../engine/world.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
-import { type Lookout, type Standing, startAside } from "../../forward/standby.ts";
+import { type Lookout, type Standby, startStandby } from "../../forward/standby.ts";
 import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangMode } from "../../volcano/gang/scheduler.ts";
@@ -29,7 +29,7 @@ import { resync } from "../resync/sweep.ts";
 import type { Place } from "../settings/record-store.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
-import { type NamespaceWeights, openHostQueues } from "./queues.ts";
+import { openHostQueues, type WeightOf } from "./queues.ts";
 import { startSweeping } from "./resync-loop.ts";
 
 export type HostSettings = {
@@ -63,7 +63,7 @@ export type HostSettings = {
   /** Steps that may submit at once. */
   readonly maxSubmissions: number;
   /** Absent: all namespaces have the same share. */
-  readonly namespaceWeights?: NamespaceWeights | undefined;
+  readonly weightOf?: WeightOf;
   readonly resyncMs: number;
   readonly visibilityMs: number;
   /** The quarantine's storage on disk; absent: it ends with the process. */
@@ -76,6 +76,10 @@ export type HostSettings = {
   readonly lookout?: Lookout | undefined;
   /** Receives every watched object as the server sent it. */
   readonly see?: ((object: Stored) => void) | undefined;
+  /** Receives every record that this host has saved; undefined: it is removed. */
+  readonly recorded?: ((key: Key, record: CheckpointRecord | undefined) => void) | undefined;
+  /** Receives every watched object that was deleted, trimmed. */
+  readonly gone?: ((object: Stored) => void) | undefined;
 };
 
 export type Host = {
@@ -115,7 +119,7 @@ const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<Worl
 type Stepping = {
   readonly world: World;
   readonly metering: Metering;
-  readonly standing: Standing | undefined;
+  readonly standby: Standby | undefined;
   readonly operators: readonly Operator<unknown>[];
 };
 
@@ -124,15 +128,33 @@ type Stepping = {
  * standby is done without a step.
  */
 const stepping =
-  ({ world, metering, standing, operators }: Stepping) =>
+  ({ world, metering, standby, operators }: Stepping) =>
   async (messages: readonly Message[]): Promise<boolean> => {
     const [first] = messages;
     const about = first === undefined ? undefined : (noticedKind(first) ?? (subjectOf(first) ?? first).kind);
     const operator = operators.find(({ kind }) => kind === about);
     const group = operator?.family ?? operator?.resource.group;
-    if (standing?.aside(group ?? "") === true) return true;
+    if (standby?.aside(group ?? "") === true) return true;
     return (await metering.step(messages, () => take(world, messages))) !== undefined;
   };
+
+/** Tells each record that is saved or removed. */
+const tellingSaves = (checkpoints: Checkpoints, told: HostSettings["recorded"]): Checkpoints => {
+  if (told === undefined) return checkpoints;
+  return {
+    ...checkpoints,
+    save: async (key, record, version) => {
+      const saved = await checkpoints.save(key, record, version);
+      if (saved !== "raced") told(key, record);
+      return saved;
+    },
+    remove: async (key, version) => {
+      const removed = await checkpoints.remove(key, version);
+      if (removed === "removed") told(key, undefined);
+      return removed;
+    },
+  };
+};
 
 /**
  * Opens the transport that counts requests, the records, and the metrics. The metrics read records through the
@@ -146,7 +168,7 @@ const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Tra
   const metering = openMetering({ naming, transport: settings.transport, hints, territory, now: Date.now });
   const transport = trail.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
-  return { metering, transport, checkpoints, hints };
+  return { metering, transport, checkpoints: tellingSaves(checkpoints, settings.recorded), hints };
 };
 
 /** Opens the limits on one key's use of shared resources. */
@@ -154,8 +176,6 @@ const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quara
   quarantine: quarantineFor(decisionBudgetMs.host, journal),
   turns: openSubmissionSlots(maxSubmissions),
 });
-
-const breathing = () => openBreather(() => performance.now());
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
@@ -165,7 +185,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { watched: namespaces, within } = territory;
   await within();
   const { metering, hints, ...ways } = openStore(settings, territory, trail);
-  const mail = openHostQueues(settings.visibilityMs, metering.timed, settings.namespaceWeights);
+  const mail = openHostQueues(settings.visibilityMs, metering.timed, settings.weightOf);
   const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings, settings.families);
   const asked = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };
@@ -178,18 +198,18 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
-  const scope = { ...about, transport: ways.transport, hints, queue, breathe: breathing() };
+  const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const anew = (): void => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   };
-  const standing = await standingFor(settings, operators, anew);
+  const standby = await standbyFor(settings, operators, anew);
   const surveyed = territory.survey(surveyMs, anew);
-  const step = stepping({ world, metering, standing, operators });
+  const step = stepping({ world, metering, standby, operators });
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
-    ...{ see: settings.see, report, now: Date.now, random: Math.random },
+    ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random },
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
@@ -208,7 +228,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     kinds: () => operators.map((operator) => operator.kind),
     depth: () => ({ ...mail.depth(), busy: workers.busy() }),
     drain: async (graceMs) => {
-      standing?.stop();
+      standby?.stop();
       surveyed();
       await sweeping.stop();
       await forwarder.stop();
@@ -221,12 +241,12 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
  * Opens standby. It logs every change through the unlimited report. When the other controller has gone, a resync looks
  * at everything, because messages were dropped meanwhile.
  */
-const standingFor = async (
+const standbyFor = async (
   { lookout: look, report }: HostSettings,
   operators: readonly Operator<unknown>[],
   freed: () => void,
-): Promise<Standing | undefined> => {
+): Promise<Standby | undefined> => {
   if (look === undefined) return undefined;
   const groups = operators.map(({ resource }) => resource.group);
-  return await startAside({ look, groups, everyMs: asideMs, report, freed });
+  return await startStandby({ look, groups, everyMs: asideMs, report, freed });
 };

@@ -1,31 +1,37 @@
 /** The wiring of the reconcile function: flat cluster record, SQS to send with, JSON lines to report with. */
 
+import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Transport } from "../../core/http.ts";
 import { type Delivered, intake, postpone } from "../../engine/intake.ts";
+import { openNamespaceShare } from "../../engine/namespace-share.ts";
 import type { Report } from "../../engine/ports.ts";
 import { decisionBudgetMs } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import type { World } from "../../engine/world.ts";
 import { openCursors } from "../../forward/cursors.ts";
+import type { UrlAnswer } from "../common/called.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openSighter, sightingKey } from "../common/controller-sightings.ts";
 import { openLines } from "../common/function-log.ts";
-import { type FunctionStanding, openStanding } from "../common/function-standby.ts";
+import { openFunctionQueue } from "../common/function-queue.ts";
+import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
-import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, processClock, quarantineFor } from "../common/step-dependencies.ts";
-import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/conversions.ts";
+import { stepFigures } from "../common/step-figures.ts";
+import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
 
-/** Handles a batch, and returns the messages that SQS must deliver again. */
-export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
+/**
+ * Handles a batch, and returns the messages that SQS must deliver again; or handles the HTTP request of a dispatcher.
+ */
+export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer | UrlAnswer>;
 
 /** Time that a step may need after its last new call: requests in flight, its status, its sends. */
 const reserveMs = 10_000;
@@ -63,7 +69,7 @@ type Surroundings = {
 };
 
 /** Opens standby, by the record of other controllers that all functions share. */
-const standingOf = ({ settings, opened, transport, territory, families, report }: Surroundings): FunctionStanding => {
+const standbyOf = ({ settings, opened, transport, territory, families, report }: Surroundings): FunctionStandby => {
   const { cluster, clusterUid, clock } = opened;
   const { cluster: alias, home } = settings;
   const { checkpoints } = openRecords(settings.checkpoints, { transport, cluster: alias, home });
@@ -72,19 +78,25 @@ const standingOf = ({ settings, opened, transport, territory, families, report }
   const key = sightingKey(alias, territory.watched);
   const sighter = openSighter({ ...settings, cluster, key, transport, cursors, groups, report });
   const leases = leasesOf(settings);
-  return openStanding({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
+  return openStandby({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
+};
+
+export type Taking = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
+  readonly take: Take;
+  /** Runs the work of a dispatcher's call, and returns what it has sent. */
+  readonly during: Carrier["during"];
+  readonly report: Report;
 };
 
 /** Opens the reconcile function from the environment's settings. Nothing is connected before the first delivery. */
-export const openTaking = (
-  env: Environment,
-): Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & { readonly take: Take; readonly report: Report } => {
+export const openTaking = (env: Environment): Taking => {
   const settings = settingsFor("reconcile", env);
   const timing = timingOf(settings);
   const trail = openLines(settings);
   const { report, within } = trail;
   const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-reconcile" }));
-  const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
+  const { queue, during, called } = openFunctionQueue(settings, trail);
+  const desk = { queue, report, clock: processClock(), within };
   const { families: chosen } = settings;
   const families = openFamilies({ options: sparkOptionsOf(settings), queues: settings, families: chosen, timing });
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
@@ -96,16 +108,18 @@ export const openTaking = (
   const charge = scopeCheckOf({ ...settings, territory });
   const world = once(async () => {
     const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
-    const meter = emfMeter((line) => console.log(line), Date.now);
+    const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
     const opened = trail.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
-    const standing = standingOf({ settings, opened, transport, territory, families, report });
+    const standby = standbyOf({ settings, opened, transport, territory, families, report });
     const inCharge: typeof charge = async (key, labels) =>
-      (await charge(key, labels)) && !(await standing.aside(key.kind));
+      (await charge(key, labels)) && !(await standby.aside(key.kind));
     const known = { ...opened, within };
-    const told = settings.updatesUrl === undefined ? {} : await telling(known, settings.updatesTo);
+    const updates = settings.updatesUrl === undefined && !called ? {} : await telling(known, settings.updatesTo);
     const quarantine = quarantineFor(decisionBudgetMs.function);
-    const charged = { ...known, meter, turns, quarantine, inCharge };
-    return { ...charged, ...noticingFor(charged, territory.watched), ...told };
+    const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
+    const ended = stepFigures(meter, Date.now);
+    const charged = { ...known, meter, ended, turns, quarantine, share, inCharge };
+    return { ...charged, ...noticingFor(charged, territory.watched), ...updates };
   });
   const take: Take = async (delivered, remainingMs) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
@@ -115,11 +129,15 @@ export const openTaking = (
     return await intake(withDeadline(opened, remainingMs), delivered);
   };
   const { fifoUrl, concurrency } = settings;
-  return { take, fifoUrl, concurrency, report };
+  return { take, during, fifoUrl, concurrency, report };
 };
 
 /** Opens everything once per environment. */
 export const openReconcile = async (env: Environment): Promise<Reconcile> => {
-  const { take } = openTaking(env);
+  const { take, during, fifoUrl, report } = openTaking(env);
+  if (fifoUrl === undefined) {
+    const { answersUrl } = await import("../common/called.ts");
+    return answersUrl({ settings: settingsFor("reconcile", env), take, during, report });
+  }
   return async (event, context) => answerOf(await take(recordsOf(event), remainingMsOf(context)));
 };

@@ -1,17 +1,25 @@
-/** The reconcile function as a process: it polls its queue until it is stopped. */
+/** The reconcile function as a process: it polls its queue, or serves a dispatcher's calls, until it is stopped. */
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
+import { tellHealth } from "../common/health.ts";
 import { stopped } from "../common/shutdown.ts";
-import type { Environment } from "../settings/read.ts";
+import { type Environment, settingsFor } from "../settings/read.ts";
 import { againMs, batchesFor, graceMs, pause, visibilityMs } from "../wake/process.ts";
 import { openTaking } from "./function.ts";
 
 /** The remaining time that a process reports, ms: more than a step takes by default. */
 const unhurriedMs = 60_000;
 
-/** Polls steps from the FIFO queue. */
-export const pollSteps = async (env: Environment): Promise<void> => {
-  const { take: takeAll, fifoUrl: queue, concurrency, report } = openTaking(env);
+/** Polls steps from the FIFO queue; without one, serves calls. */
+export const takeSteps = async (env: Environment): Promise<void> => {
+  const { take: takeAll, during, fifoUrl: queue, concurrency, report } = openTaking(env);
+  const settings = settingsFor("reconcile", env);
+  if (queue === undefined) {
+    const { serveCalls } = await import("../common/called.ts");
+    await serveCalls({ settings, take: takeAll, during, report }, stopped());
+    return;
+  }
+  const health = tellHealth(settings);
   const { parallel, most } = batchesFor(concurrency);
   const receiver = openReceiver({ queue, visibilityMs, most });
   const take = (messages: Parameters<typeof takeAll>[0]): Promise<readonly string[]> => takeAll(messages, unhurriedMs);
@@ -19,4 +27,5 @@ export const pollSteps = async (env: Environment): Promise<void> => {
   report("info", "reconcile: polling", { queue });
   await stopped();
   await poller.stop(graceMs);
+  await health;
 };

@@ -7,7 +7,7 @@ import { runs } from "../../kube/families.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openSighter, sightingKey } from "../common/controller-sightings.ts";
 import { openLines } from "../common/function-log.ts";
-import { type FunctionStanding, openStanding } from "../common/function-standby.ts";
+import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords } from "../common/records.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
@@ -23,11 +23,11 @@ export type SweepParts = {
   readonly cursors: Cursors;
   readonly report: Report;
   /** Leaves out kinds for which another controller is at work; absent: all kinds are resynced. */
-  readonly standing?: FunctionStanding;
+  readonly standby?: FunctionStandby;
 };
 
-const ours = async ({ scope, standing }: SweepParts): Promise<ResyncScope> => {
-  const aside = await Promise.all(scope.operators.map(({ kind }) => standing?.aside(kind)));
+const ours = async ({ scope, standby }: SweepParts): Promise<ResyncScope> => {
+  const aside = await Promise.all(scope.operators.map(({ kind }) => standby?.aside(kind)));
   return { ...scope, operators: scope.operators.filter((_, at) => aside[at] !== true) };
 };
 
@@ -61,7 +61,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const key = sightingKey(cluster, namespaces);
   const sighter = openSighter({ ...settings, cluster: opened, key, transport, cursors, groups, report });
   const clock = processClock();
-  const standing = openStanding({
+  const standby = openStandby({
     ...{ leases: leasesOf(settings), cluster: opened, operators, report },
     ...{ sighter, looks: true, now: clock.monotonic },
   });
@@ -69,7 +69,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,
     report,
-    standing,
+    standby,
   };
 };
 

@@ -138,7 +138,6 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const hints = await hintsIn(scope, late);
   const now = scope.now?.() ?? Date.now();
   const errandsOf = errandsIn(scope, late);
-  const { breathe = async () => {} } = scope;
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind, founds } = operator;
@@ -148,10 +147,10 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     const errands = await errandsOf(operator);
     for (const one of dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep)) {
       due.push(one);
-      await breathe();
+      await scope.breathe?.();
     }
   }
-  await breathe();
+  await scope.breathe?.();
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due
     .filter(({ message }) => within?.(message.namespace) !== false)
@@ -167,10 +166,9 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   const all = await findDue(scope, sweep, late);
   const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
   const due = first <= 0 ? all : [...all.slice(first), ...all.slice(0, first)];
-  const { breathe = async () => {} } = scope;
   let sent = 0;
   while (sent < due.length && !late()) {
-    await breathe();
+    await scope.breathe?.();
     const slice = due.slice(sent, sent + atOnce);
     await Promise.all(slice.map(({ message, dedupeId }) => scope.queue.send(message, dedupeId)));
     sent += slice.length;

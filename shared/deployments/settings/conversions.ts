@@ -6,6 +6,17 @@ import type { Settings } from "./table.ts";
 
 type OfSteps = Settings<"reconcile">;
 
+/** Returns the weight of each namespace; 1 for a namespace that none is set for. */
+export const weightOf = ({ namespaceWeights }: Pick<OfSteps, "namespaceWeights">): ((namespace: string) => number) => {
+  const weights = new Map(
+    namespaceWeights.map((one): [string, number] => {
+      const [namespace = "", weight] = one.split("=");
+      return [namespace, Number(weight)];
+    }),
+  );
+  return (namespace) => weights.get(namespace) ?? 1;
+};
+
 /** `parallel`: absent where no stage is applied. */
 export const timingOf = ({
   fenceMs,

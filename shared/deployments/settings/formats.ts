@@ -163,6 +163,25 @@ export const standardQueue = () =>
     error: "is a FIFO queue, which holds no single message back: write the URL of a standard queue",
   });
 
+const called = ["reconcile", "deliver"] as const;
+type Called = (typeof called)[number];
+
+/** Returns the URL in `NAME=URL` of a function. */
+const urlIn = (texts: readonly string[], name: Called): string | undefined => {
+  const url = texts.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
+  return z.url({ protocol: /^https?$/ }).safeParse(url).data;
+};
+
+/** `reconcile=URL,deliver=URL`. */
+export const functionUrls = () =>
+  list.transform((texts, context): Readonly<Record<Called, string>> => {
+    const [reconcile, deliver] = called.map((name) => urlIn(texts, name));
+    if (texts.length === called.length && reconcile !== undefined && deliver !== undefined)
+      return { reconcile, deliver };
+    context.addIssue("write reconcile=URL,deliver=URL with URLs of http:// or https://");
+    return z.NEVER;
+  });
+
 export const version = () =>
   text.refine((value) => /^\d+\.\d+\.\d+$/.test(value), { error: "write a version, such as 4.1.1" });
 

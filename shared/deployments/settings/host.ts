@@ -76,11 +76,11 @@ const lineOf = (
 };
 
 const inEnvironment = ({ written, problems }: Source): Source => {
-  const told = <Place extends { readonly origin: string }>(one: Place): Place => ({
+  const placed = <Place extends { readonly origin: string }>(one: Place): Place => ({
     ...one,
     origin: `environment ${one.origin}`,
   });
-  return { written: written.map(told), problems: problems.map(told) };
+  return { written: written.map(placed), problems: problems.map(placed) };
 };
 
 const problemsOf = (sources: readonly Pick<Source, "problems">[]): readonly string[] =>

@@ -13,6 +13,7 @@ import {
   defaultOf,
   type FunctionReader,
   namesFor,
+  needs,
   type Reader,
   rowOf,
   type SettingName,
@@ -48,7 +49,7 @@ export const parseFor = <R extends Reader>(reader: R, said: Said): Parsed<R> => 
     const origin = written?.origin ?? variableName(name);
     values[name] = undefined;
     if (value === undefined) {
-      if (rowOf(name).neededBy?.includes(reader) === true) problems.push({ name, origin, text: "is missing" });
+      if (needs(reader, name, (other) => said.has(other))) problems.push({ name, origin, text: "is missing" });
       continue;
     }
     const read = rowOf(name).schema().safeParse(value);

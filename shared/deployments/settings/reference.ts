@@ -36,10 +36,12 @@ const keptWhole = "functions report each duration by itself, so percentiles need
 const withoutLogin = "a function starts without a file or a login program: it takes the flat clusterRecord";
 const mountsFolder = "its objects mount the folder, so another one is a change of the objects";
 const plainDoor = "its door is plain HTTP on a private address: put a proxy in front";
+const ownCaller = "its steps run in its own process";
+const byLambda = "SQS calls the functions of the template";
 
 const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
 const absentInHost = (reason: string) => ({ absent: { host: reason } });
-const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod, hostOverlay: byPod } };
+const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
 const processFunctionsOnly = { absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace } };
 const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };
 
@@ -112,6 +114,16 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     made: true,
     ...absentInHost(inProcess),
   },
+  callUrls: {
+    form: "list",
+    text: "URLs at which the dispatcher calls functions: reconcile=URL,deliver=URL",
+    absent: { host: ownCaller, sam: byLambda },
+  },
+  callSecret: {
+    form: "secret",
+    text: "the proof of the dispatcher's calls: a secret that signs, a token, or the URL of a metadata server that gives tokens; in functions also several secrets, a line each, or callers as JSON",
+    ...absentInHost(ownCaller),
+  },
   windowMs: {
     form: "duration",
     text: "how long a call of forward watches; it ends 10 s before the function's time",
@@ -135,17 +147,13 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   namespaceWeights: {
     form: "list",
-    text: "keys that a namespace is given in one turn, e.g. team-a=4,team-b=2; 1 where none is named",
-    absent: { functions: "SQS hands out messages by group and knows no weights" },
+    text: "share of a namespace beside others, e.g. team-a=4,team-b=2; 1 where none is named. In a host: keys in one turn; in functions: the time that its steps take for each time that it gives way while messages wait long",
   },
   parallel: { form: "count", unit: "writes", text: "writes in flight at once within one step" },
   resyncMs: {
     form: "duration",
     text: "how often everything is looked at again, event or not",
-    absent: {
-      sam: "a schedule calls resync: the parameter ResyncEvery",
-      functionsOverlay: "a CronJob calls resync: its schedule",
-    },
+    absent: { sam: "a schedule calls resync: the parameter ResyncEvery" },
   },
   stepMs: { form: "duration", text: "a step leaves before this" },
   fenceMs: { form: "duration", text: "no write starts later than this after the save that planned it" },

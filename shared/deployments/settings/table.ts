@@ -18,6 +18,7 @@ import {
   duration,
   durationUpTo,
   fifoQueue,
+  functionUrls,
   groupsOfPods,
   ingressTls,
   labelSelector,
@@ -39,7 +40,7 @@ import { place } from "./record-store.ts";
 import { secretPath, signingSecret } from "./secret.ts";
 
 export const functionReaders = [
-  ...(["reconcile", "forward", "wake", "resync", "deliver"] as const),
+  ...(["reconcile", "forward", "wake", "resync", "deliver", "dispatch"] as const),
   ...(["api", "admission", "submitter"] as const),
 ] as const;
 
@@ -58,6 +59,8 @@ type Row = {
   readonly silent?: readonly Reader[];
   /** Readers that do not start without it. */
   readonly neededBy?: readonly Reader[];
+  /** Names of settings that replace it for these readers. */
+  readonly unless?: readonly string[];
   /** True: the value may be given as a file or an ARN, too, and is never shown. */
   readonly secret?: true;
   /** An older name of its variable, which is read as well. */
@@ -73,15 +76,22 @@ const names = () => list;
 
 const stepping = ["host", "reconcile", "deliver"] as const;
 const deciding = ["host", "reconcile"] as const;
-const looking = ["host", "reconcile", "forward", "resync", "deliver", "admission"] as const;
-const guarding = ["host", "reconcile", "forward", "resync"] as const;
-const storing = ["host", "reconcile", "forward", "resync", "deliver", "api"] as const;
+const looking = ["host", "reconcile", "forward", "resync", "deliver", "dispatch", "admission"] as const;
+const guarding = ["host", "reconcile", "forward", "resync", "dispatch"] as const;
+const storing = ["host", "reconcile", "forward", "resync", "deliver", "dispatch", "api"] as const;
+/** Functions that a dispatcher may call. */
+const called = ["reconcile", "deliver"] as const;
+/** Settings by which a dispatcher proves itself: a function with one of them needs no queue of its own. */
+const proofs = ["callSecret", "tlsClientCaFile"] as const;
+const serving = ["api", "admission", "submitter", "dispatch", ...called] as const;
+/** Processes with a queue inside, and figures of it. */
+const queueing = ["host", "dispatch"] as const;
 
 /** A name that ends in `Ms` is written without it, with a unit: `resync: 5m`. */
 const rows = {
   cluster: {
     schema: () => required,
-    readers: ["host", "reconcile", "forward", "resync", "deliver", "api", "cli"],
+    readers: ["host", "reconcile", "forward", "resync", "deliver", "dispatch", "api", "cli"],
     default: "default",
     alias: "REKINDLE_CLUSTER_ALIAS",
   },
@@ -89,8 +99,8 @@ const rows = {
   context: { schema: words, readers: ["host"], instead: "clusterRecord" },
   clusterRecord: {
     schema: clusterRecord,
-    readers: ["reconcile", "forward", "resync", "deliver", "api", "admission", "submitter"],
-    neededBy: ["reconcile", "forward", "resync", "deliver", "submitter"],
+    readers: ["reconcile", "forward", "resync", "deliver", "dispatch", "api", "admission", "submitter"],
+    neededBy: ["reconcile", "forward", "resync", "deliver", "dispatch", "submitter"],
     secret: true,
     instead: "kubeconfig",
   },
@@ -99,22 +109,35 @@ const rows = {
   families: { schema: chosenFamilies, readers: guarding, default: families.join(",") },
   selector: { schema: labelSelector, readers: looking, default: "" },
   checkpoints: { schema: () => place, readers: [...storing, "cli"], default: "kubernetes" },
-  home: { schema: namespace, readers: ["host", "reconcile", "forward", "resync"], default: "rekindle" },
+  home: { schema: namespace, readers: guarding, default: "rekindle" },
   queue: { schema: () => choice("embedded"), readers: ["host"], default: "embedded", instead: "fifoUrl" },
   fifoUrl: {
     schema: fifoQueue,
     readers: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
     neededBy: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
+    unless: proofs,
   },
-  delayUrl: { schema: standardQueue, readers: ["reconcile", "wake", "deliver"], neededBy: ["reconcile", "deliver"] },
-  updatesUrl: { schema: fifoQueue, readers: ["reconcile", "wake", "resync", "deliver", "api"], neededBy: ["deliver"] },
+  delayUrl: {
+    schema: standardQueue,
+    readers: ["reconcile", "wake", "deliver"],
+    neededBy: ["reconcile", "deliver"],
+    unless: proofs,
+  },
+  updatesUrl: {
+    schema: fifoQueue,
+    readers: ["reconcile", "wake", "resync", "deliver", "api"],
+    neededBy: ["deliver"],
+    unless: proofs,
+  },
+  callUrls: { schema: functionUrls, readers: ["dispatch"], neededBy: ["dispatch"] },
+  callSecret: { schema: signingSecret, readers: ["dispatch", ...called], secret: true },
   windowMs: { schema: () => windowLength, readers: ["forward"], default: "50s" },
-  concurrency: { schema: () => count(256), readers: stepping, default: "16", functions: "40" },
+  concurrency: { schema: () => count(256), readers: [...stepping, "dispatch"], default: "16", functions: "40" },
   maxSubmissions: { schema: () => count(999), readers: deciding, default: "16" },
-  namespaceWeights: { schema: weights, readers: ["host"], default: "" },
+  namespaceWeights: { schema: weights, readers: [...stepping, "dispatch"], default: "" },
   parallel: { schema: () => count(64), readers: deciding, default: "24", functions: "8" },
-  resyncMs: { schema: span, readers: ["host", "resync"], default: "5m" },
-  stepMs: { schema: span, readers: stepping, default: "20s" },
+  resyncMs: { schema: span, readers: ["host", "resync", "dispatch"], default: "5m" },
+  stepMs: { schema: span, readers: [...stepping, "dispatch"], default: "20s" },
   fenceMs: { schema: span, readers: stepping, default: "10s" },
   timeoutMs: { schema: span, readers: stepping, default: "5s" },
   strict: { schema: yes, readers: deciding, default: "true" },
@@ -132,10 +155,10 @@ const rows = {
     default: "127.0.0.1:8080",
     silent: ["reconcile", "forward", "wake", "resync", "deliver"],
   },
-  tlsCertFile: { schema: words, readers: ["api", "admission", "submitter"], instead: "admissionCertificates" },
-  tlsKeyFile: { schema: words, readers: ["api", "admission", "submitter"], instead: "admissionCertificates" },
-  tlsClientCaFile: { schema: words, readers: ["api", "admission", "submitter"] },
-  triggerSecret: { schema: signingSecret, readers: ["host", "api"], secret: true },
+  tlsCertFile: { schema: words, readers: serving, instead: "admissionCertificates" },
+  tlsKeyFile: { schema: words, readers: serving, instead: "admissionCertificates" },
+  tlsClientCaFile: { schema: words, readers: serving },
+  triggerSecret: { schema: signingSecret, readers: ["host", "api", "dispatch"], secret: true },
   logLevel: {
     schema: () => choice("debug", "info", "warn", "error"),
     readers: ["host", ...functionReaders],
@@ -162,7 +185,7 @@ const rows = {
   updatesQueues: { schema: names, readers: ["host", "deliver"], default: "" },
   updatesHosts: { schema: names, readers: ["host", "deliver"], default: "" },
   updatesAllowPrivate: { schema: yes, readers: ["host", "deliver"], default: "false" },
-  updatesSecret: { schema: signingSecret, readers: ["host", "deliver", "api"], secret: true },
+  updatesSecret: { schema: signingSecret, readers: ["host", "deliver", "api", "dispatch"], secret: true },
   sparkVersion: { schema: version, readers: ["submitter"], default: "4.1.1" },
   enableUiService: { schema: yes, readers: deciding, default: "true" },
   ingressUrlFormat: { schema: words, readers: deciding, default: "" },
@@ -175,8 +198,8 @@ const rows = {
   enableDriverPdb: { schema: yes, readers: deciding, default: "false" },
   defaultTimeToLiveSeconds: { schema: () => count(2_147_483_647, 0), readers: deciding, default: "0" },
   maxTrackedExecutorPerApp: { schema: () => count(100_000), readers: deciding, default: "1000" },
-  metricsPrefix: { schema: words, readers: ["host", "api"], default: "" },
-  metricsLabels: { schema: names, readers: ["host", "api"], default: "" },
+  metricsPrefix: { schema: words, readers: [...queueing, "api"], default: "" },
+  metricsLabels: { schema: names, readers: [...queueing, "api"], default: "" },
   metricsJobSubmitLatencyBuckets: {
     schema: buckets,
     readers: ["host"],
@@ -201,9 +224,11 @@ type ValueFor<N extends SettingName, R extends Reader> = Rows[N] extends { reado
   ? Parsed<N> | (R extends Q ? undefined : never)
   : Rows[N] extends { readonly default: string }
     ? Parsed<N>
-    : Rows[N] extends { readonly neededBy: readonly (infer Q)[] }
-      ? Parsed<N> | (R extends Q ? never : undefined)
-      : Parsed<N> | undefined;
+    : Rows[N] extends { readonly unless: readonly string[]; readonly neededBy: readonly (infer Q)[] }
+      ? Parsed<N> | (R extends Exclude<Q, (typeof called)[number]> ? never : undefined)
+      : Rows[N] extends { readonly neededBy: readonly (infer Q)[] }
+        ? Parsed<N> | (R extends Q ? never : undefined)
+        : Parsed<N> | undefined;
 
 type NamesFor<R extends Reader> = {
   readonly [N in SettingName]: R extends Rows[N]["readers"][number] ? N : never;
@@ -222,6 +247,15 @@ export const settingNames: readonly SettingName[] = Object.keys(rows).filter(isS
 export const rowOf = (name: SettingName): Row => rows[name];
 
 export const isReadBy = (reader: Reader, name: SettingName): boolean => rowOf(name).readers.includes(reader);
+
+const isCalled = (reader: Reader): boolean => called.some((one) => one === reader);
+
+/** Returns whether a reader does not start without a setting, where `isSet` tells which others are set. */
+export const needs = (reader: Reader, name: SettingName, isSet: (other: SettingName) => boolean): boolean => {
+  const { neededBy = [], unless = [] } = rowOf(name);
+  if (!neededBy.includes(reader)) return false;
+  return !isCalled(reader) || !unless.some((other) => isSettingName(other) && isSet(other));
+};
 
 /** Returns the settings that a reader reads. */
 export const namesFor = (reader: Reader): readonly SettingName[] =>

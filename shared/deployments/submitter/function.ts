@@ -71,7 +71,7 @@ const isTaken = (cause: unknown): boolean => cause instanceof ApiError && cause.
  * Returns the existing driver pod of this submission; undefined: none. Throws a refusal where the pod belongs to
  * another submission.
  */
-const standing = async (cluster: Cluster, { driver, id }: Submission): Promise<Stored | undefined> => {
+const existingPod = async (cluster: Cluster, { driver, id }: Submission): Promise<Stored | undefined> => {
   const { value } = await cluster.get(refOf(pods, driver));
   if (value === undefined || value.metadata.labels?.[idLabel] === id) return value;
   const message = `pod ${driver.metadata.namespace}/${driver.metadata.name} exists and belongs to another submission`;
@@ -83,12 +83,12 @@ const driverOf = async (
   cluster: Cluster,
   submission: Submission,
 ): Promise<{ readonly pod: Stored; readonly duplicate: boolean }> => {
-  const before = await standing(cluster, submission);
+  const before = await existingPod(cluster, submission);
   if (before !== undefined) return { pod: before, duplicate: true };
   try {
     return { pod: await cluster.create(refOf(pods, submission.driver), submission.driver), duplicate: false };
   } catch (cause) {
-    const pod = isTaken(cause) ? await standing(cluster, submission) : undefined;
+    const pod = isTaken(cause) ? await existingPod(cluster, submission) : undefined;
     if (pod === undefined) throw cause;
     return { pod, duplicate: true };
   }
@@ -150,7 +150,7 @@ const submitted = async (c: Context, submitter: Submitter, submission: Submissio
   }
 };
 
-const told = (c: Context, { code, message, id = "" }: Fault, now: () => number): Response => {
+const faultResponse = (c: Context, { code, message, id = "" }: Fault, now: () => number): Response => {
   const status = codes[code];
   const timestamp = new Date(now()).toISOString();
   return c.json({ submission_id: id, status, error_code: code, message, timestamp }, status);
@@ -161,7 +161,7 @@ export const submitterApp = (submitter: Submitter): Hono => {
   const app = new Hono();
   const { now, atOnce } = submitter;
   let busy = 0;
-  const tooLarge = (c: Context): Response => told(c, { code: "BAD_REQUEST", message: "body too large" }, now);
+  const tooLarge = (c: Context): Response => faultResponse(c, { code: "BAD_REQUEST", message: "body too large" }, now);
   app.get("/healthz", (c) => c.text("ok"));
   app.use(path, bodyLimit({ maxSize: largest, onError: tooLarge }));
   app.post(path, async (c) => {
@@ -176,10 +176,14 @@ export const submitterApp = (submitter: Submitter): Hono => {
       busy -= 1;
     }
   });
-  app.all(path, (c) => told(c, { code: "METHOD_NOT_ALLOWED", message: `POST ${path}` }, now));
+  app.all(path, (c) => faultResponse(c, { code: "METHOD_NOT_ALLOWED", message: `POST ${path}` }, now));
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((cause, c) =>
-    told(c, cause instanceof Refusal ? cause.fault : { code: "INTERNAL_SERVER_ERROR", message: "internal" }, now),
+    faultResponse(
+      c,
+      cause instanceof Refusal ? cause.fault : { code: "INTERNAL_SERVER_ERROR", message: "internal" },
+      now,
+    ),
   );
   return app;
 };

@@ -9,7 +9,7 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Effect, View } from "../../core/plan.ts";
-import { untold } from "../../core/plan.ts";
+import { notYetRecorded } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import type { StepPlan } from "../context.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
@@ -46,7 +46,7 @@ const removalOf = (
 };
 
 /** The Event that the order was carried out; its name contains the time of the order. */
-const toldOf = ({ resource }: Operator<unknown>, about: Stored, { since }: Cleanup): Effect => ({
+const cleanupEvent = ({ resource }: Operator<unknown>, about: Stored, { since }: Cleanup): Effect => ({
   ...{ do: "record", about, resource, occasion: `cleanup ${since}` },
   ...{ type: "Normal", reason: "RekindleCleanedUp", message: cleanedUp },
 });
@@ -63,7 +63,7 @@ const farewell = (
   const status = operator.recovery?.emptied?.(object, memory, now, cleanedUp);
   if (status !== undefined && statusPatch(object, status, memo) !== undefined)
     return { memory, stages: [], status, next: { do: "again", waitsFor: until("its status", "shown") } };
-  const news = untold({ done }, [toldOf(operator, object, cleanup)]);
+  const news = notYetRecorded({ done }, [cleanupEvent(operator, object, cleanup)]);
   return news.length > 0 ? { memory, stages: [news], next: { do: "continue" } } : undefined;
 };
 

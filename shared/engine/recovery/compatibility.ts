@@ -39,6 +39,6 @@ export const incompatibility = (
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
   const name = names.find((one) => !permits[policy](was[one], is[one]));
   if (name === undefined) return undefined;
-  const told = (value: Value): string => (value === undefined ? "nothing" : JSON.stringify(value));
-  return `made with ${name} ${told(was[name])}, and this deployment has ${told(is[name])}, which policy ${policy} does not permit`;
+  const textOfValue = (value: Value): string => (value === undefined ? "nothing" : JSON.stringify(value));
+  return `made with ${name} ${textOfValue(was[name])}, and this deployment has ${textOfValue(is[name])}, which policy ${policy} does not permit`;
 };

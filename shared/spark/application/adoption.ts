@@ -162,11 +162,11 @@ export const adopted = (object: Stored, spec: string, policy: RestartPolicy, pod
   if (seen === undefined) return first;
   const counts = { submissions: seen.submissionAttempts ?? 0, executions: seen.executionAttempts ?? 0 };
   const id = seen.submissionID ?? "";
-  const told = stateFrom(seen.applicationState.state, endOf(seen, counts, policy));
+  const shown = stateFrom(seen.applicationState.state, endOf(seen, counts, policy));
   const hidden = mayHideDriver(object) ? hiddenDriver(object, id, pods) : undefined;
   if (hidden !== undefined)
-    return { ...first, ...runOf(hidden, counted(counts, told.phase)), state: { phase: "SUBMITTED" } };
-  const state: State = id === "" && runs.has(told.phase) ? { phase: "PENDING_RERUN" } : told;
+    return { ...first, ...runOf(hidden, counted(counts, shown.phase)), state: { phase: "SUBMITTED" } };
+  const state: State = id === "" && runs.has(shown.phase) ? { phase: "PENDING_RERUN" } : shown;
   const driver = id !== "" && withDriver.has(state.phase) ? { driver: driverFrom(object, seen, id) } : {};
   return { ...first, attempt: counts.submissions, ...counts, ...driver, state };
 };

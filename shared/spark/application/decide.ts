@@ -3,7 +3,7 @@
 import { type Decision, list, settled } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Next, type Plan, untold, type View } from "../../core/plan.ts";
+import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
 import { type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -165,7 +165,7 @@ function* clearing(scene: ApplicationContext): Decision<Memory> {
   const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
   const { found } = yield* readAttempt(scene);
   const account = closing.interrupted(scene, found);
-  if (account !== undefined && untold(scene.view, account.first).length > 0)
+  if (account !== undefined && notYetRecorded(scene.view, account.first).length > 0)
     return { memory: scene.view.memory ?? scene.memory, stages: [account.first], next: { do: "continue" } };
   const { memory } = account ?? scene;
   return yield* clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));

@@ -6,7 +6,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import type { ApplicationContext } from "./context.ts";
-import { type Told, told, toldOfCause } from "./machine.ts";
+import { causeEvents, type PhaseEvent, phaseEvents } from "./machine.ts";
 import type { Memory, Untold } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 import { shownState } from "./status.ts";
@@ -17,12 +17,12 @@ const most = 8;
 /** The longest message, in characters: an Event holds 1,024. */
 const longestMessage = 1_000;
 
-const rowOf = ({ state }: Memory): Told | undefined => {
+const rowOf = ({ state }: Memory): PhaseEvent | undefined => {
   const cause = state.phase === "FAILING" ? state.cause : undefined;
-  return (cause === undefined ? undefined : toldOfCause[cause]) ?? told[state.phase];
+  return (cause === undefined ? undefined : causeEvents[cause]) ?? phaseEvents[state.phase];
 };
 
-const sentence = (name: string, memory: Memory, { of, message }: Told): string => {
+const sentence = (name: string, memory: Memory, { of, message }: PhaseEvent): string => {
   const detail = "error" in memory.state ? `: ${memory.state.error}` : "";
   const subject = of === "driver" ? `Driver ${memory.driver?.podName ?? name}` : `SparkApplication ${name}`;
   return `${subject} ${message}${detail}`.slice(0, longestMessage);
@@ -60,7 +60,7 @@ export const withHistory = (scene: ApplicationContext, from: string, memory: Mem
 /** Drops the remembered event of a submission that was refused. */
 export const unsubmitted = (memory: Memory): Memory => {
   const { untold = [], ...rest } = memory;
-  const left = untold.filter(({ reason }) => reason !== told.SUBMITTED?.reason);
+  const left = untold.filter(({ reason }) => reason !== phaseEvents.SUBMITTED?.reason);
   return left.length === 0 ? rest : { ...rest, untold: left };
 };
 

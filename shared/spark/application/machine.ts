@@ -58,7 +58,7 @@ export const suspendable: Readonly<Record<Phase, boolean>> = {
   FAILED: false,
 };
 
-export type Told = {
+export type PhaseEvent = {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly of: "application" | "driver";
@@ -69,7 +69,7 @@ const app = { of: "application" } as const;
 const driver = { of: "driver" } as const;
 
 /** phase → its event; reasons are upstream's. */
-export const told: Readonly<Partial<Record<Phase, Told>>> = {
+export const phaseEvents: Readonly<Partial<Record<Phase, PhaseEvent>>> = {
   SUBMITTED: { ...app, type: "Normal", reason: "SparkApplicationSubmitted", message: "was submitted successfully" },
   RUNNING: { ...driver, type: "Normal", reason: "SparkDriverRunning", message: "is running" },
   UNKNOWN: { ...driver, type: "Warning", reason: "SparkDriverUnknown", message: "is in unknown state" },
@@ -90,6 +90,6 @@ export const told: Readonly<Partial<Record<Phase, Told>>> = {
 };
 
 /** cause of a failure → its own event, where it has one. */
-export const toldOfCause: Readonly<Partial<Record<Cause, Told>>> = {
+export const causeEvents: Readonly<Partial<Record<Cause, PhaseEvent>>> = {
   deleted: { ...driver, type: "Warning", reason: "SparkDriverNotFound", message: "was not found" },
 };

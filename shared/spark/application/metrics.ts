@@ -130,13 +130,13 @@ const executors = ({ before, after }: Change): Told => {
 export const measuresOf = (object: Stored, status: unknown, now: number): readonly MetricSample[] => {
   const change = { object, before: read(object["status"]), after: read(status), now };
   const first: Told = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
-  const told = [...first, ...submitted(change), ...refused(change), ...entered(change), ...executors(change)];
+  const all = [...first, ...submitted(change), ...refused(change), ...entered(change), ...executors(change)];
   const of = labelsOf(object);
-  return told.map(([act, name, value]) => ({ do: act, name, value, of }));
+  return all.map(([act, name, value]) => ({ do: act, name, value, of }));
 };
 
 /** The share of one object in each gauge. */
-export const standingOf = (object: Stored): readonly MetricSample[] => {
+export const gaugesOf = (object: Stored): readonly MetricSample[] => {
   const status = read(object["status"]);
   const running = Object.values(status.executorState ?? {}).filter((state) => state === "RUNNING").length;
   const of = labelsOf(object);

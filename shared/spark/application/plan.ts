@@ -31,9 +31,9 @@ export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: Waiti
   const goesOn = membersOf(found.executors).some(isLiving);
   const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
   const due = scene.view.now < settled ? settled : until;
-  const told = waitsFor === undefined ? {} : { waitsFor };
-  const waits: Next = { do: "wait", ...told, ...(busy || due === undefined ? {} : { wakeAt: due }) };
-  const next: Next = !busy && due === undefined ? { do: "rest", ...told } : waits;
+  const reason = waitsFor === undefined ? {} : { waitsFor };
+  const waits: Next = { do: "wait", ...reason, ...(busy || due === undefined ? {} : { wakeAt: due }) };
+  const next: Next = !busy && due === undefined ? { do: "rest", ...reason } : waits;
   return planOf(scene, scene.memory, found, { stages: [stage], next });
 };
 

@@ -4,8 +4,7 @@ import type { Effect, Plan } from "../../core/plan.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type ApplicationContext, endStrays, removal } from "./context.ts";
-import type { Evidence } from "./driver/evidence.ts";
-import { alive, type Pods } from "./driver/evidence.ts";
+import { alive, type Evidence, type Pods } from "./driver/evidence.ts";
 import type { Memory } from "./memory.ts";
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
-import { digestOf, same } from "../../core/json.ts";
+import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, Plan, View, Wait } from "../../core/plan.ts";
@@ -16,7 +16,7 @@ import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts"
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Server } from "./arguments.ts";
-import { endingsOf, type Told, toldApart } from "./executors.ts";
+import { endingsOf, type ServerExecutors, separated } from "./executors.ts";
 import type { Memory } from "./memory.ts";
 import { configMap, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
 import { type Read, readSpec } from "./read.ts";
@@ -57,10 +57,10 @@ type Sight = {
   readonly map: Stored | undefined;
   readonly service: Stored | undefined;
   readonly pod: Stored | undefined;
-} & Told;
+} & ServerExecutors;
 
 function* sightOf({ server }: Scene): Reads<Sight> {
-  const [[map, standing, pod], executors] = yield* all([
+  const [[map, service, pod], executors] = yield* all([
     all([
       get(got(refOf(configMaps, server, configMapName(server.name)))),
       get(got(refOf(services, server, serviceName(server)))),
@@ -68,13 +68,13 @@ function* sightOf({ server }: Scene): Reads<Sight> {
     ]),
     list(executorsOf(server)),
   ]);
-  return { map, service: standing, pod, ...toldApart(pod, executors) };
+  return { map, service, pod, ...separated(pod, executors) };
 }
 
 /** The fields of `wanted` that differ in the object, as a merge patch; undefined when none does. */
 const missing = (there: unknown, wanted: unknown): Readonly<Record<string, unknown>> | undefined => {
   if (!isRecord(wanted)) return undefined;
-  const own = isRecord(there) ? there : {};
+  const own = fieldsOf(there);
   const wrong = Object.entries(wanted).filter(([key, value]) => !same(own[key], value));
   return wrong.length === 0 ? undefined : Object.fromEntries(wrong);
 };

@@ -5,7 +5,7 @@ import { instantOf } from "../../core/time.ts";
 import { isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 
-export type Told = {
+export type ServerExecutors = {
   readonly current: readonly Stored[];
   /** Executors of an earlier JVM, without a driver. */
   readonly left: readonly Stored[];
@@ -20,7 +20,7 @@ const createdAt = ({ metadata }: Stored): number => instantOf(metadata.creationT
  * Separates the executors of earlier JVMs. A restarted container is another application, which clocks of nodes do not
  * show; but once it has an executor, older ones by the API server's clock of another application are an earlier one's.
  */
-export const toldApart = (server: Stored | undefined, executors: readonly Stored[]): Told => {
+export const separated = (server: Stored | undefined, executors: readonly Stored[]): ServerExecutors => {
   const own = executors.filter((pod) => server !== undefined && ownedBy(pod, server.metadata.uid));
   const [newest] = own.toSorted((a, b) => createdAt(b) - createdAt(a));
   if (newest === undefined) return { current: executors, left: [] };
@@ -29,7 +29,7 @@ export const toldApart = (server: Stored | undefined, executors: readonly Stored
 };
 
 /** Deletes left executors at this resourceVersion only. */
-export const endingsOf = ({ left }: Told): readonly Effect[] =>
+export const endingsOf = ({ left }: ServerExecutors): readonly Effect[] =>
   left
     .filter((pod) => !isEnding(pod))
     .map(({ metadata: { name, namespace, uid, resourceVersion } }) => ({

@@ -1,5 +1,5 @@
 /** The three objects of a SparkConnect, as upstream creates them: ConfigMap, server pod, Service. */
-import { digestOf } from "../../core/json.ts";
+import { digestOf, fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { pruned } from "../submission/pods/prune.ts";
@@ -105,7 +105,7 @@ export const serverImage = ({ image, server }: Server["spec"]): string | undefin
 
 export const serverPod = (owner: Stored, server: Server, images: Images): Obj => {
   const { metadata, spec } = pruned(server.spec.server.template ?? {});
-  const given = isRecord(spec) ? spec : {};
+  const given = fieldsOf(spec);
   const labels = { ...textsAt(metadata, "labels"), ...selectorLabels(server) };
   const annotations = { ...textsAt(metadata, "annotations"), [specAnnotation]: digestOf(owner["spec"]).slice(0, 16) };
   const mounted = {
@@ -142,7 +142,7 @@ export const serviceName = ({ name, spec }: Server): string => {
 /** The user's service, with the server's ports and pods. */
 export const service = (owner: Stored, server: Server): Obj => {
   const { metadata, spec } = server.spec.server.service ?? {};
-  const given = isRecord(spec) ? spec : {};
+  const given = fieldsOf(spec);
   const labels = { ...textsAt(metadata, "labels"), ...commonLabels(server.name) };
   return {
     apiVersion: "v1",

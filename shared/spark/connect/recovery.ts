@@ -1,4 +1,5 @@
 /** Recovery of a SparkConnect: its memory holds only how often its server has ended. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { OwnedObjects, Recovery } from "../../core/recovery.ts";
@@ -22,7 +23,7 @@ const ownedObjects = ({ namespace, name }: Key, uid: string): OwnedObjects => {
 };
 
 const named = (object: Stored, field: "podName" | "serviceName"): string => {
-  const { [field]: name } = Object(Object(object["status"])["server"]);
+  const { [field]: name } = fieldsOf(fieldsOf(object["status"])["server"]);
   return typeof name === "string" ? name : serverName(object.metadata.name);
 };
 

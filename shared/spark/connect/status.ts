@@ -64,8 +64,8 @@ export const projected = (object: Stored, shown: Shown, now: number): Record<str
     ...(Object.keys(executors).length === 0 ? {} : { executors }),
     startTime: data.startTime ?? timeText(now),
   };
-  const told = { ...status, lastUpdateTime: data.lastUpdateTime };
-  return same(object["status"], told) && data.lastUpdateTime !== undefined
-    ? told
+  const unchanged = { ...status, lastUpdateTime: data.lastUpdateTime };
+  return same(object["status"], unchanged) && data.lastUpdateTime !== undefined
+    ? unchanged
     : { ...status, lastUpdateTime: timeText(now) };
 };

@@ -22,7 +22,7 @@ const driverUrl = (context: ExecutorContext): string =>
 type Variable = readonly [name: string, value: string | undefined];
 
 const attributes = ({ conf, rules, applicationId, executorId }: ExecutorContext): readonly Variable[] =>
-  rules.executors.told && conf.has("spark.ui.custom.executor.log.url")
+  rules.executors.tlsAndLogs && conf.has("spark.ui.custom.executor.log.url")
     ? [
         ["SPARK_EXECUTOR_ATTRIBUTE_APP_ID", applicationId],
         ["SPARK_EXECUTOR_ATTRIBUTE_EXECUTOR_ID", executorId],

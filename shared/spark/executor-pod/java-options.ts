@@ -42,7 +42,7 @@ export const javaOptions = ({ conf, written, rules, applicationId, executorId }:
   );
   const own = ["-Djava.net.preferIPv6Addresses=false", ...rules.executors.javaOptions];
   const startup = [...written]
-    .filter(([key]) => isStartup(key) || (rules.executors.told && isTls(key)))
+    .filter(([key]) => isStartup(key) || (rules.executors.tlsAndLogs && isTls(key)))
     .map(([key, value]) => `-D${key}=${value}`);
   return [...first, ...own, ...last, ...startup];
 };

@@ -163,6 +163,6 @@ const written = ({ live, over, lost, losses }: Books, more: readonly Loss[]): Om
     live,
     over: more.length === 0 ? over : union(over, idSet(more.map(({ id }) => id))),
     lost: new Map(lossReasons.flatMap((reason) => (counts.has(reason) ? [[reason, counts.get(reason) ?? 0]] : []))),
-    losses: more.length === 0 ? losses : [...losses, ...more.filter(({ reason }) => lossTable[reason].told)],
+    losses: more.length === 0 ? losses : [...losses, ...more.filter(({ reason }) => lossTable[reason].hasEvent)],
   };
 };

@@ -70,9 +70,7 @@ const underwayIn = ({ underway }: Allotment): number =>
 
 /** The number of young pending executors, and the time when the oldest is no longer young. */
 const waiting = ({ members, allotment, pace, now }: Need): { readonly count: number; readonly until: number } => {
-  const young = members.filter(
-    ({ standing, createdAt }) => standing === "pending" && createdAt + pace.registrationMs > now,
-  );
+  const young = members.filter(({ state, createdAt }) => state === "pending" && createdAt + pace.registrationMs > now);
   const until = Math.min(...young.map(({ createdAt }) => createdAt + pace.registrationMs));
   return { count: young.length + underwayIn(allotment), until };
 };

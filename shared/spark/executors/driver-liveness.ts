@@ -32,24 +32,24 @@ export type Asking = {
   readonly now: number;
   /** Start of the driver, epoch ms. */
   readonly since: number;
-  readonly patience: Patience;
+  readonly limits: Patience;
   /** The user has set these times: executors are asked for as soon as they should be registered. */
   readonly timed: boolean;
 };
 
-const intervalMs = (pulse: Pulse | undefined, { patience, timed }: Asking): number => {
+const intervalMs = (pulse: Pulse | undefined, { limits, timed }: Asking): number => {
   const isDoubtful = pulse?.silentSince !== undefined || pulse?.inactive !== undefined;
   // Before that no driver can have stalled, so it is not asked.
-  const most = pulse === undefined ? patience.stallMs : isDoubtful ? doubtMs : mostMs;
-  return timed ? Math.min(most, patience.stallMs / 2, patience.silenceMs / 2) : most;
+  const most = pulse === undefined ? limits.stallMs : isDoubtful ? doubtMs : mostMs;
+  return timed ? Math.min(most, limits.stallMs / 2, limits.silenceMs / 2) : most;
 };
 
 /** The time of the next question, epoch ms. */
 export const nextQuestion = (pulse: Pulse | undefined, running: readonly Stored[], asking: Asking): number => {
-  const { since, patience, timed } = asking;
+  const { since, limits, timed } = asking;
   const before = pulse?.at ?? Number.NEGATIVE_INFINITY;
   const regular = (pulse?.at ?? since) + intervalMs(pulse, asking);
-  const grown = timed ? running.map((pod) => startOf(pod) + patience.registrationMs) : [];
+  const grown = timed ? running.map((pod) => startOf(pod) + limits.registrationMs) : [];
   return grown.filter((at) => at > before).reduce((a, b) => Math.min(a, b), regular);
 };
 
@@ -100,11 +100,11 @@ export const isStalled = (pulse: Pulse | undefined, now: number, stallMs: number
 export const strangers = (
   running: readonly Stored[],
   { active, inactive }: Registered,
-  { now, patience }: Pick<Asking, "now" | "patience">,
+  { now, limits }: Pick<Asking, "now" | "limits">,
 ): readonly Stored[] =>
   running.filter((pod) => {
     const id = executorId(pod);
-    return id !== undefined && !active.has(id) && !inactive.has(id) && startOf(pod) + patience.registrationMs <= now;
+    return id !== undefined && !active.has(id) && !inactive.has(id) && startOf(pod) + limits.registrationMs <= now;
   });
 
 /** Executors that the driver had given up at two questions, and that still run. */

@@ -7,6 +7,7 @@ import { instantOf } from "../../core/time.ts";
 import { type Disruption, disruptionOf, statusDisruption } from "../../kube/disruption.ts";
 import {
   deletionAskedAt,
+  endedFirst,
   isOver,
   labelOf,
   type PodStatus,
@@ -47,13 +48,13 @@ export type LossRow = {
   /** `ask`: only after the driver says that the application goes on. */
   readonly replaced: "yes" | "no" | "ask";
   /** An event reports the loss, and the ledger keeps it in full; other losses are only counted. */
-  readonly told: boolean;
+  readonly hasEvent: boolean;
   readonly means: string;
 };
 
-const ours = { counts: true, keeps: true, replaced: "yes", told: true } as const;
-const theirs = { counts: false, keeps: false, replaced: "yes", told: true } as const;
-const wanted = { counts: false, keeps: false, replaced: "no", told: false } as const;
+const ours = { counts: true, keeps: true, replaced: "yes", hasEvent: true } as const;
+const theirs = { counts: false, keeps: false, replaced: "yes", hasEvent: true } as const;
+const wanted = { counts: false, keeps: false, replaced: "no", hasEvent: false } as const;
 
 /** reason → what follows from it. */
 export const losses: Readonly<Record<LossReason, LossRow>> = {
@@ -119,6 +120,17 @@ export const endedByDeletion = (pod: Obj, end: Terminated | undefined): boolean 
   const finished = instantOf(end?.finishedAt);
   if (end === undefined || finished === undefined) return true;
   return finished > asked || (finished === asked && obeys.has(end.exitCode));
+};
+
+/**
+ * True when a process may have ended because of its pod's deletion. A kubelet's removal of a pod moves the time of the
+ * deletion, so a process that obeyed shortly before a deletion without grace may have been told to end before it.
+ */
+export const mayBeEndedByDeletion = (pod: Obj, end: Terminated | undefined): boolean => {
+  if (end === undefined || endedByDeletion(pod, end)) return endedByDeletion(pod, end);
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0 } = pod.metadata;
+  if (deletionTimestamp === undefined || grace > 0 || !obeys.has(end.exitCode)) return false;
+  return !endedFirst(pod, instantOf(end.finishedAt));
 };
 
 export type Ended = {

@@ -12,17 +12,17 @@ const kept = (ids: Iterable<number>): string => textOfIds(idSet(ids));
 const listed = (text: string): readonly number[] => listOfIds(idsOf(text));
 
 /** The state of an executor. `quit` exited with 0, as an executor does that its driver does not need. */
-export type Standing = "pending" | "running" | "ending" | "quit" | "failed";
+export type MemberState = "pending" | "running" | "ending" | "quit" | "failed";
 
 export type Member = {
   readonly id: number;
   readonly pod: Stored;
-  readonly standing: Standing;
+  readonly state: MemberState;
   /** Epoch ms. */
   readonly createdAt: number;
 };
 
-const standingOf = (pod: Stored): Standing => {
+const memberState = (pod: Stored): MemberState => {
   const ended = endingOf(pod);
   if (ended !== undefined) return losses[ended.reason ?? "unknown"].replaced === "ask" ? "quit" : "failed";
   if (isEnding(pod)) return "ending";
@@ -34,7 +34,7 @@ const memberOf = (pod: Stored): Member | undefined => {
   const id = executorId(pod);
   if (id === undefined || id < firstId) return undefined;
   const createdAt = instantOf(pod.metadata.creationTimestamp) ?? 0;
-  return { id, pod, standing: standingOf(pod), createdAt };
+  return { id, pod, state: memberState(pod), createdAt };
 };
 
 export const membersOf = (pods: readonly Stored[]): readonly Member[] =>
@@ -49,13 +49,13 @@ export const missingOf = ({ alive }: Allotment, members: readonly Member[]): rea
   return listed(alive).filter((id) => !there.has(id));
 };
 
-const living: ReadonlySet<Standing> = new Set(["pending", "running"]);
+const living: ReadonlySet<MemberState> = new Set(["pending", "running"]);
 
-export const isLiving = ({ standing }: Member): boolean => living.has(standing);
+export const isLiving = ({ state }: Member): boolean => living.has(state);
 
 /** Executors that exited with 0 and are not being deleted. */
 export const quitters = (members: readonly Member[]): readonly Member[] =>
-  members.filter(({ standing, pod }) => standing === "quit" && !isEnding(pod));
+  members.filter(({ state, pod }) => state === "quit" && !isEnding(pod));
 
 /** Executors that ended since the last read; each once, because the next allotment does not list it as alive. */
 export const newlyEnded = ({ alive }: Allotment, members: readonly Member[]): readonly Member[] => {
@@ -91,8 +91,8 @@ const crashMs = 60_000;
 export const endedAt = ({ pod, createdAt }: Member): number => endingOf(pod)?.at ?? createdAt;
 
 /** True of a failure that counts against the application. */
-const isCrash = ({ pod, standing }: Member): boolean =>
-  standing === "failed" && losses[endingOf(pod)?.reason ?? "unknown"].counts;
+const isCrash = ({ pod, state }: Member): boolean =>
+  state === "failed" && losses[endingOf(pod)?.reason ?? "unknown"].counts;
 
 /** Counts crashes in a row: failures soon after the start. One executor that had run for a while resets the count. */
 export const afterCrashes = (before: Allotment["crashes"], ended: readonly Member[]): Allotment["crashes"] => {

@@ -1,7 +1,8 @@
 /** Nodes with repeated executor losses: for a while new executors are placed on other nodes, where there are any. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { Loss } from "./ledger.ts";
 
 /** Losses on a node within `whileMs` for which it is avoided, as long after the last; one if it is about to go. */
@@ -44,7 +45,7 @@ export const avoidedNodes = (losses: readonly Loss[], now: number): readonly str
 
 const recordAt = (value: Json, name: string): Json => {
   const inner = value[name];
-  return isRecord(inner) ? inner : {};
+  return fieldsOf(inner);
 };
 
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";

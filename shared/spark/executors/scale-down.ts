@@ -19,8 +19,8 @@ export type Shrinking = {
 const never = Number.POSITIVE_INFINITY;
 
 /** The cost of a deletion: pending 0, idle 1, busy 2; infinite for one that may not be deleted. */
-const costOf = ({ busy, force }: Surplus, { id, standing }: Member): number => {
-  if (standing === "pending") return 0;
+const costOf = ({ busy, force }: Surplus, { id, state }: Member): number => {
+  if (state === "pending") return 0;
   if (busy === undefined) return never;
   // A running executor that the driver does not know has no tasks.
   if (!busy.has(id)) return 1;

@@ -50,7 +50,7 @@ export const heldBy = (pod: Stored): Held | undefined => {
 };
 
 /** The time to wait for a pod after `times` deletions in a row, ms: it doubles with each. */
-export const patienceMs = (times: number, leastMs: number, mostMs: number): number =>
+export const waitLimitMs = (times: number, leastMs: number, mostMs: number): number =>
   Math.min(Math.max(leastMs, mostMs), leastMs * 2 ** Math.min(times, 30));
 
 export type Stuck = {
@@ -63,12 +63,12 @@ export type Stuck = {
 /** Finds the pods that are hindered for too long. `timed`: a timer also waits for those that are only slow. */
 export const stuckAmong = (
   pods: readonly Stored[],
-  { now, patience, timed }: { readonly now: number; readonly patience: number; readonly timed: boolean },
+  { now, limitMs, timed }: { readonly now: number; readonly limitMs: number; readonly timed: boolean },
 ): Stuck => {
   const held = pods.flatMap((pod) => {
     const by = heldBy(pod);
     const since = instantOf(pod.metadata.creationTimestamp);
-    return by === undefined || since === undefined ? [] : [{ pod, held: by, due: since + patience }];
+    return by === undefined || since === undefined ? [] : [{ pod, held: by, due: since + limitMs }];
   });
   const waiting = held.filter(({ due, held: { plain } }) => due > now && (plain || timed)).map(({ due }) => due);
   return {

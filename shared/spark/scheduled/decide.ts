@@ -10,7 +10,7 @@ import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Next, Plan, View } from "../../core/plan.ts";
+import { type Effect, type Follows, nextUntil, type Plan, type View } from "../../core/plan.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { adopted, type Memory } from "./memory.ts";
@@ -78,19 +78,11 @@ const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
   };
 };
 
-type Ahead = Pick<Plan<Memory>, "stages"> & {
-  /** The step that follows where no run is due: rest, unless a run must be read. */
-  readonly follows?: "rest" | "again";
-  readonly waitsFor: WaitingOn;
-  /** Epoch ms. */
-  readonly at: number;
-};
-
-const nextOf = ({ follows, waitsFor }: Ahead, wakeAt: number): Next => {
-  const wait = { waitsFor, ...(Number.isFinite(wakeAt) ? { wakeAt } : {}) };
-  if (follows === "again") return { do: "again", ...wait };
-  return follows === "rest" && !Number.isFinite(wakeAt) ? { do: "rest", waitsFor } : { do: "wait", ...wait };
-};
+type Ahead = Pick<Plan<Memory>, "stages"> &
+  Follows & {
+    /** Epoch ms. */
+    readonly at: number;
+  };
 
 const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
   const history = pruned(scene);
@@ -105,7 +97,7 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
       warning(scene.object, status),
     ].filter((stage) => stage.length > 0),
     status,
-    next: nextOf(ahead, wakeAt),
+    next: nextUntil(wakeAt, ahead),
   };
 };
 

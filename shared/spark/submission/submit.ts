@@ -88,14 +88,14 @@ const executorTemplate = (input: SubmissionInput, submissionId: string): { reado
 
 const ownedIn = ({ app }: SubmissionInput): boolean => isOwn(app.annotations ?? {});
 
-const built = (input: SubmissionInput, identity: Identity, told: Arguments, executor: string): Built | Refused => {
+const built = (input: SubmissionInput, identity: Identity, line: Arguments, executor: string): Built | Refused => {
   const { app, spec } = input;
   const own = ownedIn(input);
-  const given = [...confs(spec, rulesFor(spec.sparkVersion), own), ...told.confs];
+  const given = [...confs(spec, rulesFor(spec.sparkVersion), own), ...line.confs];
   const obstacles = own ? obstaclesIn({ conf: new Map(given), sparkVersion: spec.sparkVersion }) : [];
   if (obstacles.length > 0) return { refused: obstacles.join("; ") };
   const prepared = prepare({
-    ...told,
+    ...line,
     master: `k8s://${input.apiServer}`,
     name: app.name,
     confs: own ? [...given, ...held] : given,
@@ -107,7 +107,7 @@ const built = (input: SubmissionInput, identity: Identity, told: Arguments, exec
     sparkVersion: spec.sparkVersion,
     identity,
     program: prepared.program,
-    proxyUser: told.proxyUser,
+    proxyUser: line.proxyUser,
     machine: { user: input.user ?? sparkUser },
     templates: { driver: templateOf("driver", spec.driver.template), executor },
   });
@@ -155,10 +155,10 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   if (broken.length > 0) return { refused: broken.join("; ") };
   const identity = identityFor(app, attempt);
   const { submissionId } = identity;
-  const told = argumentsOf({ ...app, labels: app.labels ?? {}, spec, submissionId });
+  const line = argumentsOf({ ...app, labels: app.labels ?? {}, spec, submissionId });
   const executor = executorTemplate(input, submissionId);
   if ("refused" in executor) return executor;
-  const made = built(input, identity, told, executor.text);
+  const made = built(input, identity, line, executor.text);
   if ("refused" in made) return made;
   const executors = ownedIn(input) ? basisOf(input, identity, made, executor.text) : undefined;
   const tried = executors === undefined ? undefined : tryOne(executors, made);

@@ -30,7 +30,7 @@ export type ExecutorRules = {
   /** Executors connect to the driver pod's IP unless a conf says otherwise; undefined where no conf exists. */
   readonly callPodIp: boolean | undefined;
   /** Executors get TLS confs on the command line, and the ids that their log page needs. */
-  readonly told: boolean;
+  readonly tlsAndLogs: boolean;
   /** A cpu limit below the request is refused. */
   readonly limited: boolean;
   /** `spark.kubernetes.allocation.maximum` is read. */
@@ -80,7 +80,7 @@ const spark35: Rules = {
   binaryUnits: false,
   executors: {
     callPodIp: undefined,
-    told: false,
+    tlsAndLogs: false,
     limited: false,
     maximum: false,
     resizable: false,
@@ -94,7 +94,7 @@ const spark40: Rules = {
   richVolumes: true,
   minOverheadConf: true,
   claimsPerNode: false,
-  executors: { ...spark35.executors, told: true, javaOptions: [lenient, vectors, ...opened, direct, reflective] },
+  executors: { ...spark35.executors, tlsAndLogs: true, javaOptions: [lenient, vectors, ...opened, direct, reflective] },
 };
 
 const spark41: Rules = {

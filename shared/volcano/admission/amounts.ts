@@ -58,8 +58,8 @@ const text = (value: number): string => value.toFixed(2);
 /** Writes a measure as upstream's scheduler prints it. */
 export const measureText = (measure: Measure): string => {
   const others = [...measure].filter(([name]) => name !== "cpu" && name !== "memory");
-  const told = others.map(([name, value]) => `, ${name} ${text(value)}`).join("");
-  return `cpu ${text(valueIn(measure, "cpu"))}, memory ${text(valueIn(measure, "memory"))}${told}`;
+  const further = others.map(([name, value]) => `, ${name} ${text(value)}`).join("");
+  return `cpu ${text(valueIn(measure, "cpu"))}, memory ${text(valueIn(measure, "memory"))}${further}`;
 };
 
 /** Writes one value as users do. */

@@ -43,8 +43,8 @@ const deservedErrors = ({ deserved, capability }: Sizes): readonly string[] =>
   [...deserved].flatMap(([name, amount]) => {
     const bound = capability.get(name);
     if (bound === undefined || amount.nano <= bound.nano) return [];
-    const told = `deserved[${name}]=${quantityText(amount)} must be <= capability[${name}]=${quantityText(bound)}`;
-    return [invalid(`${spec}.deserved.${name}`, quantityText(amount), told)];
+    const message = `deserved[${name}]=${quantityText(amount)} must be <= capability[${name}]=${quantityText(bound)}`;
+    return [invalid(`${spec}.deserved.${name}`, quantityText(amount), message)];
   });
 
 export const capacityErrors = (sizes: Sizes): readonly string[] => [

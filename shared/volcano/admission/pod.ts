@@ -37,8 +37,8 @@ export const podSaying = (object: AdmittedObject, schedulers: readonly string[] 
   const parsed = shape.safeParse(object);
   if (!parsed.success || !schedulers.includes(parsed.data.spec?.schedulerName ?? "")) return "";
   const { annotations = {} } = parsed.data.metadata;
-  const told = budgets.filter((key) => annotations[key] !== undefined);
-  const wrong = told.map((key) => budgetSaying(key, annotations[key] ?? "")).find((saying) => saying !== undefined);
+  const given = budgets.filter((key) => annotations[key] !== undefined);
+  const wrong = given.map((key) => budgetSaying(key, annotations[key] ?? "")).find((saying) => saying !== undefined);
   if (wrong !== undefined) return wrong;
-  return told.length > 1 ? `not allow configure multiple annotations <[${budgets.join(" ")}]> at same time` : "";
+  return given.length > 1 ? `not allow configure multiple annotations <[${budgets.join(" ")}]> at same time` : "";
 };

@@ -1,9 +1,8 @@
 /** Admission of a queue: upstream's defaults, and the rules of upstream's webhook, in its words. */
 import * as z from "zod";
-import { same } from "../../core/json.ts";
+import { fieldsOf, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
-import { isRecord } from "../../kube/responses.ts";
 import { rooted, specGaps } from "../queue/defaults.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { type Amounts, amountsIn } from "./amounts.ts";
@@ -66,11 +65,11 @@ const plain = (held: Amounts): unknown => Object.fromEntries([...held].map(([nam
 /** True if upstream checks the whole tree: for a new queue, another parent, or other amounts. */
 const movesTree = (queue: Queue, before: Queue | undefined): boolean => {
   if (queue.name === "root") return false;
-  const told = ({ parent, capability, deserved, guarantee }: Queue): unknown => [
+  const judgedFields = ({ parent, capability, deserved, guarantee }: Queue): unknown => [
     parent,
     ...[capability, deserved, guarantee].map(plain),
   ];
-  return before === undefined || !same(told(queue), told(before));
+  return before === undefined || !same(judgedFields(queue), judgedFields(before));
 };
 
 export type QueueChange = {
@@ -108,7 +107,7 @@ export const queueDefaults = (object: AdmittedObject): AdmittedObject => {
   return {
     ...object,
     metadata: annotations === undefined ? metadata : { ...metadata, annotations: rooted(annotations) },
-    spec: { ...(isRecord(spec) ? spec : {}), ...specGaps(parsed.data.spec ?? {}) },
+    spec: { ...fieldsOf(spec), ...specGaps(parsed.data.spec ?? {}) },
   };
 };
 

@@ -160,8 +160,11 @@ export const patchedBy = (request: AdmissionRequest, around: Around = {}): Verdi
 const isUntouched = (request: AdmissionRequest): boolean => {
   if (!isSameSpec(request)) return false;
   if (request.kind.kind !== "Queue") return true;
-  const told = (one: AdmittedObject | null | undefined): unknown => [one?.metadata["annotations"], one?.["status"]];
-  return same(told(request.object), told(request.oldObject));
+  const judgedFields = (one: AdmittedObject | null | undefined): unknown => [
+    one?.metadata["annotations"],
+    one?.["status"],
+  ];
+  return same(judgedFields(request.object), judgedFields(request.oldObject));
 };
 
 /** Refuses objects that upstream refuses, and objects that could not run. */

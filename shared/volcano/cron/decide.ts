@@ -10,8 +10,16 @@ import { nextAfter } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Next, type Plan, type Refusal, untold, type View } from "../../core/plan.ts";
-import { until, type WaitingOn } from "../../core/waiting-on.ts";
+import {
+  type Effect,
+  type Follows,
+  nextUntil,
+  notYetRecorded,
+  type Plan,
+  type Refusal,
+  type View,
+} from "../../core/plan.ts";
+import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { createdAt, removal } from "../child-jobs.ts";
 import { type Recent, recentOf } from "./due-time.ts";
@@ -19,7 +27,7 @@ import { creation, jobName } from "./job.ts";
 import { jobsOf, type Made, sortOut, withSuccess } from "./jobs.ts";
 import { type Memory, seeded } from "./memory.ts";
 import { type Asked, type Read, readSpec, timingOf } from "./read.ts";
-import { farewells, projected, told } from "./status.ts";
+import { cronEvent, farewells, projected } from "./status.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
@@ -53,7 +61,7 @@ const seen = (memory: Memory, { all }: Made): Memory => {
 const created = (object: Stored, { starting: given }: Memory, { all }: Made): readonly Effect[] => {
   if (given === undefined || !all.some(({ metadata }) => metadata.name === given.name)) return [];
   const message = `Created job ${given.name} for CronJob ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
-  return [told(object, given.name, { type: "Normal", reason: "SuccessfulCreate", message })];
+  return [cronEvent(object, given.name, { type: "Normal", reason: "SuccessfulCreate", message })];
 };
 
 type Pruned = { readonly removals: readonly Effect[]; readonly again: number };
@@ -72,26 +80,17 @@ const pruned = ({ object, asked: { keep }, made, now, settings }: Scene): Pruned
 
 const ended = (object: Stored, job: Stored): readonly Effect[] => [
   removal(job),
-  told(object, job.metadata.uid, {
+  cronEvent(object, job.metadata.uid, {
     type: "Normal",
     reason: "SuccessfulDelete",
     message: `Deleted job ${JSON.stringify(job.metadata.name)}`,
   }),
 ];
 
-type Ahead = {
-  /** `rest`: nothing is due; `again`: a job is to be looked at; absent: the key waits. */
-  readonly follows?: "rest" | "again";
-  readonly waitsFor: WaitingOn;
+type Ahead = Follows & {
   readonly stages?: readonly (readonly Effect[])[];
   /** Epoch ms; absent: nothing is waited for. */
   readonly at?: number | undefined;
-};
-
-const nextOf = ({ follows, waitsFor }: Ahead, wakeAt: number): Next => {
-  const wait = { waitsFor, ...(Number.isFinite(wakeAt) ? { wakeAt } : {}) };
-  if (follows === "again") return { do: "again", ...wait };
-  return follows === "rest" && !Number.isFinite(wakeAt) ? { do: "rest", waitsFor } : { do: "wait", ...wait };
 };
 
 const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
@@ -103,7 +102,7 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
     memory,
     stages: all.filter((stage) => stage.length > 0),
     status: projected(memory, made),
-    next: nextOf(ahead, wakeAt),
+    next: nextUntil(wakeAt, ahead),
   };
 };
 
@@ -131,7 +130,10 @@ const starting = (
 const outgoing = ({ object, asked: { policy }, made, settings }: Scene, tick: number) => {
   if (policy !== "Replace") return { ends: [], from: 0 };
   const others = made.active.filter((job) => !isEnding(job));
-  const event = told(object, `${tick}`, { reason: "ReplaceConcurrent", message: "Replacing active job for CronJob" });
+  const event = cronEvent(object, `${tick}`, {
+    reason: "ReplaceConcurrent",
+    message: "Replacing active job for CronJob",
+  });
   return {
     ends: others.length === 0 ? [] : [event, ...others.flatMap((job) => ended(object, job))],
     from: Math.max(0, ...others.map((job) => createdAt(job) + settings.settledMs)),
@@ -148,7 +150,7 @@ const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<M
     return planOf(scene, { ...memory, taken: tick, since: tick }, { at, waitsFor: { on: "time", of: "time" } });
   const [other] = made.active;
   if (asked.policy === "Forbid" && other !== undefined) {
-    const stages = [[told(object, `${tick}`, { reason: "ForbidConcurrent", message: skipped })]];
+    const stages = [[cronEvent(object, `${tick}`, { reason: "ForbidConcurrent", message: skipped })]];
     return planOf(scene, memory, {
       stages,
       at,
@@ -159,7 +161,8 @@ const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<M
   if (from > now)
     return planOf(scene, memory, { at: from, waitsFor: until(other?.metadata.name ?? "", "replaceable") });
   const message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
-  const many = recent.missed === "many" ? [told(object, `${tick}`, { reason: "TooManyMissedTimes", message })] : [];
+  const many =
+    recent.missed === "many" ? [cronEvent(object, `${tick}`, { reason: "TooManyMissedTimes", message })] : [];
   return starting(scene, { ...memory, starting: { name, tick } }, at, [...ends, ...many]);
 };
 
@@ -167,7 +170,7 @@ const zoned = ({ object, asked, fresh }: Scene): readonly Effect[] => {
   if (!asked.ownZone || !fresh) return [];
   const message =
     "CRON_TZ or TZ in the schedule is not officially supported: it counts, and spec.timeZone does not. Set spec.timeZone instead";
-  return [told(object, `${object.metadata.generation ?? 0}`, { reason: "UnsupportedSchedule", message })];
+  return [cronEvent(object, `${object.metadata.generation ?? 0}`, { reason: "UnsupportedSchedule", message })];
 };
 
 /** Gives up a job that could not be created before its deadline: its time is missed. */
@@ -205,7 +208,7 @@ const invalid = (
   read: Omit<Extract<Read, { ok: false }>, "ok">,
 ): Plan<Memory> => ({
   memory,
-  stages: [[told(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
+  stages: [[cronEvent(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
   status: projected(memory, made),
   next: { do: "rest", waitsFor: until("its spec", "corrected", read.message) },
 });
@@ -223,7 +226,7 @@ const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
   };
   const memory = { ...rest, since: Math.max(rest.since, tick), refusal: word.message.slice(0, longestRefusal) };
   const recent = recentOf(scene.asked.schedule, { after: memory.since, now: scene.now });
-  const stages = [[told(scene.object, `${tick}`, word)]];
+  const stages = [[cronEvent(scene.object, `${tick}`, word)]];
   return planOf(scene, memory, {
     stages,
     at: nextTime(scene, recent),
@@ -240,7 +243,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const before = view.memory ?? seeded(object, timing, now);
   if (isEnding(object)) return { memory: before, stages: [], next: { do: "rest" } };
   const made = sortOut(yield* list(jobsOf(key)), view.uid);
-  const news = untold(view, created(object, before, made));
+  const news = notYetRecorded(view, created(object, before, made));
   if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const memory = withSuccess(seen(before, made), made);
   const read = readSpec(object);

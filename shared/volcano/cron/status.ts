@@ -29,7 +29,7 @@ export const projected = (memory: Memory, { active }: Made): Readonly<Record<str
 export type Word = { readonly reason: string; readonly message: string; readonly type?: "Normal" | "Warning" };
 
 /** `occasion` tells Events of one reason apart, so that repeating one creates nothing. */
-export const told = (about: Stored, occasion: string, { type = "Warning", reason, message }: Word): Effect => ({
+export const cronEvent = (about: Stored, occasion: string, { type = "Warning", reason, message }: Word): Effect => ({
   ...{ do: "record", about, resource: cronJobs, occasion },
   ...{ type, reason, message },
 });
@@ -39,14 +39,14 @@ export const farewells = (object: Stored, made: Made): readonly Effect[] => {
   const { finished, gone } = departed(object, made);
   return [
     ...finished.map(({ uid, name }) =>
-      told(object, uid, {
+      cronEvent(object, uid, {
         type: "Normal",
         reason: "SawCompletedJob",
         message: `Saw completed job: ${name} in active, remove`,
       }),
     ),
     ...gone.map(({ uid, name }) =>
-      told(object, uid, {
+      cronEvent(object, uid, {
         reason: "StaleReference",
         message: `Active job ${JSON.stringify(name)} no longer exists (UID: ${uid})`,
       }),

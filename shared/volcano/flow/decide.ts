@@ -6,10 +6,11 @@
  */
 
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Plan, View } from "../../core/plan.ts";
-import { untold } from "../../core/plan.ts";
+import { notYetRecorded } from "../../core/plan.ts";
 import { until, type WaitingOn, waitingText } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, phaseOf, removal } from "../child-jobs.ts";
@@ -41,7 +42,7 @@ const pollMs = 15_000;
 const probeMs = 10_000;
 const slowPollMs = 60_000;
 
-const told = (about: Stored, reason: string, message: string, type: "Normal" | "Warning" = "Warning"): Effect => ({
+const flowEvent = (about: Stored, reason: string, message: string, type: "Normal" | "Warning" = "Warning"): Effect => ({
   ...{ do: "record", about, resource: jobFlows },
   ...{ occasion: message, type, reason, message },
 });
@@ -108,7 +109,7 @@ const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
 const created = ({ object, memory, made }: Pick<Scene, "object" | "memory" | "made">): readonly Effect[] =>
   [...made.keys()]
     .filter((name) => memory.histories[name] === undefined)
-    .map((name) => told(object, "Created", `create a job named ${name}!`, "Normal"));
+    .map((name) => flowEvent(object, "Created", `create a job named ${name}!`, "Normal"));
 
 /** Returns the memory with the next phase, by the phases of all jobs. */
 const moved = ({ memory, made, asked, object }: Scene): Memory => {
@@ -129,7 +130,8 @@ type Warning = { readonly warned: string | undefined; readonly events: readonly 
 /** Reports once what a user must correct: a JobFlow's status has no field for it. */
 const warning = ({ object, memory }: Scene, reason: string, message: string | undefined): Warning => ({
   warned: message,
-  events: message === undefined || message === memory.warned ? [] : [told(object, reason, message.slice(0, 1_000))],
+  events:
+    message === undefined || message === memory.warned ? [] : [flowEvent(object, reason, message.slice(0, 1_000))],
 });
 
 const isMendable = ({ why }: Waiting): boolean => why.on === "mistake" || (why.on === "state" && why.is === "existing");
@@ -188,8 +190,8 @@ const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> 
 /** Creates and deletes nothing while the spec is invalid. */
 const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> => ({
   memory,
-  stages: [[told(object, "InvalidSpec", message.slice(0, 1_000))]],
-  status: { ...Object(object["status"]), state: { phase: memory.phase } },
+  stages: [[flowEvent(object, "InvalidSpec", message.slice(0, 1_000))]],
+  status: { ...fieldsOf(object["status"]), state: { phase: memory.phase } },
   next: { do: "rest", waitsFor: until("its spec", "corrected", message) },
 });
 
@@ -216,7 +218,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const jobs = yield* list(jobsOf(key));
   const own = jobs.filter((job) => ownedBy(job, view.uid));
   const made = new Map(own.map((job) => [job.metadata.name, job]));
-  const news = untold(view, created({ object, memory: before, made }));
+  const news = notYetRecorded(view, created({ object, memory: before, made }));
   if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const over = isOver(before.phase) && shownPhase(object) === before.phase;
   const memory = over ? before : observed(before, made, now);

@@ -1,8 +1,8 @@
 /** The Job that a flow creates from a template, with upstream's name, labels, annotations and owner. */
+import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { isRecord } from "../../kube/responses.ts";
 import { jobFlows, jobs, keys } from "../resource.ts";
 import type { Flow } from "../schema/flow.ts";
 import { patched } from "./patch.ts";
@@ -22,7 +22,7 @@ const jobOf = ({ metadata }: Stored, flow: Flow, template: Stored): Obj => {
       annotations: { ...makers, ...inheritedListener(annotations) },
       ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
     },
-    spec: patched(isRecord(template["spec"]) ? template["spec"] : {}, flow.patch?.jobSpec),
+    spec: patched(fieldsOf(template["spec"]), flow.patch?.jobSpec),
   };
 };
 

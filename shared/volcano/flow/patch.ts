@@ -1,4 +1,5 @@
 /** Merges a flow's patch into its template: named items by name, objects by field; anything else is replaced. */
+import { fieldsOf } from "../../core/json.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 
 /** Values that the API server fills into every patch by itself; they are not the user's. */
@@ -66,7 +67,7 @@ export const patched = (template: Json, patch: Json | undefined): Json => {
   const { plugins, networkTopology, ...rest } = said;
   const spec = merged(template, rest, { ...keys, volumes: "mountPath" });
   return {
-    ...(isRecord(spec) ? spec : {}),
+    ...fieldsOf(spec),
     ...(networkTopology === undefined ? {} : { networkTopology }),
     ...(plugins === undefined ? {} : { plugins: withPlugins(template["plugins"], plugins) }),
   };

@@ -1,6 +1,8 @@
 /** The JobTemplate kind: only JobFlows act on a template; its status names the jobs that were created from it. */
+
 import * as z from "zod";
 import { type Decision, list } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
@@ -41,7 +43,7 @@ function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
 
 /** Returns the status update: Used if the status names jobs, else Unused. */
 const tells = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
-  const { jobDependsOnList } = Object(object["status"]);
+  const { jobDependsOnList } = fieldsOf(object["status"]);
   const isUsed = status !== undefined || (Array.isArray(jobDependsOnList) && jobDependsOnList.length > 0);
   return { state: isUsed ? "Used" : "Unused", attempt: 0, terminal: false };
 };

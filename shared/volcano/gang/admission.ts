@@ -3,11 +3,11 @@
  * of the queue and its ancestors. No other place decides this; a check that a gang fits onto nodes as a whole would
  * belong in `obstacle`.
  */
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { type Quantity, quantityOf } from "../../kube/quantity.ts";
-import { isRecord } from "../../kube/responses.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
 import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/tree.ts";
 
@@ -24,7 +24,7 @@ export type Hall = {
 
 const amountsIn = (value: unknown): Amounts =>
   new Map(
-    Object.entries(isRecord(value) ? value : {}).flatMap(([name, text]): readonly [string, Quantity][] => {
+    Object.entries(fieldsOf(value)).flatMap(([name, text]): readonly [string, Quantity][] => {
       const amount = quantityOf(text);
       return amount === undefined ? [] : [[name, amount]];
     }),

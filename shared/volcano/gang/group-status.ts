@@ -1,7 +1,8 @@
 /** The status of a group that Rekindle admitted, derived from its pods as Volcano's scheduler would write it. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { conditionOf, nodeNameOf, podStatus } from "../../kube/pods.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { phaseOf } from "./admission.ts";
 import { letIn } from "./admit.ts";
 
@@ -39,14 +40,14 @@ const nextOf = (now: Phase, { running, succeeded, placed, homeless }: Count, lea
 };
 
 const leastOf = (group: Stored): number => {
-  const { minMember } = Object(group["spec"]);
+  const { minMember } = fieldsOf(group["spec"]);
   return typeof minMember === "number" ? minMember : 0;
 };
 
 const countsOf = ({ running, succeeded, failed }: Count): Json => ({ running, succeeded, failed });
 
 const saysSo = (group: Stored, counts: Json): boolean => {
-  const status = isRecord(group["status"]) ? group["status"] : {};
+  const status = fieldsOf(group["status"]);
   return Object.entries(counts).every(([name, count]) => (status[name] ?? 0) === count);
 };
 
@@ -54,13 +55,13 @@ const saysSo = (group: Stored, counts: Json): boolean => {
  * Returns the part of a group's status that its pods change; undefined if it is up to date, or Rekindle has not
  * admitted the group.
  */
-export const standingOf = (group: Stored, pods: readonly Stored[]): Json | undefined => {
+export const groupStatusPatch = (group: Stored, pods: readonly Stored[]): Json | undefined => {
   const now = phases.find((phase) => phase === phaseOf(group));
   if (now === undefined || group.metadata.annotations?.[letIn] === undefined) return undefined;
   const count = countOf(pods);
   const phase = nextOf(now, count, leastOf(group));
   const counts = countsOf(count);
-  // As long as a group is Inqueue, the counts of its pods are not written.
+  // The status of an Inqueue group gets no pod counts.
   if (phase === now && (phase === "Inqueue" || saysSo(group, counts))) return undefined;
   return { status: { phase, ...counts } };
 };

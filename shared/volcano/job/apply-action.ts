@@ -131,7 +131,7 @@ const activeIn = ({ activeSince, ...memory }: Memory, now: number): Memory => {
 };
 
 /** Returns the memory after the action; `told`: the status shows the job's current phase, so the job may leave it. */
-export const applyAction = (scene: JobContext, choice: SelectedAction, told: boolean): Memory => {
+export const applyAction = (scene: JobContext, choice: SelectedAction, isShown: boolean): Memory => {
   const { action, target, because } = choice;
   const before = choice.memory;
   const move = moveFor(before.phase, action);
@@ -140,7 +140,7 @@ export const applyAction = (scene: JobContext, choice: SelectedAction, told: boo
   const reached = endsAll(move) ? renewed(scene, before, move) : aimed(scene, before, move, target);
   const spent = move.spends === true ? restarted(scene, reached, choice) : reached;
   const tally = tallied({ ...scene, memory: spent });
-  const into = told ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
+  const into = isShown ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
   const next = activeIn(entered(spent, into, scene.view.now), scene.view.now);
   if (because === undefined) return into === before.phase ? next : withoutWhy(next);
   const delays = superseded(next.delays, action, target);

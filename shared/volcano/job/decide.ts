@@ -1,5 +1,7 @@
 /** The decision of one Job step: the policy events, the one action that they lead to, and its plan. Pure. */
+
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Plan, View } from "../../core/plan.ts";
@@ -135,16 +137,16 @@ function* withGroupLeft(scene: JobContext, choice: SelectedAction, after: Memory
 }
 
 function* act(before: JobContext): Decision<Memory> {
-  const told = shownPhase(before.object) === before.memory.phase;
-  const choice = selectAction(before, told);
+  const isShown = shownPhase(before.object) === before.memory.phase;
+  const choice = selectAction(before, isShown);
   if (!(yield* isConfirmed(before, choice)))
     return { memory: before.memory, stages: [], next: { do: "wait", pollMs: 1_000 } };
-  const after = applyAction(before, choice, told);
+  const after = applyAction(before, choice, isShown);
   const scene = yield* withGroupLeft(before, choice, after);
-  const { untold: _, ...memory } = scene === before ? after : applyAction(scene, choice, told);
+  const { untold: _, ...memory } = scene === before ? after : applyAction(scene, choice, isShown);
   const next = { ...scene, memory };
   const acted = choice.because !== undefined;
-  const opens = acted || !told || memory.phase !== scene.memory.phase;
+  const opens = acted || !isShown || memory.phase !== scene.memory.phase;
   const asked = {
     sure: !acted || choice.witness !== undefined,
     more: opens && selectAction(next, true).because !== undefined,
@@ -164,7 +166,7 @@ const askedBy = (object: Stored, spec: JobSpec): Pick<JobContext, "wishes" | "pr
 };
 
 const forwards = (queue: Stored | undefined): boolean => {
-  const { extendClusters } = Object(queue?.["spec"]);
+  const { extendClusters } = fieldsOf(queue?.["spec"]);
   return Array.isArray(extendClusters) && extendClusters.length > 0;
 };
 
@@ -177,8 +179,8 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
   if (!read.ok) return invalid({ object, memory, message: read.message, now: view.now });
   const { queue, ...there } = yield* readJob(key, view, read.spec, memory);
   const spec = claimed(read.spec, key, view.uid);
-  const crew = membersOf({ name: key.name, uid: view.uid }, there.pods);
-  const again = againOf(crew, memory);
+  const members = membersOf({ name: key.name, uid: view.uid }, there.pods);
+  const again = againOf(members, memory);
   const orders = ordersFor(object, jobs, there.commands);
   const bare: JobContext = {
     key,
@@ -186,7 +188,7 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
     object,
     spec,
     memory,
-    members: crew.filter((member) => !again.includes(member)),
+    members: members.filter((member) => !again.includes(member)),
     again,
     group: there.group,
     priorities: there.priorities,
@@ -213,4 +215,4 @@ function* gone(key: Key, view: View<Memory>): Decision<Memory> {
 }
 
 const waiting = (scene: JobContext, message: string): Plan<Memory> =>
-  held(scene, { reason: "QueueNotFound", message }, foundedFor(scene.spec.queue));
+  held(scene, { reason: "QueueNotFound", message }, { first: foundedFor(scene.spec.queue) });

@@ -2,26 +2,31 @@
  * The Events of a job, with upstream's reasons and, as far as possible, its messages. The name of each derives from its
  * occasion, so repeating one creates nothing.
  */
+
 import * as z from "zod";
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan } from "../../core/plan.ts";
-import { untold } from "../../core/plan.ts";
+import { type Effect, notYetRecorded, type Plan } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
 import { jobs } from "../resource.ts";
 import { durationText } from "../schema/duration.ts";
 import type { Action } from "../schema/words.ts";
-import type { Word } from "./context.ts";
-import { isKept, type JobContext } from "./context.ts";
+import { isKept, type JobContext, type Word } from "./context.ts";
 import { longestMessage } from "./error-texts.ts";
 import { commandActions } from "./machine.ts";
 import { type Memory, stateShown, type Untold } from "./memory.ts";
 
 /** Returns the effect that records an Event. */
 const eventOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect =>
-  told(about, occasion, { reason, message }, type);
+  jobEvent(about, occasion, { reason, message }, type);
 
-export const told = (about: Stored, occasion: string, word: Word, type: "Normal" | "Warning" = "Warning"): Effect => ({
+export const jobEvent = (
+  about: Stored,
+  occasion: string,
+  word: Word,
+  type: "Normal" | "Warning" = "Warning",
+): Effect => ({
   do: "record",
   about,
   resource: jobs,
@@ -44,7 +49,7 @@ const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Un
   return [{ occasion, type: "Normal", reason: "ExecuteAction", message }];
 };
 
-export const actionTold = (scene: JobContext, covered: boolean): readonly Effect[] =>
+export const actionEvents = (scene: JobContext, covered: boolean): readonly Effect[] =>
   actionIn(scene, covered).map((one) => eventOf(scene.object, one));
 
 /** Returns the state's reason and message when nothing hinders it: its cause, and ignored annotations and flags. */
@@ -58,7 +63,7 @@ export const stateWord = ({ memory: { why }, problems }: JobContext): Word | und
 export const problemsTold = ({ object, problems }: JobContext): readonly Effect[] =>
   problems
     .filter(({ message }) => !stateShown(object).message.includes(message))
-    .map((problem) => told(object, problem.message, problem));
+    .map((problem) => jobEvent(object, problem.message, problem));
 
 /** Events for actions that wait from this step on; one for each action and instant, as upstream's recorder has it. */
 const latersIn = (laters: readonly Later[]): readonly Untold[] => {
@@ -73,7 +78,7 @@ const latersIn = (laters: readonly Later[]): readonly Untold[] => {
 export const ordersTold = ({ object, orders, memory: { commands } }: JobContext): readonly Effect[] =>
   takenOrders(orders, commands).map((order) => {
     const { type, ...word } = orderWord(order, commandActions);
-    return told(object, `command ${order.uid}`, word, type);
+    return jobEvent(object, `command ${order.uid}`, word, type);
   });
 
 const condition = z.object({
@@ -85,7 +90,7 @@ const condition = z.object({
 });
 
 const conditionsIn = (group: Stored): readonly z.infer<typeof condition>[] => {
-  const { conditions } = Object(group["status"] ?? {});
+  const { conditions } = fieldsOf(group["status"]);
   return Array.isArray(conditions) ? conditions.flatMap((one) => condition.safeParse(one).data ?? []) : [];
 };
 
@@ -125,7 +130,7 @@ const leftUnshown = (before: JobContext, { memory }: JobContext): readonly Untol
  */
 export const owed = (before: JobContext, after: JobContext, laters: readonly Later[] = []): readonly Untold[] =>
   [...(before.memory.untold ?? []), ...leftUnshown(before, after), ...latersIn(laters), ...newHindrance(after)].filter(
-    (one) => untold(after.view, [eventOf(after.object, one)]).length > 0,
+    (one) => notYetRecorded(after.view, [eventOf(after.object, one)]).length > 0,
   );
 
 /** Saves all owed Events, and records them before any other effect: after a death, the next step does. */

@@ -136,16 +136,16 @@ const conditionsIn = ({ conditions = [] }: Shown, now: number): Memory["conditio
 
 /** Makes the memory of a job without a record from its status, so that upstream's jobs go on as they were. */
 export const seeded = (job: Stored, now: number): Memory => {
-  const told = shownIn(job);
+  const shown = shownIn(job);
   const entered = shownPhase(job);
-  const since = entered === undefined ? now : (instantOf(told.state?.lastTransitionTime) ?? now);
-  const conditions = conditionsIn(told, now);
+  const since = entered === undefined ? now : (instantOf(shown.state?.lastTransitionTime) ?? now);
+  const conditions = conditionsIn(shown, now);
   const running = conditions.find(({ phase }) => phase === "Running")?.at;
   return {
     phase: entered ?? "Pending",
     since,
-    version: told.version ?? 0,
-    retryCount: told.retryCount ?? 0,
+    version: shown.version ?? 0,
+    retryCount: shown.retryCount ?? 0,
     keeps: true,
     conditions: conditions.length > 0 ? conditions : [{ phase: "Pending", at: since }],
     seen: {},

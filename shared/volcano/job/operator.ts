@@ -1,4 +1,5 @@
 /** Job as the engine knows it: what to watch, how to read its memory, how to decide. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
@@ -13,7 +14,7 @@ import { jobWatcher } from "./watches.ts";
 
 /** Returns the whole status with the given message in `state.message`, upstream's own field. */
 const heldUp = (job: Stored, message: string): Json => {
-  const status = isRecord(job["status"]) ? job["status"] : {};
+  const status = fieldsOf(job["status"]);
   const state = isRecord(status["state"]) ? status["state"] : { phase: "Pending" };
   return { ...status, state: { ...state, message } };
 };

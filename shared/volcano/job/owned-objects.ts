@@ -1,12 +1,12 @@
 /** The objects of a job beside its pods: its group, its plugins' objects, its claims. They end with the job. */
 import { all, get, type Reads } from "../../core/decision.ts";
-import { digestOf, same } from "../../core/json.ts";
+import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { claims, secrets } from "../../kube/resources.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
-import { standingOf } from "../gang/group-status.ts";
+import type { Json } from "../../kube/responses.ts";
+import { groupStatusPatch } from "../gang/group-status.ts";
 import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
 import { groupPatch, podGroup } from "../podgroup/group.ts";
@@ -49,10 +49,8 @@ const creation = (scene: JobContext, { resource, object, fresh }: Kept): Effect 
 /** Returns the data that the object lacks or has differently. A Secret keeps its keys as they were created. */
 const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
   if (wanted.kind === secrets.kind) return undefined;
-  const data = isRecord(there["data"]) ? there["data"] : {};
-  const wrong = Object.entries(isRecord(wanted["data"]) ? wanted["data"] : {}).filter(
-    ([name, text]) => !same(data[name], text),
-  );
+  const data = fieldsOf(there["data"]);
+  const wrong = Object.entries(fieldsOf(wanted["data"])).filter(([name, text]) => !same(data[name], text));
   return wrong.length === 0 ? undefined : { data: Object.fromEntries(wrong) };
 };
 
@@ -71,10 +69,10 @@ export type OwnedObjectsPlan = {
   readonly lacks?: string;
 };
 
-type Standing = { readonly one: Kept; readonly there: Stored | undefined };
+type OwnedObject = { readonly one: Kept; readonly there: Stored | undefined };
 
 /** Reads these objects. */
-function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly Standing[]> {
+function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly OwnedObject[]> {
   const objects = yield* all(wanted.map(({ resource, object }) => get(got(key, resource, object.metadata.name))));
   return wanted.map((one, index) => ({ one, there: objects[index] }));
 }
@@ -134,7 +132,7 @@ export const groupEffects = (scene: JobContext): readonly Effect[] => {
   if (isEnding(group) || !ownedBy(group, uid)) return [];
   if (group.metadata.uid === memory.retired || !goesOn(scene)) return [removal(podGroups, group)];
   const asked = groupPatch(group, podGroup(makingOf(scene), priorities));
-  const stands = standingOf(
+  const stands = groupStatusPatch(
     group,
     scene.members
       .filter((member) => member.phase !== "Succeeded" || hasSucceeded(member, memory))

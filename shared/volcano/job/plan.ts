@@ -1,7 +1,7 @@
 /** Makes the plan of a selected action: effects in their order, the status, the Events, and the wait. */
 
 import type { Decision } from "../../core/decision.ts";
-import { same } from "../../core/json.ts";
+import { fieldsOf, same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Effect, type Next, type Plan, type Refusal, type Wait, waitOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
@@ -13,7 +13,14 @@ import { jobs, podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { isKept, type JobContext, ownerOf, refOf, type Word } from "./context.ts";
 import { refusalWord } from "./error-texts.ts";
-import { actionTold, ordersTold, problemsTold, stateWord, told, toldFirst } from "./events.ts";
+import {
+  actionEvents,
+  ordersTold as commandEvents,
+  toldFirst as eventsFirst,
+  jobEvent,
+  problemsTold as problemEvents,
+  stateWord,
+} from "./events.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished } from "./machine.ts";
 import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
@@ -96,7 +103,7 @@ export const payingPlan = (
 ): Plan<Memory> => {
   const { pollMs: _, ...wait } = waitOf({ next: waitsOf(scene, asked, false) });
   return {
-    ...toldFirst(scene, debt),
+    ...eventsFirst(scene, debt),
     next: { do: "continue", ...wait },
     ...(isSwift(scene, asked, []) ? { safety: { staleSafe: true } } : {}),
   };
@@ -138,11 +145,12 @@ export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
   const word = wordOf(scene, kept.lacks);
   const { ends, creates, more } = podEffects(next, word === undefined);
   const group = groupEffects(next);
-  const warned = word === undefined ? problemsTold(next) : [told(scene.object, `${word.reason} ${word.message}`, word)];
+  const warned =
+    word === undefined ? problemEvents(next) : [jobEvent(scene.object, `${word.reason} ${word.message}`, word)];
   const all = [
     ...inOrder(next, { ends, kept: kept.effects, group }),
     creates,
-    [...ordersTold(next), ...actionTold(next, word !== undefined), ...warned],
+    [...commandEvents(next), ...actionEvents(next, word !== undefined), ...warned],
     cleared(next.orders, memory.commands),
   ];
   const stages = all.filter((stage) => stage.length > 0);
@@ -162,22 +170,24 @@ export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
   return isShown(next, plan) ? { ...plan, safety: { ...plan.safety, statusIsRecord: true } } : plan;
 }
 
-/** Plans no action; the status and an Event give the reason. `first`: effects that may remove it. */
-export const held = (scene: JobContext, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
+/** Effects that may remove what holds a job up, and the time until the next step, ms. */
+type Remedy = { readonly first?: readonly Effect[]; readonly retryMs?: number };
+
+/** Plans no action; the status and an Event give the reason. */
+export const held = (
+  scene: JobContext,
+  word: Word,
+  { first = [], retryMs = first.length > 0 ? 1_000 : pollMs }: Remedy = {},
+): Plan<Memory> => ({
   memory: scene.memory,
-  stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
+  stages: [[...first], [jobEvent(scene.object, `${word.reason} ${word.message}`, word)]],
   status: projected(scene, word),
-  next: { do: "wait", pollMs: first.length > 0 ? 1_000 : pollMs, waitsFor: { on: "trouble", message: word.message } },
+  next: { do: "wait", pollMs: retryMs, waitsFor: { on: "trouble", message: word.message } },
 });
 
 /** Retries a refused write later and slowly: the cause may be repaired in the cluster. */
-export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> => {
-  const word = refusalWord(refused);
-  return {
-    ...held(scene, word),
-    next: { do: "wait", pollMs: slowPollMs, waitsFor: { on: "trouble", message: word.message } },
-  };
-};
+export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> =>
+  held(scene, refusalWord(refused), { retryMs: slowPollMs });
 
 /** Leaves everything as it is when the spec is invalid; the status says what to correct. */
 export const invalid = (about: {
@@ -188,13 +198,12 @@ export const invalid = (about: {
 }): Plan<Memory> => {
   const { object, memory } = about;
   const message = about.message.slice(0, 1_000);
-  const status = Object(object["status"]);
   const word: Word = { reason: "InvalidSpec", message };
   return {
     memory,
-    stages: [[told(object, `InvalidSpec ${object.metadata.generation ?? 0}`, word)]],
+    stages: [[jobEvent(object, `InvalidSpec ${object.metadata.generation ?? 0}`, word)]],
     status: {
-      ...status,
+      ...fieldsOf(object["status"]),
       state: { phase: memory.phase, lastTransitionTime: timeText(memory.since), ...word },
     },
     next: { do: "rest", waitsFor: until("its spec", "corrected", message) },

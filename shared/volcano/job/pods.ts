@@ -1,7 +1,8 @@
 /** The pods of a job: task, ordinal, version and phase of each, and whether a pod is to be ended. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { deletionAskedAt, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
+import { endedFirst, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { podName } from "../pods/names.ts";
 import { keys } from "../resource.ts";
@@ -69,7 +70,7 @@ export const isOver = (member: Member, memory: Memory): boolean => {
 };
 
 const statusesIn = (pod: Stored, list: string): readonly Json[] => {
-  const status = isRecord(pod["status"]) ? pod["status"] : {};
+  const status = fieldsOf(pod["status"]);
   const statuses = status[list];
   return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
 };
@@ -89,7 +90,7 @@ export const isReady = ({ pod, phase }: Member): boolean =>
 type Ended = { readonly code: number; readonly finishedAt: string };
 
 const endedIn = (status: Json): readonly Ended[] => {
-  const state = isRecord(status["state"]) ? status["state"] : {};
+  const state = fieldsOf(status["state"]);
   const { terminated } = state;
   if (!isRecord(terminated)) return [];
   const { finishedAt } = terminated;
@@ -112,21 +113,6 @@ export const finishedAtOf = (member: Member): string =>
     .sort()
     .at(-1) ?? "";
 
-/** A kubelet removes a pod under deletion within this time of the end of its containers, ms; usually within seconds. */
-const removalMs = 60_000;
-
-/**
- * True if the pod succeeded before its deletion was requested. A grace period above 0 says that the deletion came
- * first: the API server gives a pod in a terminal phase none. With a grace period of 0 the times decide. They are those
- * of the last deletion, which may be the kubelet's own after the containers ended. A pod that ended shortly before it
- * counts as deleted first, because work done twice is better than work never done.
- */
-const endedFirst = (member: Member): boolean => {
-  const { deletionGracePeriodSeconds: grace = 0 } = member.pod.metadata;
-  const [finished, asked] = [instantOf(finishedAtOf(member)), deletionAskedAt(member.pod)];
-  return grace === 0 && finished !== undefined && asked !== undefined && finished + removalMs < asked;
-};
-
 /**
  * True if the pod completed its work. A kubelet writes a terminal phase also for a pod under deletion: a server that
  * ends with 0 on SIGTERM is `Succeeded`, but it was evicted and is not done.
@@ -134,7 +120,7 @@ const endedFirst = (member: Member): boolean => {
 export const hasSucceeded = (member: Member, { done, leaving }: Pick<Memory, "done" | "leaving">): boolean => {
   if (member.phase !== "Succeeded") return false;
   if (!member.ending || ofTask(done, member.task).has(member.index)) return true;
-  return !ofTask(leaving, member.task).has(member.index) && endedFirst(member);
+  return !ofTask(leaving, member.task).has(member.index) && endedFirst(member.pod, instantOf(finishedAtOf(member)));
 };
 
 /** True if the pod succeeded and is not to be ended. */

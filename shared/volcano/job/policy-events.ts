@@ -2,6 +2,7 @@
  * The policy events of a job since its last step, derived from objects: upstream's events as levels. The memory marks
  * each event that was handled, so each is an event once.
  */
+import { fieldsOf } from "../../core/json.ts";
 import { instantOf } from "../../core/time.ts";
 import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
 import { leavingAt } from "../../kube/node-notice.ts";
@@ -146,7 +147,7 @@ const exhaustions = (scene: JobContext, task: Task, members: readonly Member[]):
 
 /** Returns the phase of the job's group; "" if there is none. */
 export const groupPhase = ({ group }: Pick<JobContext, "group">): string => {
-  const { phase } = Object(group?.["status"]);
+  const { phase } = fieldsOf(group?.["status"]);
   return typeof phase === "string" ? phase : "";
 };
 

@@ -21,7 +21,7 @@ const ownedObjects = (key: Key, uid: string): OwnedObjects => ({
 /** True for an unfinished pod. A finished one stays, as in a terminated job. */
 const isLive = (object: Stored): boolean => !["Succeeded", "Failed"].includes(podStatus(object).phase ?? "");
 
-const crewIn = ({ key, object, found: [pods = []] }: Remains): readonly Member[] =>
+const membersIn = ({ key, object, found: [pods = []] }: Remains): readonly Member[] =>
   membersOf({ name: key.name, uid: object.metadata.uid }, pods);
 
 /** Takes unreadable fields from the status and the pods. If `seen` is unreadable, no missing pod is waited for. */
@@ -29,8 +29,8 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const { object, now, stored } = remains;
   const { kept, problems } = salvageMemory(stored);
   const base = seeded(object, now);
-  const crew = crewIn(remains);
-  const version = Math.max(kept.version ?? 0, base.version, ...crew.map((member) => member.version));
+  const members = membersIn(remains);
+  const version = Math.max(kept.version ?? 0, base.version, ...members.map((member) => member.version));
   const memory: Memory = {
     ...base,
     ...kept,
@@ -61,8 +61,8 @@ const atWork: ReadonlySet<Memory["phase"]> = new Set(["Pending", "Running"]);
  * at work becomes the next version and spends no retry; its active time begins anew when it runs.
  */
 const voided = (memory: Memory): Memory => {
-  const { retired: _, unknown: __, kept: ___, commands: ____, dismissed: _____, ...told } = memory;
-  const bare = { ...told, seen: {}, failed: {}, leaving: {}, doomed: [] };
+  const { retired: _, unknown: __, kept: ___, commands: ____, dismissed: _____, ...remembered } = memory;
+  const bare = { ...remembered, seen: {}, failed: {}, leaving: {}, doomed: [] };
   if (isFinished(memory.phase)) return bare;
   const { activeSince: ______, hindered: _______, ...rest } = bare;
   const anew = { ...rest, done: {}, completed: [], exhausted: [], delays: [] };

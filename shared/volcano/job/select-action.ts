@@ -155,7 +155,7 @@ const isFresh = ({ view }: JobContext, { task, index = -1 }: PolicyEvent): boole
   !ofTask(view.memory?.seen ?? {}, task).has(index);
 
 /** Handles events until one leads to an action; `told`: the status shows the phase, so an action may be taken. */
-const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedAction => {
+const heardOf = (scene: JobContext, memory: Memory, isShown: boolean): SelectedAction => {
   const happenings: PolicyEvent[] = [];
   const arms: Arm[] = [];
   const waiting: Waiting[] = [];
@@ -163,7 +163,7 @@ const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedActi
   for (const happening of policyEventsOf(scene)) {
     const verdict = verdictOf(scene, happening);
     if (verdict.does === "stays") continue;
-    if (verdict.does === "acts" && !told) break;
+    if (verdict.does === "acts" && !isShown) break;
     happenings.push(happening);
     if (verdict.does === "acts")
       return {
@@ -184,11 +184,11 @@ const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedActi
 };
 
 /** Selects the action of a step; `told`: the status shows the job's current phase, so the job may leave it. */
-export const selectAction = (scene: JobContext, told: boolean): SelectedAction => {
+export const selectAction = (scene: JobContext, isShown: boolean): SelectedAction => {
   const staying = scene.members.filter((member) => !isLeaving(scene, member));
   const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, staying) };
-  const ordered = told ? (orderedOf(scene, memory) ?? annotationActionOf(scene, memory)) : undefined;
+  const ordered = isShown ? (orderedOf(scene, memory) ?? annotationActionOf(scene, memory)) : undefined;
   if (ordered !== undefined) return ordered;
   if (!listens(scene)) return { memory, action: "SyncJob", target: job };
-  return (told ? overdueOf(scene, memory) : undefined) ?? heardOf(scene, memory, told);
+  return (isShown ? overdueOf(scene, memory) : undefined) ?? heardOf(scene, memory, isShown);
 };

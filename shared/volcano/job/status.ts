@@ -3,18 +3,17 @@ import { instantOf, timeText } from "../../core/time.ts";
 import type { Json } from "../../kube/responses.ts";
 import { notesOf } from "../plugins/all.ts";
 import { durationText } from "../schema/duration.ts";
-import type { JobContext, Word } from "./context.ts";
-import { tallied } from "./context.ts";
+import { type JobContext, tallied, type Word } from "./context.ts";
 import { isFinished } from "./machine.ts";
 import { claimNotes } from "./owned-objects.ts";
 
 const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
 
-const stateOf = ({ memory }: JobContext, told: Word | undefined): Json => {
+const stateOf = ({ memory }: JobContext, reason: Word | undefined): Json => {
   return {
     phase: memory.phase,
     lastTransitionTime: timeText(memory.since),
-    ...(told === undefined ? {} : { reason: told.reason, message: told.message }),
+    ...(reason === undefined ? {} : { reason: reason.reason, message: reason.message }),
   };
 };
 

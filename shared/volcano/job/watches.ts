@@ -1,5 +1,5 @@
 /** The watches of a Job: the changes that send its key, and the fields that are kept. It imports no decisions. */
-import { same } from "../../core/json.ts";
+import { fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { leavingAt } from "../../kube/node-notice.ts";
@@ -12,7 +12,7 @@ import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { jobs, keys, podGroups } from "../resource.ts";
 
-const statusOf = (object: Obj): Json => (isRecord(object["status"]) ? object["status"] : {});
+const statusOf = (object: Obj): Json => fieldsOf(object["status"]);
 
 const statusesIn = (pod: Obj, list: string): readonly Json[] => {
   const statuses = statusOf(pod)[list];
@@ -44,7 +44,7 @@ const trimPod = (pod: Stored): Stored => {
   const telling = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isTelling) : [];
   return {
     ...trim(pod),
-    spec: only(isRecord(pod["spec"]) ? pod["spec"] : {}, ["nodeName"]),
+    spec: only(fieldsOf(pod["spec"]), ["nodeName"]),
     status: {
       ...only(statusOf(pod), ["phase", "reason", "containerStatuses", "initContainerStatuses"]),
       ...(telling.length === 0 ? {} : { conditions: telling }),

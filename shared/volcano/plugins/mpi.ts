@@ -14,7 +14,8 @@ export const mpi: Plugin = {
   noted: true,
   onPod: (draft, scope, args) => {
     const { master, worker, port } = flagsOf(args, flags);
-    const opened = (told: Draft): Draft => inContainers(told, (container) => withPort(container, "mpijob-port", port));
+    const opened = (inner: Draft): Draft =>
+      inContainers(inner, (container) => withPort(container, "mpijob-port", port));
     if (taskOf(draft) !== master) return opened(draft);
     const workers = taskNamed(scope, worker);
     // As upstream's plugin: a master without a task of workers is left as it is, its port included.

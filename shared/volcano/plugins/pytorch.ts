@@ -56,10 +56,10 @@ export const pytorch: Plugin = {
       { name: "WORLD_SIZE", value: `${size}` },
       ...rankOf(draft, read),
     ];
-    const told = inContainers(withEnv(draft, variables), (one) => withPort(one, "pytorchjob-port", port));
-    if (!read["wait-master-enabled"] || taskOf(draft) !== read.worker || waits(draft)) return told;
+    const configured = inContainers(withEnv(draft, variables), (one) => withPort(one, "pytorchjob-port", port));
+    if (!read["wait-master-enabled"] || taskOf(draft) !== read.worker || waits(draft)) return configured;
     const command = ["sh", "-c", waiting(host, port, read["wait-master-timeout"])];
     const init = { name: waiter, image: read["wait-master-image"], command };
-    return { ...told, spec: appended(told.spec, "initContainers", [init]) };
+    return { ...configured, spec: appended(configured.spec, "initContainers", [init]) };
   },
 };

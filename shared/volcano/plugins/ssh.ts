@@ -29,8 +29,8 @@ const base64 = (text: string): string => {
 /** Returns an ssh configuration with every pod of the job by its short name. */
 export const sshConfig = ({ owner, tasks }: Scope, port: number): string => {
   const hosts = tasks.flatMap((task) => hostsOf(owner.name, task));
-  const told = hosts.map(({ host, domain }) => `Host ${host}\n  HostName ${domain}\n  Port ${port}\n`);
-  return `StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n${told.join("")}`;
+  const blocks = hosts.map(({ host, domain }) => `Host ${host}\n  HostName ${domain}\n  Port ${port}\n`);
+  return `StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n${blocks.join("")}`;
 };
 
 /** Returns the keys that the job brings along; undefined if they are to be generated. */

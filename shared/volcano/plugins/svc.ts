@@ -103,8 +103,8 @@ export const svc: Plugin = {
   noted: true,
   onPod: (draft, scope, args) => {
     const name = mapName(scope.owner);
-    const told = flagsOf(args, flags)["inject-hosts-env"];
-    const spoken = told ? withEnv(named(draft, scope), hostVariables(scope), everywhere) : named(draft, scope);
+    const inEnvironment = flagsOf(args, flags)["inject-hosts-env"];
+    const spoken = inEnvironment ? withEnv(named(draft, scope), hostVariables(scope), everywhere) : named(draft, scope);
     return withVolume(spoken, { name, configMap: { name } }, { name, mountPath: "/etc/volcano" });
   },
   objects: (scope, args) => {

@@ -1,10 +1,11 @@
 /**
  * The group of pods without a job: bare pods, and those of ReplicaSets and others. As upstream's podgroup controller.
  */
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { quantityText } from "../../kube/quantity.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { podGroups } from "../resource.ts";
 import { multiplied, usageOf } from "./usage.ts";
 
@@ -53,7 +54,7 @@ const resourcesOf = (spec: Json, count: number): Texts =>
 /** `upper`: annotations of the controller. */
 export const bareGroup = (pod: Stored, upper: Texts = {}): Obj => {
   const { annotations = {}, labels, namespace = "" } = pod.metadata;
-  const spec = isRecord(pod["spec"]) ? pod["spec"] : {};
+  const spec = fieldsOf(pod["spec"]);
   const minMember = minMemberOf(upper);
   const { [queueKey]: queue } = annotations;
   const { priorityClassName } = spec;

@@ -1,5 +1,5 @@
 /** The PodGroup of a job: the pods that the scheduler must place together, and where. */
-import { mergePatch } from "../../core/json.ts";
+import { fieldsOf, mergePatch } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
@@ -84,8 +84,8 @@ export const podGroup = (making: Making, priorities: Priorities): Obj => {
 /** Trims a watched group. A group is small, and decisions read nearly all of it. */
 export const trimGroup = (group: Stored): Stored => ({
   ...trim(group),
-  spec: isRecord(group["spec"]) ? group["spec"] : {},
-  status: isRecord(group["status"]) ? group["status"] : {},
+  spec: fieldsOf(group["spec"]),
+  status: fieldsOf(group["status"]),
 });
 
 /** Fields that follow the job, as upstream updates them; queue and topology stay as they were. */

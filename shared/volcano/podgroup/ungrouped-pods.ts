@@ -1,5 +1,7 @@
 /** Pods of Volcano's scheduler without a group: a step creates the group and writes its name into the pod. Pure. */
+
 import { type Decision, getIfAllowed } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
@@ -39,9 +41,9 @@ const aboveOf = (pod: Stored, { namespace }: Key): Ref | undefined => {
 };
 
 const textsIn = (value: unknown): Readonly<Record<string, string>> => {
-  const metadata = isRecord(value) && isRecord(value["metadata"]) ? value["metadata"] : {};
+  const metadata = fieldsOf(fieldsOf(value)["metadata"]);
   const { annotations } = metadata;
-  const entries = Object.entries(isRecord(annotations) ? annotations : {});
+  const entries = Object.entries(fieldsOf(annotations));
   return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])));
 };
 

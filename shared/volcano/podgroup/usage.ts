@@ -1,5 +1,6 @@
 /** The usage of a pod as a quota counts it in Kubernetes, with extended resources also under their own names. */
 
+import { fieldsOf } from "../../core/json.ts";
 import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { containersIn } from "../schema/template.ts";
@@ -16,7 +17,7 @@ export const merged = (a: Amounts, b: Amounts, join: (x: Quantity, y: Quantity) 
   );
 
 const listOf = (value: unknown): Amounts => {
-  const entries = Object.entries(isRecord(value) ? value : {});
+  const entries = Object.entries(fieldsOf(value));
   return new Map(
     entries.flatMap(([name, amount]): readonly [string, Quantity][] => {
       const quantity = quantityOf(amount);

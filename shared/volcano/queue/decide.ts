@@ -1,10 +1,11 @@
 /** The decision of one step of a queue: its state, its place in the tree, and for root an admission round. Pure. */
 
 import { all, type Decision, list } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Next, Plan, View } from "../../core/plan.ts";
-import { untold } from "../../core/plan.ts";
+import { notYetRecorded } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
@@ -83,7 +84,7 @@ type Patch = Readonly<Record<string, unknown>>;
 
 /** Merges patches of different fields into one. */
 const mergePatches = (patches: readonly Patch[]): Patch =>
-  patches.reduce<Patch>((whole, patch) => Object(withPatch(whole, patch)), {});
+  patches.reduce<Patch>((whole, patch) => fieldsOf(withPatch(whole, patch)), {});
 
 const withPatch = (one: unknown, other: unknown): unknown =>
   isRecord(one) && isRecord(other)
@@ -102,7 +103,7 @@ const own = ({ object }: QueueContext, { unmarks, adopts }: Act): readonly Effec
   return Object.keys(patch).length === 0 ? [] : [patchOf(object, patch)];
 };
 
-const told = ({ object }: QueueContext, sayings: Act["events"]): readonly Effect[] =>
+const queueEvents = ({ object }: QueueContext, sayings: Act["events"]): readonly Effect[] =>
   sayings.map(({ occasion, type, reason, message }) => ({
     do: "record",
     ...{ about: object, resource: queues, occasion, type, reason, message },
@@ -158,7 +159,7 @@ const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined)
   const stages = [
     [...cleared(scene.orders, memory.commands), ...founding(scene), ...own(scene, act), ...telling(scene, act)],
     [...(turn?.effects ?? [])],
-    told(scene, act.events),
+    queueEvents(scene, act.events),
   ];
   const status = { ...statusOf(scene.object), state: act.state };
   return { memory, stages: stages.filter((stage) => stage.length > 0), status, next: nextOf(scene, act, turn) };
@@ -194,7 +195,7 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
     const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
     const act = actOf(scene, orderIn(scene));
-    const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
+    const news = notYetRecorded(view, [...finding(scene, turn), ...queueEvents(scene, act.objections)]);
     // Events are recorded before the memory notes them; after a death in between, the next step records the same ones.
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
     return planOf(scene, act, turn);

@@ -1,6 +1,7 @@
 /** The defaults of a queue's fields, the same in admission and in reconcile. As volcano's webhook. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { hierarchyKey, weightsKey } from "../admission/hierarchy.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ export const specGaps = ({ weight, reclaimable }: Json): Json => ({
 
 /** Returns the missing defaults of a queue that was stored without admission; undefined if none is missing. */
 export const queueGaps = ({ metadata: { annotations = {} }, spec }: Stored): Json | undefined => {
-  const open = specGaps(isRecord(spec) ? spec : {});
+  const open = specGaps(fieldsOf(spec));
   const path = rooted(annotations);
   const patch = {
     ...(Object.keys(open).length === 0 ? {} : { spec: open }),

@@ -1,6 +1,7 @@
 /** The tree of queues: the fields of a queue, its parent, its children, and its ancestors up to the root. */
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { type State, stateOf } from "./machine.ts";
 
 export const rootName = "root";
@@ -9,14 +10,9 @@ export const defaultName = "default";
 /** Upstream's annotation of a queue that was closed with its parent; the queue opens with the parent again. */
 export const closedByParent = "volcano.sh/closed-by-parent";
 
-const recordAt = (object: Obj, field: string): Json => {
-  const { [field]: value } = object;
-  return isRecord(value) ? value : {};
-};
+export const specOf = (queue: Stored): Json => fieldsOf(queue["spec"]);
 
-export const specOf = (queue: Stored): Json => recordAt(queue, "spec");
-
-export const statusOf = (queue: Obj): Json => recordAt(queue, "status");
+export const statusOf = (queue: Obj): Json => fieldsOf(queue["status"]);
 
 /** Returns the state in the queue's status. */
 export const shownState = (queue: Obj): State => stateOf(statusOf(queue)["state"]);

@@ -1,9 +1,8 @@
 /** The watches of a queue, and of the root queue, under whose key groups of pods are admitted. */
-import { same } from "../../core/json.ts";
+import { fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { changed } from "../../kube/relevant-change.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
@@ -12,18 +11,13 @@ import { inherited } from "./action.ts";
 import { foundedNames } from "./default-queues.ts";
 import { defaultName, rootName, shownState } from "./tree.ts";
 
-const fieldsOf = (object: Obj, field: string): Json => {
-  const { [field]: value } = object;
-  return isRecord(value) ? value : {};
-};
-
 const trimQueue = (queue: Stored): Stored => ({
   ...trim(queue),
-  spec: fieldsOf(queue, "spec"),
-  status: { state: fieldsOf(queue, "status")["state"] },
+  spec: fieldsOf(queue["spec"]),
+  status: { state: fieldsOf(queue["status"])["state"] },
 });
 
-const phaseOf = (group: Obj): unknown => fieldsOf(group, "status")["phase"];
+const phaseOf = (group: Obj): unknown => fieldsOf(group["status"])["phase"];
 
 /** True if a group may need an admission round: one that was admitted and goes on does not. */
 const asks = (group: Obj): boolean => !["Inqueue", "Running", "Unknown"].includes(String(phaseOf(group)));
@@ -38,7 +32,7 @@ const watches: readonly Watch[] = [
     ownerName: (queue) => queue.metadata.name,
     matters: (before, after) =>
       changed(before, after) ||
-      !same(before === undefined ? {} : fieldsOf(before, "status")["state"], fieldsOf(after, "status")["state"]),
+      !same(before === undefined ? {} : fieldsOf(before["status"])["state"], fieldsOf(after["status"])["state"]),
   },
   // A queue's spec and state decide about admission, so a change of either sends the root's key.
   {
@@ -53,7 +47,7 @@ const watches: readonly Watch[] = [
     resource: podGroups,
     optional: true,
     trim: trimGroup,
-    ownerName: (group) => String(fieldsOf(group, "spec")["queue"] ?? defaultName),
+    ownerName: (group) => String(fieldsOf(group["spec"])["queue"] ?? defaultName),
     matters: () => false,
   },
   {

@@ -1,5 +1,6 @@
 /** A task that asks for NUMA placement must be guaranteed whole CPUs. */
 
+import { fieldsOf } from "../../core/json.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import type { Task } from "./spec.ts";
@@ -8,7 +9,7 @@ import { containersIn } from "./template.ts";
 const listIn = (container: Json, what: "requests" | "limits"): Json => {
   const resources = container["resources"];
   const list = isRecord(resources) ? resources[what] : undefined;
-  return isRecord(list) ? list : {};
+  return fieldsOf(list);
 };
 
 /** Returns the requests of a container; without any, its limits count as requests. */

@@ -11,8 +11,8 @@ export const jobQueueSaying = (name: string, queue: QueueView | undefined): stri
   if (name === usual && (queue === undefined || queue.state === "")) return "";
   if (queue === undefined) return ` unable to find job queue: queue.scheduling.volcano.sh "${name}" not found;`;
   const closed = ` can only submit job to queue with state \`Open\`, queue \`${name}\` status is \`${queue.state}\`;`;
-  const told = queue.state === "Open" ? "" : closed;
-  if (name === "root") return `${told} can not submit job to root queue;`;
-  if (queue.children === 0) return told;
-  return `${told} can only submit job to leaf queue, queue \`${name}\` has ${queue.children} child queues;`;
+  const problem = queue.state === "Open" ? "" : closed;
+  if (name === "root") return `${problem} can not submit job to root queue;`;
+  if (queue.children === 0) return problem;
+  return `${problem} can only submit job to leaf queue, queue \`${name}\` has ${queue.children} child queues;`;
 };

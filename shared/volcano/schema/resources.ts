@@ -1,5 +1,6 @@
 /** Checks amounts in a job: of its pods' containers, their overhead, and the claims that are created for it. */
 
+import { fieldsOf } from "../../core/json.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { type JobSpec, type Task, tasksOf } from "./spec.ts";
@@ -19,7 +20,7 @@ export const amountSaying = (path: string, value: unknown): string | undefined =
 
 const within = (value: unknown, field: string): Json => {
   const inner = isRecord(value) ? value[field] : undefined;
-  return isRecord(inner) ? inner : {};
+  return fieldsOf(inner);
 };
 
 const amountsSaying = (path: string, amounts: Json): readonly string[] =>

@@ -63,15 +63,15 @@ const taskSaying = (job: string, task: Task, index: number): string =>
 /** Checks the tasks in order, up to the first name that occurs twice. */
 const tasksSaying = (job: string, tasks: readonly Task[]): string => {
   const names = new Set<string>();
-  let told = "";
+  let problems = "";
   for (const [index, task] of tasks.entries()) {
-    told += leastSaying(task, job);
+    problems += leastSaying(task, job);
     const name = nameOf(task);
-    if (names.has(name)) return `${told} duplicated task name ${name};`;
+    if (names.has(name)) return `${problems} duplicated task name ${name};`;
     names.add(name);
-    told += taskSaying(job, task, index);
+    problems += taskSaying(job, task, index);
   }
-  return told;
+  return problems;
 };
 
 const jobNameSaying = (job: string): string => {

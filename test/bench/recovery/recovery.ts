@@ -66,23 +66,23 @@ const created = async ({ cluster }: Bench, name: string, instances: number): Pro
   if (status !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
 };
 
-type Crew = { readonly app: string; readonly each: number };
+type ExecutorGroup = { readonly app: string; readonly each: number };
 
-const losers = (count: number): readonly Crew[] =>
+const losers = (count: number): readonly ExecutorGroup[] =>
   Array.from({ length: count }, (_, index) => ({ app: `loses-${index + 1}`, each: many.each }));
 
-const crewsOf = (wants: (part: string) => boolean): readonly Crew[] => [
+const groupsOf = (wants: (part: string) => boolean): readonly ExecutorGroup[] => [
   ...(wants("single") || wants("missed") ? losers(many.apps) : []),
   ...(wants("mass") ? [{ app: mass.app, each: mass.count }] : []),
 ];
 
 /** Resolves when all applications have all their executors, and those are old enough to be lost. */
-const atWork = async (bench: Bench, crews: readonly Crew[]): Promise<void> => {
-  for (const { app, each } of crews) await created(bench, app, each);
+const atWork = async (bench: Bench, groups: readonly ExecutorGroup[]): Promise<void> => {
+  for (const { app, each } of groups) await created(bench, app, each);
   const until = performance.now() + 240_000;
-  const short = ({ app, each }: Crew): boolean => bench.standIns.running(app).length < each;
-  while (crews.some(short)) {
-    const all = crews.map(({ app }) => `${app} ${bench.standIns.running(app).length}`).join(", ");
+  const short = ({ app, each }: ExecutorGroup): boolean => bench.standIns.running(app).length < each;
+  while (groups.some(short)) {
+    const all = groups.map(({ app }) => `${app} ${bench.standIns.running(app).length}`).join(", ");
     if (performance.now() > until) throw new Error(`not all executors in four minutes: ${all}`);
     await sleep(200);
   }
@@ -249,7 +249,7 @@ const seeing = async (bench: Bench, wants: (part: string) => boolean): Promise<r
   const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"], flags);
   try {
-    await atWork(bench, crewsOf(wants));
+    await atWork(bench, groupsOf(wants));
     const single = wants("single") ? shown(await singles(bench, host)) : [];
     const all = wants("mass") ? shown(await massLoss(bench, host)) : [];
     const { peak } = await account(host);

@@ -42,10 +42,6 @@ export type Attack = {
 export const longestSilenceMs = 1_000;
 /** Largest resident size of the host, MiB. */
 export const mostResident = 450;
-/** The heap bound of the host under attack, MiB, enforced by V8. */
-export const heapFlag = "--max-old-space-size=450";
-/** The delay that a busy machine adds to a neighbour's time, ms: a smaller delay does not count as slow. */
-export const noiseMs = 3_000;
 
 /** Throws the message unless `holds` is true. */
 export const must = (holds: boolean, message: string): void => {

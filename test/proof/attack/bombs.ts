@@ -199,7 +199,12 @@ const jobs: readonly Row[] = [
   { name: "maxRetry: 2147483647", object: (at) => job(at, { maxRetry: 2_147_483_647 }) },
   {
     name: "a CronJob whose job has 2,147,483,647 replicas",
-    object: (at) => cron(at, { jobTemplate: { spec: jobSpec({ tasks: [task("w", 2_147_483_647)] }) } }),
+    object: (at) =>
+      cron(at, {
+        schedule: "@every 2s",
+        concurrencyPolicy: "Forbid",
+        jobTemplate: { spec: jobSpec({ tasks: [task("w", 2_147_483_647)] }) },
+      }),
   },
   {
     name: "a flow of 2,000 jobs in a chain",

@@ -109,6 +109,7 @@ const rows: Readonly<Record<string, Call | string>> = {
     read("GET /", { status: 500, headers: {}, body: JSON.stringify({ message: text, reason: text }) }),
   storedOf: "takes an answer of the API server, as bodyOf does",
   bodyOf: (read, text) => read("GET /", { status: 200, headers: {}, body: JSON.stringify({ a: text }) }),
+  opensMoreThan: (read, text) => read(text, Number.POSITIVE_INFINITY),
   standIn: (read, text) => read(text),
 };
 

@@ -2,8 +2,10 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HostProcess, startHost } from "../../real/e2e/installed.ts";
-import { heapFlag } from "./attack.ts";
 import { type Probe, startProbe } from "./probe.ts";
+
+/** The heap bound of the host under attack, MiB, enforced by V8. */
+const heapFlag = "--max-old-space-size=450";
 
 export type HostUnderAttack = HostProcess & {
   /** Address of its HTTP endpoint. */

@@ -134,7 +134,7 @@ const main = async (): Promise<void> => {
   const attacks = all.filter((one) => isChosen(one, values.only, values.short));
   if (values.list) return console.log(attacks.map(({ class: of, name }) => `${of}: ${name}`).join("\n"));
   if (!isInside()) {
-    await ensure(["system", "go"]);
+    await ensure(attacks.some(({ stage }) => stage !== "simulated") ? ["system", "go"] : ["system"]);
     await build();
   }
   await enterNamespace();

@@ -184,6 +184,9 @@ const megabytes = JSON.stringify(
 
 const talking: readonly Attack[] = [
   drivers("16 MiB of JSON", text(200, megabytes), true),
+  drivers("a million empty lists", text(200, `[${"[],".repeat(1_000_000)}[]]`)),
+  drivers("300,000 empty lists", text(200, `[${"[],".repeat(300_000)}[]]`)),
+  drivers("lists in lists, 500,000 deep", text(200, "[".repeat(500_000))),
   drivers("nonsense", text(200, "}{".repeat(10_000))),
   drivers("without end", endless("[", '{"id":"1"},')),
   drivers("never", () => {}),

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply } from "../../real/cluster/api.ts";
 import { sparkPi } from "../../support/pi.ts";
-import { noiseMs } from "./attack.ts";
 import type { HostUnderAttack } from "./host.ts";
 
 export type Hands = {
@@ -103,6 +102,9 @@ export const timed = async ({ call }: Hands): Promise<number> => {
     await call("DELETE", `${pathOf("Pod", "default")}/${name}-driver`, { gracePeriodSeconds: 0 });
   }
 };
+
+/** The delay that a busy machine adds to a neighbour's time, ms: a smaller delay does not count as slow. */
+const noiseMs = 3_000;
 
 /** The longest time of a neighbour's application beside an attack, ms, by its times without one. */
 export const allowedMs = (alone: readonly number[]): number => {

@@ -7,7 +7,7 @@ import { serveSimulator } from "../../../shared/simulator/serve.ts";
 import { controlPlaneFiles } from "../../real/setup/go.ts";
 import { compare, type Verdict } from "./compare.ts";
 import { type Line, normal } from "./scenario.ts";
-import { openStage } from "./stage.ts";
+import { openServer } from "./server.ts";
 
 type Command = {
   readonly args: string;
@@ -137,7 +137,7 @@ const told = async (kubectl: string, kubeconfig: string, ns: string): Promise<re
 export const kubectlBoth = async (kubeconfig: string): Promise<readonly Verdict[]> => {
   const { kubectl } = await controlPlaneFiles();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-kubectl-"));
-  const served = await serveSimulator(openStage());
+  const served = await serveSimulator(openServer());
   try {
     const own = join(dir, "kubeconfig");
     await writeFile(own, served.kubeconfig);

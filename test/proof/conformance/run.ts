@@ -11,14 +11,14 @@ import { kubectlBoth } from "./kubectl.ts";
 import { linesOf, readRecord, writeRecord } from "./record.ts";
 import { type Api, type Line, type Scenario, transcript } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
-import { openStage, plugins } from "./stage.ts";
+import { openServer, plugins } from "./server.ts";
 import { type Watched, watchBoth } from "./watching.ts";
 
 const fewest = 150;
 const share = 0.98;
 
 /** Factor of the waiting time for the real server's caches (rights, webhooks, quotas) when a scenario runs again. */
-const patience = 4;
+const slowerTimes = 4;
 
 const usage = `npm run conformance [-- [--kubeconfig FILE] [--only WORD] [--record] [--json FILE]]
 
@@ -74,7 +74,7 @@ type Round = {
 
 /** Runs one scenario on both servers, in a namespace of its own. */
 const playOne = async (real: Api, scenario: Scenario, ns: string, recorded: readonly Line[]): Promise<Round> => {
-  const ours = await transcript(simulatorApi(openStage()), scenario, ns);
+  const ours = await transcript(simulatorApi(openServer()), scenario, ns);
   const theirs = await transcript(real, scenario, ns);
   await real.call("DELETE", `/api/v1/namespaces/${ns}`);
   const verdicts = compare(scenario.name, ours, theirs);
@@ -90,7 +90,7 @@ const even = ({ verdicts, changed }: Round): boolean => changed.length === 0 && 
 
 const play = async (kubeconfig: string, hooks: Hooks): Promise<Played> => {
   const real = clusterApi(kubeconfig, hooks);
-  const patient = clusterApi(kubeconfig, hooks, patience);
+  const patient = clusterApi(kubeconfig, hooks, slowerTimes);
   const run = Date.now().toString(36);
   const record = readRecord();
   const answers: (Line & { readonly scenario: string })[] = [];
@@ -103,7 +103,7 @@ const play = async (kubeconfig: string, hooks: Hooks): Promise<Played> => {
     let round = await playOne(real, scenario, `b-${run}-${i}`, recorded);
     if (!even(round)) {
       for (const text of textsOf(round)) console.log(text);
-      console.log(`${name}: once more, giving the real server's caches ${patience} times the time`);
+      console.log(`${name}: once more, giving the real server's caches ${slowerTimes} times the time`);
       round = await playOne(patient, scenario, `b-${run}-${i}-again`, recorded);
     }
     answers.push(...round.theirs.map((line) => ({ scenario: name, ...line })));

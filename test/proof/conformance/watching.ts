@@ -1,14 +1,14 @@
 /** Tests the forwarder's guarantees on the simulator and on the real API server. */
 import { clusterFromRecord, findCluster } from "../../../shared/adapters/kubernetes/kubeconfig.ts";
 import { type Guarantees, tryGuarantees } from "../../unit/forward/guarantees.ts";
-import { openStage } from "./stage.ts";
+import { openServer } from "./server.ts";
 
 export type Watched = Guarantees & { readonly server: "simulator" | "real"; readonly seed: number };
 
 const seeds = [11, 12, 13] as const;
 
 const onSimulator = async (seed: number): Promise<Watched> => {
-  const { transport, clock } = openStage();
+  const { transport, clock } = openServer();
   const pass = (): void => clock.advanceTo(clock.now() + 10);
   return { ...(await tryGuarantees(transport, "default", seed, pass)), server: "simulator", seed };
 };

@@ -24,6 +24,7 @@ const rules: readonly Rule[] = [
     forbidden: /[\w)\]}"]\s+as\s+(?!const\b)[\w({[<"]/,
   },
   { name: "no any", folders: ["shared", "functions", "infra"], forbidden: /[:<,|&]\s*any\b(?!\s*:)/ },
+  { name: "no any by Object(…): fieldsOf", folders: ["shared", "functions", "infra"], forbidden: /\bObject\(/ },
   {
     name: "the environment is read only at the edges",
     folders: ["shared"],

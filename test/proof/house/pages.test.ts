@@ -48,6 +48,17 @@ describe("pages", () => {
     );
   });
 
+  test("every decision has a number of its own, which its heading repeats", () => {
+    const decisions = pages.filter((page) => page.startsWith("shared/docs/decisions/"));
+    const numbers = decisions.map((page) => Number(/(\d{4})-[^/]+$/.exec(page)?.[1]));
+    assert.ok(numbers.length > 20);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+    );
+    for (const [index, page] of decisions.entries()) assert.ok(read(page).startsWith(`# ${numbers[index]}. `), page);
+  });
+
   test("the README fits on a few screens", () => {
     assert.ok(read("README.md").split("\n").length <= 150);
   });

@@ -16,7 +16,7 @@ export const tracked: readonly string[] = execFileSync("git", ["ls-files", "-co"
 export const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 export const sourcesUnder = (...folders: readonly string[]): readonly string[] =>
-  tracked.filter((path) => path.endsWith(".ts") && folders.some((folder) => path.startsWith(`${folder}/`)));
+  tracked.filter((path) => /\.tsx?$/.test(path) && folders.some((folder) => path.startsWith(`${folder}/`)));
 
 /** Tokens without code (comments, strings, regular expressions), and the text that replaces each. */
 const skipped: readonly { readonly whole: RegExp; readonly becomes: string }[] = [

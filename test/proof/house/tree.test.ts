@@ -46,7 +46,7 @@ describe("tree", () => {
         path
           .split("/")
           .at(-1)
-          ?.replace(/\.test\.ts$|\.ts$/, "") ?? "";
+          ?.replace(/\.test\.ts$|\.tsx?$/, "") ?? "";
       return vague.test(name) || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
     });
     assert.deepEqual(odd, []);
@@ -54,7 +54,10 @@ describe("tree", () => {
 
   test("a file does not repeat its folder", () => {
     const odd = sourcesUnder("shared").filter((path) => {
-      const [name = "", folder = ""] = path.replace(/\.ts$/, "").split("/").reverse();
+      const [name = "", folder = ""] = path
+        .replace(/\.tsx?$/, "")
+        .split("/")
+        .reverse();
       return name === folder || name.startsWith(`${folder}-`);
     });
     assert.deepEqual(odd, []);

@@ -87,7 +87,7 @@ export const mutants: readonly Mutant[] = [
     name: "no-fence",
     promise: "R3: a paused winner starts nothing later than the fence",
     file: apply,
-    find: "effect: Effect): Promise<Done> => {\n  if (hands.clock.monotonic() > hands.until) return late;",
+    find: "effect: Effect): Promise<Done> => {\n  if (context.clock.monotonic() > context.until) return late;",
     replace: "effect: Effect): Promise<Done> => {",
     scenarios: ["suspension", "stranger", "deletion"],
     fault: "pause-.*",

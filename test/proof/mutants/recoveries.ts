@@ -28,8 +28,9 @@ export const recoveryMutants: readonly Mutant[] = [
     name: "job-version-lost",
     promise: "what of a damaged record cannot be read is made anew from status and pods, and no pod is ended for it",
     file: `${job}/recovery.ts`,
-    find: "const version = Math.max(kept.version ?? 0, base.version, ...crew.map((member) => member.version));",
-    replace: "const version = 1 + Math.max(kept.version ?? 0, base.version, ...crew.map((member) => member.version));",
+    find: "const version = Math.max(kept.version ?? 0, base.version, ...members.map((member) => member.version));",
+    replace:
+      "const version = 1 + Math.max(kept.version ?? 0, base.version, ...members.map((member) => member.version));",
     scenarios: ["job-damaged"],
     fault: "crash-.*",
   },

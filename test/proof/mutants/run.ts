@@ -120,7 +120,7 @@ const sweepIn = async (
 type Ran = { readonly failures: readonly { readonly file: string; readonly name: string; readonly message: string }[] };
 
 const testsIn = async (folder: string, tests: readonly string[]): Promise<Seen> => {
-  const { result, said } = await run<Ran>(folder, "test/run.ts", tests);
+  const { result, said } = await run<Ran>(folder, "test/run.ts", ["--first", ...tests]);
   const sights = result?.failures.map(({ file, name, message }) => ({ by: `${file}: ${name}`, what: message }));
   return { said, sights };
 };

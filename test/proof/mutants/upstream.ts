@@ -113,9 +113,9 @@ export const upstreamMutants: readonly Mutant[] = [
     name: "U4-names-drawn",
     promise: "an attempt's driver has one name, so that a second one cannot come (U4: kubeflow#155)",
     file: apply,
-    find: "const stored = await hands.cluster.create(refOf(effect), object);",
+    find: "const stored = await context.cluster.create(refOf(effect), object);",
     replace:
-      "const { metadata } = object;\n    const name = metadata.name + (object.kind === 'Pod' ? String(hands.now) : '');\n    const stored = await hands.cluster.create({ ...refOf(effect), name }, { ...object, metadata: { ...metadata, name } });",
+      "const { metadata } = object;\n    const name = metadata.name + (object.kind === 'Pod' ? String(context.now) : '');\n    const stored = await context.cluster.create({ ...refOf(effect), name }, { ...object, metadata: { ...metadata, name } });",
     scenarios: ["completion"],
     fault: "crash-.*",
   },

@@ -123,8 +123,8 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "U27-limit-ends-it",
     promise: "trouble does not end a job, however often it was met (U27: volcano#1029)",
     file: "shared/engine/requeue.ts",
-    find: "const lasts = isLasting(run.message, trouble) || told !== undefined;",
-    replace: `const lasts = isLasting(run.message, trouble) || told !== undefined;
+    find: "const lasts = isLasting(run.message, trouble) || before !== undefined;",
+    replace: `const lasts = isLasting(run.message, trouble) || before !== undefined;
   const { record } = held;
   if (record !== undefined && (run.message.tries ?? 0) >= 5) {
     const memory = { ...Object(record.memory), phase: "Terminating", version: Object(record.memory).version + 1 };
@@ -244,7 +244,7 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "removal-taken-for-request",
     promise:
       "a pod that ended shortly before its kubelet removed it is not taken for one that was done before its deletion",
-    file: `${job}/pods.ts`,
+    file: "shared/kube/pods.ts",
     find: "finished + removalMs < asked",
     replace: "finished < asked",
     tests: ["test/unit/volcano/job/evicted.test.ts"],
@@ -253,8 +253,8 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "job-leaving-forgotten",
     promise: "a pod that was seen on its way out before it ended is not done, whatever its node's clock says",
     file: `${job}/pods.ts`,
-    find: "return !ofTask(leaving, member.task).has(member.index) && endedFirst(member);",
-    replace: "return endedFirst(member);",
+    find: "return !ofTask(leaving, member.task).has(member.index) && endedFirst(member.pod, instantOf(finishedAtOf(member)));",
+    replace: "return endedFirst(member.pod, instantOf(finishedAtOf(member)));",
     tests: ["test/unit/volcano/job/evicted.test.ts"],
   },
   {
@@ -263,6 +263,14 @@ export const volcanoMutants: readonly Mutant[] = [
     file: "shared/spark/application/driver/evidence.ts",
     find: 'if (isCutShort(pod)) return "failed";',
     replace: "",
+    tests: ["test/unit/spark/application/driver/evidence.test.ts"],
+  },
+  {
+    name: "driver-removed-is-completed",
+    promise: "a driver that ended with 0 shortly before its kubelet removed its pod is not taken for one that was done",
+    file: "shared/spark/executors/losses.ts",
+    find: "return !endedFirst(pod, instantOf(end.finishedAt));",
+    replace: "return false;",
     tests: ["test/unit/spark/application/driver/evidence.test.ts"],
   },
 ];

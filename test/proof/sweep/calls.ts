@@ -1,6 +1,5 @@
 /** The ports of an invocation: at each of their calls it may die, wait or be refused. */
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
-import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
@@ -13,25 +12,12 @@ import type { Queue, Report } from "../../../shared/engine/ports.ts";
 import { recovery, timing } from "../../../shared/engine/settings.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { noticing } from "../../../shared/forward/node-notice.ts";
-import { silence, wordsFor } from "./door.ts";
-import type { Execution } from "./execution.ts";
-import type { Call, Verdict } from "./fault.ts";
+import type { ExecutionState, Flight } from "./execution-state.ts";
+import type { Verdict } from "./fault.ts";
+import { silence, wordsFor } from "./fault-answers.ts";
 import { standingOf } from "./foreign-controllers.ts";
-import type { Post } from "./journal.ts";
-import { attend, longestPatienceMs, unanswered } from "./listeners.ts";
+import { attend, longestWaitMs, unanswered } from "./listeners.ts";
 import { staleAnswer } from "./stale.ts";
-
-/** An invocation under way. */
-export type Flight = {
-  readonly id: number;
-  readonly by: Call["by"];
-  readonly delivery: Delivery | undefined;
-  /** The queue that delivered its messages. */
-  readonly post: Post;
-  dead: boolean;
-  /** Begin of its observation, epoch ms. Stale reads may be from long before. */
-  lookedAt: number;
-};
 
 const latencyMs = 3;
 /** The sender has given up a request that arrives later than this. */
@@ -40,10 +26,14 @@ const longestWayMs = timing.requestTimeoutMs - 100;
 /** A promise that never resolves, for a dead invocation. */
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
-const lasting = (execution: Execution, ms: number): Promise<void> =>
+const lasting = (execution: ExecutionState, ms: number): Promise<void> =>
   new Promise((resolve) => execution.later(ms, resolve));
 
-const holding = (execution: Execution, n: number, until: Extract<Verdict, { do: "hold" }>["until"]): Promise<void> =>
+const holding = (
+  execution: ExecutionState,
+  n: number,
+  until: Extract<Verdict, { do: "hold" }>["until"],
+): Promise<void> =>
   until === "released" ? new Promise((resolve) => execution.held.set(n, resolve)) : lasting(execution, until.afterMs);
 
 /** Delivers the messages to others while the invocation waits, as after their visibility timeout or by another host. */
@@ -53,7 +43,7 @@ const letGo = (flight: Flight): void => {
 
 type Doing<T> = { readonly effect: () => T; readonly lost: () => Error };
 
-type Carried<T> = Doing<T> & { readonly execution: Execution; readonly flight: Flight; readonly n: number };
+type Carried<T> = Doing<T> & { readonly execution: ExecutionState; readonly flight: Flight; readonly n: number };
 type Carriers = { [D in Verdict["do"]]: <T>(verdict: Extract<Verdict, { do: D }>, call: Carried<T>) => Promise<T> };
 
 /** Continues only where the invocation has not died meanwhile. */
@@ -121,7 +111,7 @@ export const carry = <T>(verdict: Verdict, call: Carried<T>): Promise<T> => {
 };
 
 const sending =
-  (execution: Execution, flight: Flight) =>
+  (execution: ExecutionState, flight: Flight) =>
   async (request: HttpRequest): Promise<HttpResponse> => {
     if (flight.dead) return never();
     const about = { via: "api", what: wordsFor(request), write: request.method !== "GET", request } as const;
@@ -139,7 +129,7 @@ const sending =
     return carry(verdict, { execution, flight, n, effect, lost: () => silence(request, reason) });
   };
 
-const posting = (execution: Execution, flight: Flight, what: "send" | "later", put: () => void): Promise<void> => {
+const posting = (execution: ExecutionState, flight: Flight, what: "send" | "later", put: () => void): Promise<void> => {
   if (flight.dead) return never();
   const verdict = execution.register(flight, { via: "queue", what, write: false });
   const lost = (): Error => new Error("the queue is away");
@@ -149,7 +139,7 @@ const posting = (execution: Execution, flight: Flight, what: "send" | "later", p
 export type Passing = { readonly transport: Transport; readonly queue: Queue };
 
 /** Transport and queue of one invocation. */
-export const passing = (execution: Execution, flight: Flight): Passing => ({
+export const passing = (execution: ExecutionState, flight: Flight): Passing => ({
   transport: {
     send: sending(execution, flight),
     stream: () => Promise.reject(new Error("a step opens no watch")),
@@ -164,7 +154,7 @@ export const passing = (execution: Execution, flight: Flight): Passing => ({
 
 /** The way to a listener. Without an answer the call lasts as long as a sender waits. */
 const listening =
-  (execution: Execution, flight: Flight): Sink =>
+  (execution: ExecutionState, flight: Flight): Sink =>
   async (to, { body, key, id }) => {
     if (flight.dead) return never();
     const verdict = execution.register(flight, { via: "listener", what: "tell", write: true });
@@ -176,12 +166,12 @@ const listening =
     const carried = carry(verdict, { execution, flight, n, effect, lost: () => new Error("no answer") });
     const sent = await carried.catch(() => unanswered);
     if (sent !== "silence") return sent;
-    await lasting(execution, longestPatienceMs);
+    await lasting(execution, longestWaitMs);
     return unlessDead(flight, () => unanswered);
   };
 
 const reporting =
-  (execution: Execution): Report =>
+  (execution: ExecutionState): Report =>
   (level, message, fields) => {
     const text = JSON.stringify(fields ?? {});
     execution.oracle.said(text, "a report");
@@ -190,7 +180,7 @@ const reporting =
   };
 
 /** Each invocation reads a clock of its own, which agrees with the others' unless a fault makes it jump. */
-const ownClock = (execution: Execution): World["clock"] => {
+const ownClock = (execution: ExecutionState): World["clock"] => {
   let ahead = 0;
   return {
     monotonic: () => {
@@ -201,11 +191,14 @@ const ownClock = (execution: Execution): World["clock"] => {
 };
 
 /** Keys as if drawn: no two are alike. */
-const drawn = ({ count }: Execution): Readonly<Record<string, string>> =>
+const drawn = ({ count }: ExecutionState): Readonly<Record<string, string>> =>
   Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, btoa(`drawn ${count.calls}`)]));
 
 /** The cache of a host's steps: their own writes, and its watch. Functions have none. */
-const cacheOf = (execution: Execution, operators: ReadonlyMap<string, Operator<unknown>>): Pick<World, "cache"> => {
+const cacheOf = (
+  execution: ExecutionState,
+  operators: ReadonlyMap<string, Operator<unknown>>,
+): Pick<World, "cache"> => {
   if (execution.fixture.scenario.hosted !== true) return {};
   const resourceOf = (kind: string) => operators.get(kind)?.resource;
   const now = execution.now();
@@ -215,7 +208,7 @@ const cacheOf = (execution: Execution, operators: ReadonlyMap<string, Operator<u
 };
 
 /** The parts that report updates and deliver them, in a scenario with listeners. */
-const telling = (execution: Execution, flight: Flight, world: World): Pick<World, "updates" | "deliver"> => {
+const telling = (execution: ExecutionState, flight: Flight, world: World): Pick<World, "updates" | "deliver"> => {
   if (execution.fixture.scenario.listeners === undefined) return {};
   const nobodyElse = { to: "" };
   return {
@@ -225,14 +218,14 @@ const telling = (execution: Execution, flight: Flight, world: World): Pick<World
 };
 
 /** In a scenario about another controller, no step works beside it. */
-const chargeOf = (execution: Execution, { report }: World, transport: Transport): Pick<World, "inCharge"> => {
+const chargeOf = (execution: ExecutionState, { report }: World, transport: Transport): Pick<World, "inCharge"> => {
   if (execution.fixture.scenario.beside === undefined) return {};
   const standing = standingOf(execution, { transport, report }, false);
   return { inCharge: async ({ kind }) => !(await standing.aside(kind)) };
 };
 
 /** The world of a fresh invocation: it shares only the cluster, the queue and the cache of its host with others. */
-export const worldFor = (execution: Execution, flight: Flight): World => {
+export const worldFor = (execution: ExecutionState, flight: Flight): World => {
   const { transport, queue } = passing(execution, flight);
   const now = (): number => execution.now();
   const operators = new Map(execution.operators.map((operator) => [operator.kind, operator]));

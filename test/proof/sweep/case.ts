@@ -1,6 +1,6 @@
 /** Cases of a sweep: one run with one fault or with two, and the counting of such runs. */
+import type { Baseline } from "./baseline.ts";
 import type { Call, Fault } from "./fault.ts";
-import type { Baseline } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -47,6 +47,10 @@ export const latest = (snapshots: readonly Snapshot[], before: (snapshot: Snapsh
 /** The snapshot from which a case about a call forks. */
 export const snapshotFor = ({ baseline }: Making, { n }: Call): Snapshot =>
   latest(baseline.snapshots, ({ count }) => count.calls < n);
+
+/** The place of a call, as far as a test can tell: caller, call and phase. */
+export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
+  call === undefined ? undefined : `${call.by}: ${call.what} in ${call.phase === "" ? "no phase" : call.phase}`;
 
 const placeOf = ({ by, what, phase }: Call): string => `${by} ${what} ${phase}`;
 

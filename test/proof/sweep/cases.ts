@@ -1,4 +1,6 @@
 /** From the baseline of a scenario to its cases: every point that it has × every fault that applies there. */
+
+import type { Baseline } from "./baseline.ts";
 import { type Case, firsts, isSeries, latest, type Making, type Sized, snapshotFor } from "./case.ts";
 import { openChance } from "./chance.ts";
 import { doublesOf } from "./doubles.ts";
@@ -17,7 +19,6 @@ import {
   troubles,
 } from "./faults.ts";
 import { seriesOf } from "./interleavings.ts";
-import type { Baseline } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 
 const relistMs = 500;

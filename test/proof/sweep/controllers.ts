@@ -6,13 +6,12 @@
  *     of it are recorded all the same.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
-import type { Execution } from "./execution.ts";
 import { at, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { home } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
-import { appName, type ControllerAction, namespace } from "./scenario.ts";
+import { appName, type ControllerAction, namespace, type Scenario } from "./scenario.ts";
 
 type Write = readonly [method: string, path: string, body?: object, agent?: string];
 
@@ -97,27 +96,26 @@ const tracked = ({ group, version }: Swept, now: number): object => ({
   },
 });
 
-const written = (execution: Execution, swept: Swept, about: Installed): readonly Write[] => {
+const written = (now: number, swept: Swept, about: Installed): readonly Write[] => {
   const path = `/apis/${swept.group}/${swept.version}/namespaces/${namespace}/${swept.plural}/${other}`;
   const taken = Object.fromEntries(Object.keys(about.status).map((field) => [field, null]));
   const needed = about === kubeflows ? { driverInfo: {} } : {};
   return [
-    ["PATCH", path, tracked(swept, execution.now())],
+    ["PATCH", path, tracked(swept, now)],
     // The time of a share is that of its newest field, so the newest field must be another one.
     ["PATCH", `${path}/status`, { status: { ...needed, ...taken } }, about.agent],
     ["PATCH", `${path}/status`, { status: about.status }, about.agent],
   ];
 };
 
-/** The writes of the other controller. */
-export const controllerWrites = (does: ControllerAction, execution: Execution): readonly Write[] => {
-  const { scenario } = execution.fixture;
+/** The writes of the other controller at an instant. */
+export const controllerWrites = (does: ControllerAction, scenario: Scenario, now: number): readonly Write[] => {
   const swept = sweptOf(scenario);
   const about = installed(swept);
   const shown = {
     deployment: () => deployment(about),
     pod: () => pod(about),
-    writes: () => written(execution, swept, about),
+    writes: () => written(now, swept, about),
   };
   const gone = {
     deployment: [["DELETE", `${deployments}/${controller}`]],

@@ -3,11 +3,10 @@
  * (caller, call, phase) is run in the first scenario that has it, and in some of the others as a seed draws them. A
  * death after a call is run at each place of every scenario.
  */
-import { type Case, isSeries, type Sized } from "./case.ts";
+import { type Case, isSeries, type Sized, siteOf } from "./case.ts";
 import { isWhole } from "./cases.ts";
 import { openChance } from "./chance.ts";
 import type { Scenario } from "./scenario.ts";
-import { siteOf } from "./units.ts";
 
 /** Returns the chosen cases of a batch, by their indexes in it. Called for the scenarios in their order. */
 export type Drawing = (scenario: Scenario, sized: Sized) => readonly number[];

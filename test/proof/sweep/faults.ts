@@ -1,7 +1,7 @@
 /** The catalogue of faults: each by name, as a function of its point. */
 import type { HttpRequest } from "../../../shared/core/http.ts";
-import { placeOf, type Refusing, refusal } from "./door.ts";
 import type { Call, Fate, Fault, Hearing, Posted, Verdict } from "./fault.ts";
+import { placeOf, type Refusing, refusal } from "./fault-answers.ts";
 
 /** A fault that happens once, at the n-th call. */
 export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault => {

@@ -9,11 +9,10 @@ import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts
 import type { Change } from "../../../shared/simulator/store.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
-import { lookMs } from "./foreign-controllers.ts";
 import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { lookMs, type Snapshot } from "./snapshot.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 

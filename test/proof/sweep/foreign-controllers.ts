@@ -4,17 +4,14 @@ import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { openSighter, sightingKey, sightOnce } from "../../../shared/deployments/common/controller-sightings.ts";
-import { type FunctionStanding, openStanding } from "../../../shared/deployments/common/function-standby.ts";
+import { type FunctionStandby, openStandby } from "../../../shared/deployments/common/function-standby.ts";
 import { type SweepParts, sweepOnce } from "../../../shared/deployments/resync/function.ts";
 import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
 import { openWriters, type Writers } from "../../../shared/forward/writers.ts";
-import type { Execution } from "./execution.ts";
+import type { ExecutionState } from "./execution-state.ts";
 import { sweptOf } from "./kinds.ts";
-
-/** Interval of a forwarder's looks. */
-export const lookMs = 30_000;
 
 const record = "cursor.controllers";
 
@@ -25,7 +22,7 @@ export const isSighting = ({ path, body }: Pick<HttpRequest, "path" | "body">): 
 /** The ports of an invocation: a transport that a fault may strike. */
 type Hands = { readonly transport: Transport; readonly report: Report };
 
-const partsOf = (execution: Execution, { transport, report }: Hands) => {
+const partsOf = (execution: ExecutionState, { transport, report }: Hands) => {
   const { clusterUid, scenario } = execution.fixture;
   const { group } = sweptOf(scenario);
   const opened = { timeoutMs: timing.requestTimeoutMs, now: () => execution.now() };
@@ -45,27 +42,31 @@ const partsOf = (execution: Execution, { transport, report }: Hands) => {
 };
 
 /** The standing in a function's fresh environment: only the shared record is known. */
-export const standingOf = (execution: Execution, hands: Hands, looks: boolean): FunctionStanding => {
+export const standingOf = (execution: ExecutionState, hands: Hands, looks: boolean): FunctionStandby => {
   const { cluster, sighter, operators } = partsOf(execution, hands);
   const leases = ["spark-operator-lock", "spark-operator-controller-lock"];
-  return openStanding({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => execution.now() });
+  return openStandby({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => execution.now() });
 };
 
 /** One look of a forwarder: at the writers that its watches showed, and at workloads. */
-export const forwarderLooks = async (execution: Execution, hands: Hands, writers: Writers): Promise<void> => {
+export const forwarderLooks = async (execution: ExecutionState, hands: Hands, writers: Writers): Promise<void> => {
   const { cluster, sighter, groups } = partsOf(execution, hands);
   await sightOnce({ cluster, groups, report: hands.report, sightings: sighter.sightings, writers });
 };
 
 /** A resync that leaves out the kinds of another controller. */
-export const resyncBeside = async (execution: Execution, hands: Hands, scope: SweepParts["scope"]): Promise<number> => {
+export const resyncBeside = async (
+  execution: ExecutionState,
+  hands: Hands,
+  scope: SweepParts["scope"],
+): Promise<number> => {
   const { cursors } = partsOf(execution, hands);
-  const parts = { scope, cursors, report: hands.report, standing: standingOf(execution, hands, true) };
+  const parts = { scope, cursors, report: hands.report, standby: standingOf(execution, hands, true) };
   return (await sweepOnce(parts, String(execution.now()), () => false)).sent;
 };
 
 /** The writers that the watches of a starting forwarder show. */
-export const writersIn = (execution: Execution): Writers => {
+export const writersIn = (execution: ExecutionState): Writers => {
   const writers = openWriters();
   const { table } = sweptOf(execution.fixture.scenario);
   for (const object of execution.fixture.simulator.store.list(table)) writers.see(object as unknown as Stored);

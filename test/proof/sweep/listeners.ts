@@ -5,12 +5,12 @@
 import type { Key } from "../../../shared/core/key.ts";
 import type { Sent } from "../../../shared/core/sink.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
-import type { Execution } from "./execution.ts";
+import type { ExecutionState } from "./execution-state.ts";
 import type { Told } from "./facts.ts";
 import type { Mood } from "./scenario.ts";
 
 /** The longest wait of a sender for an answer. */
-export const longestPatienceMs = 2_000;
+export const longestWaitMs = 2_000;
 
 export const unanswered: Sent = { did: "failed", error: "the listener did not acknowledge it" };
 
@@ -43,14 +43,14 @@ const lettersFor = (id: string, listener: string, acknowledgesAfterMs: number): 
 };
 
 /** Sends a message by HTTP to a host, unless the host is down. */
-const write = (execution: Execution, key: Key, id: string, by: string): void => {
+const write = (execution: ExecutionState, key: Key, id: string, by: string): void => {
   const message = acknowledgementOf(key, id, by);
   if (message !== undefined && !execution.down)
     execution.send("listener", message, `${message.reason} ${execution.now()}`);
 };
 
 /** Takes a request for the listener and returns its answer. */
-export const attend = (execution: Execution, { key, id, ...request }: Request): Sent | "silence" => {
+export const attend = (execution: ExecutionState, { key, id, ...request }: Request): Sent | "silence" => {
   const { listeners = {} } = execution.fixture.scenario;
   const all = listeners[request.to] ?? [];
   const mood = all[Math.min(execution.count.told, all.length - 1)] ?? "fails";

@@ -1,10 +1,11 @@
 /** The results of a sweep: cases, violations, reach of each fault, and time to converge. */
 import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
+import { siteOf } from "./case.ts";
 import type { Call } from "./fault.ts";
 import { deafness, deaths, outages, pauses, troubles } from "./faults.ts";
 import type { Allowed } from "./runner.ts";
-import { type Outcome, type PreparedScenario, siteOf } from "./units.ts";
+import type { Outcome, PreparedScenario } from "./units.ts";
 
 const reaching = [
   ...deaths,

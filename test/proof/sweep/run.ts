@@ -272,7 +272,7 @@ const main = async (): Promise<void> => {
   if (values.case !== undefined) return replay(values.case, values.json);
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   await sweep({
-    choice: { families: values.fault, kind: kindOf(values), seed: seedOf(values) },
+    choice: { families: values.fault, kind: kindOf(values), seed: seedOf(values), first: values.first },
     scenario: values.scenario ?? [],
     family: values.family,
     first: values.first ?? false,

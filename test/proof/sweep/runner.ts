@@ -1,29 +1,16 @@
 /** Runs a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
 import { allowances } from "./allowances.ts";
+import type { Baseline } from "./baseline.ts";
 import { type Case, twofold } from "./case.ts";
-import { type Difference, differences, type Ending, endingOf, everything, gistOf } from "./ending.ts";
+import { type Difference, differences, endingOf, everything, gistOf } from "./ending.ts";
 import { calm, runToRest } from "./event-loop.ts";
 import { Execution } from "./execution.ts";
-import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
+import { type Fault, noFault } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
 import { appName, namespace, type Scenario } from "./scenario.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { keyOf } from "./user-actions.ts";
-
-/** The execution without a fault, and the snapshots from which cases fork. */
-export type Baseline = {
-  /** Calls of the scenario's own steps and of resyncs; other scenarios cover applications that it creates. */
-  readonly calls: readonly Call[];
-  readonly messages: readonly Posted[];
-  readonly events: number;
-  /** The number of all calls. */
-  readonly length: number;
-  readonly snapshots: readonly Snapshot[];
-  readonly ending: Ending;
-  readonly phase: string;
-  readonly violations: readonly string[];
-};
 
 /** An allowed difference, and the name of its allowance. */
 export type Allowed = { readonly name: string; readonly difference: Difference };

@@ -15,6 +15,9 @@ export const copyOf = ({ kept, made, firm, latest }: CacheState): CacheState => 
   latest,
 });
 
+/** Interval of a forwarder's looks for other controllers. */
+export const lookMs = 30_000;
+
 export type Snapshot = {
   readonly simulator: SimulatorState;
   readonly journal: Journal;

@@ -1,7 +1,7 @@
 /** Reads answered from the past, as by an API server that is behind the others. */
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
-import { placeOf, refusal } from "./door.ts";
+import { placeOf, refusal } from "./fault-answers.ts";
 
 const fieldOf = (name: string): string => `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
 

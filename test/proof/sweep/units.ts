@@ -1,10 +1,12 @@
 /** Cuts the work of a sweep into pieces for any worker, and finds the case of an id. */
-import { type Case, isSeries, type Kind, type Series, type Sized, twofold } from "./case.ts";
+
+import type { Baseline } from "./baseline.ts";
+import { type Case, isSeries, type Kind, type Series, type Sized, siteOf, twofold } from "./case.ts";
 import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
 import type { Drawing } from "./drawing.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
-import { type Baseline, runBaseline, runCase, type Verdict } from "./runner.ts";
+import { runBaseline, runCase, type Verdict } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
@@ -18,6 +20,8 @@ export type Choice = {
   readonly families?: string | undefined;
   readonly kind?: Kind | undefined;
   readonly seed?: number | undefined;
+  /** Ends a piece at its first violation. */
+  readonly first?: boolean | undefined;
 };
 
 /** A scenario with its baseline, opened once per worker. */
@@ -73,11 +77,11 @@ export type Outcome = Verdict & {
   readonly site: string | undefined;
 };
 
-/** The place of a call, as far as a test can tell: caller, call and phase. */
-export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
-  call === undefined ? undefined : `${call.by}: ${call.what} in ${call.phase === "" ? "no phase" : call.phase}`;
+type UnitContext = { readonly prepared: PreparedScenario; readonly kind: Kind; readonly choice: Choice };
 
-type UnitContext = { readonly prepared: PreparedScenario; readonly kind: Kind };
+/** True if the sweep ends with this outcome. */
+const isEnough = ({ choice }: UnitContext, { violations }: Outcome): boolean =>
+  choice.first === true && violations.length > 0;
 
 const outcome = async ({ prepared, kind }: UnitContext, one: Case): Promise<Outcome> => {
   const verdict = await runCase(prepared.fixture, prepared.baseline, one);
@@ -92,20 +96,24 @@ const inSeries = async (context: UnitContext, series: Series): Promise<readonly 
   for (const k of series.ks) {
     const found = await outcome(context, series.at(k));
     outcomes.push(found);
-    if (found.last) break;
+    if (found.last || isEnough(context, found)) break;
   }
   return outcomes;
 };
 
 /** Runs the cases of a piece. */
-export const runUnit = async (prepared: PreparedScenario, unit: Unit): Promise<readonly Outcome[]> => {
+export const runUnit = async (prepared: PreparedScenario, unit: Unit, choice: Choice): Promise<readonly Outcome[]> => {
   const sized = prepared.batches[unit.batch];
   if (sized === undefined) throw new Error(`no batch ${unit.batch} in ${unit.scenario}`);
   const { kind, batch } = sized;
-  const context = { prepared, kind };
+  const context = { prepared, kind, choice };
   if (isSeries(batch)) return inSeries(context, batch);
   const outcomes: Outcome[] = [];
-  for (const one of unit.at.flatMap((at) => batch[at] ?? [])) outcomes.push(await outcome(context, one));
+  for (const one of unit.at.flatMap((at) => batch[at] ?? [])) {
+    const found = await outcome(context, one);
+    outcomes.push(found);
+    if (isEnough(context, found)) break;
+  }
   return outcomes;
 };
 

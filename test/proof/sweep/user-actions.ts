@@ -35,7 +35,7 @@ export const userApplies = (execution: Execution): void => {
   const { scenario, simulator } = execution.fixture;
   for (const one of scenario.stands ?? []) asked(execution, "POST", ...one);
   if (scenario.beside?.first === true)
-    for (const one of controllerWrites("begins", execution)) asked(execution, ...one);
+    for (const one of controllerWrites("begins", scenario, execution.now())) asked(execution, ...one);
   const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
   asked(execution, "POST", path, body);
   const { left } = scenario;
@@ -181,7 +181,8 @@ export const userDoes = (execution: Execution, { says, do: what }: UserAction): 
       queued(execution, what);
       break;
     case "controller":
-      for (const one of controllerWrites(what.does, execution)) asked(execution, ...one);
+      for (const one of controllerWrites(what.does, execution.fixture.scenario, execution.now()))
+        asked(execution, ...one);
       break;
     case "evict":
       simulator.evictPod(namespace, podOf(execution, what)?.metadata.name ?? "");

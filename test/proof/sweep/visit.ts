@@ -8,7 +8,7 @@ import type { Queue } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
-import { wordsFor } from "./door.ts";
+import { wordsFor } from "./fault-answers.ts";
 
 export type Visit = {
   /** Requests in words, in order: `POST pods`. */

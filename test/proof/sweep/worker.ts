@@ -20,7 +20,7 @@ const preparedFor = async (name: string): Promise<PreparedScenario> => {
 };
 
 parentPort?.on("message", async (unit: Unit) => {
-  const told: Told = { unit, outcomes: await runUnit(await preparedFor(unit.scenario), unit) };
+  const told: Told = { unit, outcomes: await runUnit(await preparedFor(unit.scenario), unit, choice) };
   parentPort?.postMessage(told);
 });
 

@@ -1,10 +1,9 @@
 /** The families of end-to-end cases: the topic, the prerequisites and the cases of each. A new family is a row here. */
 import { join } from "node:path";
-import type { ClusterOptions } from "../cluster/cluster.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
+import type { Family } from "./family.ts";
 import { recovered } from "./recovery/lane.ts";
-import type { Case, Scene } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
 import { suspendedAndResumed } from "./spark/interrupted.ts";
@@ -15,30 +14,7 @@ import { tools as toolCases } from "./tools.ts";
 import { triggerCases } from "./triggers/cases.ts";
 import { volcanoCases } from "./volcano/cases.ts";
 import { containers } from "./volcano/containers.ts";
-import type { Gang } from "./volcano/stage.ts";
-
-/** The origin of the installed CRDs. */
-export type Which = "ours" | "upstream";
-
-/** `recorded` and `volcano` are folders of upstreams' recorded files; undefined if they are not beside the project. */
-type Given = { readonly recorded: string | undefined; readonly volcano: string | undefined; readonly kills: number };
-
-export type Family = {
-  readonly about: string;
-  /** Parts of `npm run setup` beyond the control plane and Spark. */
-  readonly needs: readonly string[];
-  /** Every case runs once with each of these CRDs. */
-  readonly crds: readonly Which[];
-  /** Options of the cluster beyond one node. */
-  readonly cluster?: Partial<Omit<ClusterOptions, "dir">>;
-  /** The cases, and how many are skipped because recorded data is missing. */
-  readonly cases: (given: Given) => {
-    readonly cases: readonly Case[];
-    readonly skipped: number;
-    /** Wraps all cases, which then run in parallel. */
-    readonly around?: <T>(scene: Scene, work: () => Promise<T>) => Promise<T>;
-  };
-};
+import type { Gang } from "./volcano/fixture.ts";
 
 const main: Family = {
   about: "the main job: applications run and are recovered while the host is killed (the default)",

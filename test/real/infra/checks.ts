@@ -9,7 +9,7 @@ import { yamlChecks } from "./yaml.ts";
 /** The folders that users apply. */
 const folders = [
   ...["overlays/host", "overlays/host-spark", "overlays/host-volcano", "overlays/lambda", "overlays/knative"],
-  "drivers",
+  ...["overlays/dispatch", "drivers"],
 ] as const;
 
 const built = async (cluster: Cluster, folder: string): Promise<string> => {

@@ -21,10 +21,14 @@ import { type Check, install } from "./accepted.ts";
 
 const functions = ["forward", "reconcile", "resync", "wake"] as const;
 
-type Crew = { readonly children: readonly ChildProcess[]; readonly said: () => string };
+type FunctionProcesses = { readonly children: readonly ChildProcess[]; readonly said: () => string };
 
 /** `wake` sends no request to the cluster, and has no account. */
-const begin = async (cluster: Cluster, dir: string, env: Readonly<Record<string, string>>): Promise<Crew> => {
+const begin = async (
+  cluster: Cluster,
+  dir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<FunctionProcesses> => {
   let said = "";
   const children: ChildProcess[] = [];
   for (const name of functions) {
@@ -98,7 +102,7 @@ const checked = async (dir: string): Promise<readonly string[]> => {
   const cluster = await startCluster({ nodes: 0, extra: audit.flags });
   const broker = await startElasticMq({ dir });
   const client = openClient(broker.endpoint);
-  let crew: Crew | undefined;
+  let processes: FunctionProcesses | undefined;
   try {
     const { stdout: crds } = await cluster.kubectl(["kustomize", "infra/kubernetes/crds"]);
     await install(cluster, crds);
@@ -107,19 +111,19 @@ const checked = async (dir: string): Promise<readonly string[]> => {
     await install(cluster, drivers);
     await install(cluster, functionsText({ namespace: "rekindle", functions: true, features }));
     const queues = await createQueues(client, "keys", { visibilitySeconds: 5, maxReceiveCount: 100 });
-    crew = await begin(cluster, dir, {
+    processes = await begin(cluster, dir, {
       ...{ REKINDLE_FIFO_URL: queues.fifo, REKINDLE_DELAY_URL: queues.delay },
       ...{ AWS_ENDPOINT_URL_SQS: broker.endpoint, AWS_REGION: region },
       ...{ AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey },
     });
     const wrong = await lived(cluster);
-    for (const child of crew.children) child.kill("SIGKILL");
+    for (const child of processes.children) child.kill("SIGKILL");
     // The audit log has a watch only after its end.
     await sleep(1_500);
     await leaveRights({ lane: "functions" }, audit);
-    return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [crew.said()] : [])];
+    return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [processes.said()] : [])];
   } finally {
-    for (const child of crew?.children ?? []) child.kill("SIGKILL");
+    for (const child of processes?.children ?? []) child.kill("SIGKILL");
     client.destroy();
     await broker.stop();
     await cluster.stop();

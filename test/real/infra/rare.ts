@@ -10,6 +10,7 @@ export const lanesOf: Readonly<Record<string, readonly string[]>> = {
   "rekindle-forward": ["functions", "lambda"],
   "rekindle-reconcile": ["functions", "lambda"],
   "rekindle-resync": ["functions", "lambda"],
+  "rekindle-dispatch": [],
   "rekindle-deliver": [],
   "rekindle-api": [],
   "rekindle-admission": [],
@@ -91,9 +92,26 @@ const notOfApplications = [
   ...of("networking.k8s.io", ["networkpolicies"], ["create"]),
 ];
 
+const watching = ["list", "watch"] as const;
+
 const records = (...verbs: readonly string[]): readonly string[] => of("rekindle.dev", ["checkpoints"], verbs);
 
 export const rare: readonly Rare[] = [
+  {
+    account: "rekindle-dispatch",
+    rights: [
+      ...of("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], watching),
+      ...of("", ["pods", "services", "configmaps"], watching),
+      ...of("scheduling.volcano.sh", ["podgroups", "queues"], watching),
+      ...of("batch.volcano.sh", ["jobs", "cronjobs"], watching),
+      ...of("bus.volcano.sh", ["commands"], watching),
+      ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], watching),
+      ...of("apps", ["deployments"], ["list"]),
+      ...of("", ["namespaces"], ["get"]),
+      ...records("get", "list", "create", "update"),
+    ],
+    test: ["test/unit/deployments/dispatch/calls.test.ts", "runs an application by calls of reconcile"],
+  },
   { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {

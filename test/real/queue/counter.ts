@@ -53,3 +53,6 @@ export const of = (handed: readonly Handed[], name: string): readonly Handed[] =
 export const sendAll = async (queue: Queue, texts: string): Promise<void> => {
   for (const text of texts.split(" ")) await queue.send(messageOf(text.slice(0, 1), text.slice(1)), text);
 };
+
+/** A behaviour that every queue has. */
+export type Behaviour = { readonly name: string; readonly run: (counter: Counter) => Promise<void> };

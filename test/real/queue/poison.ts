@@ -5,9 +5,8 @@
 import assert from "node:assert/strict";
 import { intake } from "../../../shared/engine/intake.ts";
 import type { World } from "../../../shared/engine/world.ts";
-import { stage, toy } from "../../unit/engine/fakes.ts";
-import { type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
-import type { Behaviour } from "./suite.ts";
+import { openFixture, toy } from "../../unit/engine/fakes.ts";
+import { type Behaviour, type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
 
 /** A key that the intake sends alone after 2 s. */
 const name = "dog";
@@ -36,7 +35,7 @@ const take = async (counter: Counter, world: World, handed: readonly Handed[]): 
 
 /** Opens a toy at rest, and the world in which steps for this counter's messages run. */
 const opened = async (counter: Counter) => {
-  const { world, objects, checkpoints, put } = stage(() => ({
+  const { world, objects, checkpoints, put } = openFixture(() => ({
     memory: { count: 1 },
     stages: [],
     next: { do: "rest" },

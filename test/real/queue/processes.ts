@@ -55,9 +55,9 @@ const statusIn = (answer: unknown): { state: unknown; attempts: unknown } => {
 const ended = (child: ChildProcess): Promise<number | null> =>
   child.exitCode !== null ? Promise.resolve(child.exitCode) : new Promise((resolve) => child.once("exit", resolve));
 
-type Crew = { readonly children: readonly ChildProcess[]; readonly lines: string[] };
+type FunctionProcesses = { readonly children: readonly ChildProcess[]; readonly lines: string[] };
 
-const startAll = (env: Record<string, string>): Crew => {
+const startAll = (env: Record<string, string>): FunctionProcesses => {
   const lines: string[] = [];
   const children = functions.map((name) => {
     const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`)], {
@@ -99,7 +99,11 @@ const follow = (lines: readonly string[]): void => {
 /**
  * The application runs, fails once by a killed driver, runs again and completes; then the processes stop on a signal.
  */
-const story = async (simulator: Simulator, { children, lines }: Crew, quiet: () => Promise<boolean>): Promise<void> => {
+const story = async (
+  simulator: Simulator,
+  { children, lines }: FunctionProcesses,
+  quiet: () => Promise<boolean>,
+): Promise<void> => {
   const { transport } = simulator;
   const status = async () => statusIn(await request(transport, "GET", `${home}/pi`));
   await request(transport, "POST", home, application);
@@ -135,7 +139,7 @@ export const processes = {
     });
     const served = await serveSimulator(simulator);
     const queues = await createQueues(client, "processes", { visibilitySeconds: 5, maxReceiveCount: 5 });
-    const crew = startAll({
+    const processes = startAll({
       AWS_ENDPOINT_URL_SQS: endpoint,
       REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: served.url }),
       REKINDLE_FIFO_URL: queues.fifo,
@@ -143,11 +147,11 @@ export const processes = {
     });
     const quiet = async (): Promise<boolean> => (await depthOf(client, queues.fifo)) === 0;
     try {
-      await story(simulator, crew, quiet);
+      await story(simulator, processes, quiet);
     } catch (cause) {
-      throw new Error(`${String(cause)}\n${crew.lines.join("\n")}`, { cause });
+      throw new Error(`${String(cause)}\n${processes.lines.join("\n")}`, { cause });
     } finally {
-      for (const child of crew.children) child.kill("SIGKILL");
+      for (const child of processes.children) child.kill("SIGKILL");
       await served.close();
     }
   },

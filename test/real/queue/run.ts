@@ -1,4 +1,7 @@
-/** `npm run queue`: the queue's suite, run with Rekindle's SQS adapter against a third-party SQS server. */
+/**
+ * `npm run queue`: the queue's suite, run with Rekindle's SQS adapter against a third-party SQS server, and with the
+ * dispatcher against HTTP servers.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,25 +10,30 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import { conclude, proving, tallyOf } from "../../../infra/tally.ts";
 import { credentials, openClient, region } from "../lambda/queues.ts";
 import { ensure } from "../setup/ensure.ts";
+import type { Behaviour } from "./counter.ts";
+import { openDispatched } from "./dispatched.ts";
 import { startElasticMq } from "./elasticmq.ts";
+import { processCases } from "./function-processes.ts";
 import { processes } from "./processes.ts";
 import { openCounter } from "./sqs.ts";
-import { type Behaviour, behaviours, refusals } from "./suite.ts";
+import { behaviours, refusals } from "./suite.ts";
 import { updates } from "./updates.ts";
 
-const help = `npm run queue [-- [--name TEXT] [--json FILE]]
+const help = `npm run queue [-- [--of sqs|dispatcher] [--name TEXT] [--json FILE]]
 
+  --of QUEUE   only this queue; the dispatcher needs nothing but Node
   --name TEXT  only behaviours whose name contains it
   --json FILE  the outcome as data
 
-Starts ElasticMQ on 127.0.0.1 and runs every behaviour on queues of its own, four at a time, in real time.`;
+Starts ElasticMQ on 127.0.0.1 and runs every behaviour on queues of its own, four at a time, in real time. Then the
+same behaviours with the dispatcher, whose calls go to HTTP servers on 127.0.0.1, and its own: functions as processes
+that are killed, away, or refuse.`;
 
 type Result = { readonly name: string; readonly ok: boolean; readonly ms: number; readonly message?: string };
 
 const atOnce = 4;
 
-const attempt = async (endpoint: string, name: string, run: (client: SQSClient) => Promise<void>): Promise<Result> => {
-  const client = openClient(endpoint);
+const measured = async (name: string, run: () => Promise<void>): Promise<Result> => {
   const began = performance.now();
   const ended = (more: { ok: boolean; message?: string }): Result => {
     const ms = Math.round(performance.now() - began);
@@ -34,32 +42,48 @@ const attempt = async (endpoint: string, name: string, run: (client: SQSClient) 
     return { name, ms, ...more };
   };
   try {
-    await run(client);
+    await run();
     return ended({ ok: true });
   } catch (cause) {
     return ended({ ok: false, message: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) });
-  } finally {
-    client.destroy();
   }
+};
+
+const attempt = async (endpoint: string, name: string, run: (client: SQSClient) => Promise<void>): Promise<Result> => {
+  const client = openClient(endpoint);
+  return await measured(name, () => run(client)).finally(() => client.destroy());
 };
 
 /** The processes load the whole machine, so they run after the behaviours. */
 const attemptProcesses = async (endpoint: string): Promise<Result> =>
   attempt(endpoint, processes.name, (client) => processes.run(client, endpoint));
 
-const runAll = async (endpoint: string, chosen: readonly Behaviour[]): Promise<Result[]> => {
+/** Runs so many at once. */
+const eachOf = async <T>(all: readonly T[], run: (one: T, serial: number) => Promise<Result>): Promise<Result[]> => {
   const results: Result[] = [];
-  const left = [...chosen.entries()];
+  const left = [...all.entries()];
   const worker = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [serial, { name, run }] = next;
-      const open = async (client: SQSClient): Promise<void> => run(await openCounter(client, `suite-${serial}`));
-      results.push(await attempt(endpoint, name, open));
-    }
+    for (let next = left.shift(); next !== undefined; next = left.shift()) results.push(await run(next[1], next[0]));
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
 };
+
+const runAll = (endpoint: string, chosen: readonly Behaviour[]): Promise<Result[]> =>
+  eachOf(chosen, ({ name, run }, serial) =>
+    attempt(endpoint, `sqs: ${name}`, async (client) => run(await openCounter(client, `suite-${serial}`))),
+  );
+
+const throughDispatcher = async ({ run }: Behaviour): Promise<void> => {
+  const counter = await openDispatched();
+  await run(counter).finally(() => counter.stop());
+};
+
+/** Runs the suite with the dispatcher, and its own behaviours. */
+const runDispatched = async (chosen: readonly Behaviour[], own: typeof processCases): Promise<Result[]> => [
+  ...(await eachOf(chosen, (one) => measured(`dispatcher: ${one.name}`, () => throughDispatcher(one)))),
+  ...(await eachOf(own, ({ name, run }) => measured(`dispatcher: ${name}`, run))),
+];
 
 /** Runs the tests of status updates, each on its own queue. */
 const attemptUpdates = async (endpoint: string, chosen: typeof updates): Promise<Result[]> => {
@@ -69,11 +93,10 @@ const attemptUpdates = async (endpoint: string, chosen: typeof updates): Promise
   return results;
 };
 
-const main = async (): Promise<void> => {
-  const { values } = parseArgs({
-    options: { help: { type: "boolean", short: "h" }, name: { type: "string" }, json: { type: "string" } },
-  });
-  if (values.help === true) return console.log(help);
+type Chosen = (one: { readonly name: string }) => boolean;
+
+/** Starts ElasticMQ, and runs everything that needs it. */
+const onSqs = async (isChosen: Chosen): Promise<{ readonly startMs: number; readonly results: Result[] }> => {
   await ensure(["queue"]);
   const dir = await mkdtemp(join(tmpdir(), "rekindle-queue-"));
   const began = performance.now();
@@ -86,18 +109,37 @@ const main = async (): Promise<void> => {
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   });
   try {
-    const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(values.name ?? "");
     const results = await runAll(server.endpoint, [...behaviours, ...refusals].filter(isChosen));
     results.push(...(await attemptUpdates(server.endpoint, updates.filter(isChosen))));
     if (isChosen(processes)) results.push(await attemptProcesses(server.endpoint));
-    conclude(
-      tallyOf(results),
-      values.json === undefined ? undefined : { file: values.json, details: { startMs, results } },
-    );
+    return { startMs, results };
   } finally {
     await server.stop();
     await rm(dir, { recursive: true, force: true });
   }
+};
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      help: { type: "boolean", short: "h" },
+      of: { type: "string" },
+      name: { type: "string" },
+      json: { type: "string" },
+    },
+  });
+  if (values.help === true) return console.log(help);
+  if (values.of !== undefined && values.of !== "sqs" && values.of !== "dispatcher")
+    throw new Error("--of takes sqs or dispatcher");
+  const isChosen: Chosen = ({ name }) => name.includes(values.name ?? "");
+  const dispatched =
+    values.of === "sqs" ? [] : await runDispatched(behaviours.filter(isChosen), processCases.filter(isChosen));
+  const { startMs, results } = values.of === "dispatcher" ? { startMs: 0, results: [] } : await onSqs(isChosen);
+  const all = [...dispatched, ...results];
+  conclude(
+    tallyOf(all),
+    values.json === undefined ? undefined : { file: values.json, details: { startMs, results: all } },
+  );
 };
 
 await proving(main);

@@ -32,18 +32,7 @@ const textOf = async (refused: Promise<unknown>): Promise<string> =>
 const rawOver = (fifo: string, delay: string): Raw => {
   const sqs = openSqs();
   const send = (more: object): Promise<unknown> =>
-    sqs("SendMessage", fifo, ({ client, sdk }, patience) =>
-      client.send(
-        new sdk.SendMessageCommand({
-          QueueUrl: fifo,
-          MessageBody: "{}",
-          MessageGroupId: "g",
-          MessageDeduplicationId: "d",
-          ...more,
-        }),
-        patience,
-      ),
-    );
+    sqs("SendMessage", fifo, { MessageBody: "{}", MessageGroupId: "g", MessageDeduplicationId: "d", ...more });
   return {
     sendDelayedToFifo: () => textOf(send({ DelaySeconds: 5 })),
     sendLarge: () => textOf(send({ MessageBody: "x".repeat(1_100_000) })),

@@ -4,10 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { dedupe } from "../../../shared/core/key.ts";
-import { type Counter, maxReceives, messageOf, of, sendAll, shown, visibilityMs } from "./counter.ts";
+import { type Behaviour, maxReceives, messageOf, of, sendAll, shown, visibilityMs } from "./counter.ts";
 import { poison } from "./poison.ts";
-
-export type Behaviour = { readonly name: string; readonly run: (counter: Counter) => Promise<void> };
 
 const pod = (resourceVersion: string) => ({ kind: "Pod", uid: "u1", resourceVersion });
 

@@ -242,7 +242,7 @@ describe("rekindle manifests", () => {
     assert.deepEqual([code, out], [1, ""]);
     assert.match(
       err,
-      /"wake" is no function with rights: forward, reconcile, resync, deliver, api, admission, submitter/,
+      /"wake" is no function with rights: forward, dispatch, reconcile, resync, deliver, api, admission, submitter/,
     );
   });
 

@@ -56,11 +56,11 @@ const s3 = (
     const text = `<Error><Code>${refusal.code}</Code><Message>refused</Message></Error>`;
     return { status: refusal.status, ...(request.method === "HEAD" ? {} : { body: text }) };
   }
-  const standing = objects.get(path);
+  const existing = objects.get(path);
   if (request.method === "HEAD") {
-    if (standing === undefined) return { status: 404 };
-    const own = Object.entries(standing.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value]);
-    return { status: 200, headers: { etag: `"${md5(standing.text).digest("hex")}"`, ...Object.fromEntries(own) } };
+    if (existing === undefined) return { status: 404 };
+    const own = Object.entries(existing.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value]);
+    return { status: 200, headers: { etag: `"${md5(existing.text).digest("hex")}"`, ...Object.fromEntries(own) } };
   }
   const text = body.toString();
   if (request.headers["content-md5"] !== md5(text).digest("base64")) return { status: 400 };
@@ -85,9 +85,9 @@ const gcs = (
   if (refusal !== undefined)
     return json(refusal.status, { error: { code: refusal.status, message: "refused", errors: [] } });
   if (request.method === "GET") {
-    const standing = objects.get(`${bucket}/${decodeURIComponent(key)}`);
-    if (standing === undefined) return json(404, { error: { code: 404, message: "No such object" } });
-    return json(200, { md5Hash: md5(standing.text).digest("base64"), metadata: standing.metadata });
+    const existing = objects.get(`${bucket}/${decodeURIComponent(key)}`);
+    if (existing === undefined) return json(404, { error: { code: 404, message: "No such object" } });
+    return json(200, { md5Hash: md5(existing.text).digest("base64"), metadata: existing.metadata });
   }
   const boundary = /boundary=(\S+)/.exec(String(request.headers["content-type"]))?.[1] ?? "";
   const [, head = "", content = ""] = body.toString().split(`--${boundary}`);

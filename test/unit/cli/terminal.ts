@@ -78,6 +78,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         forecast: async (object) => forecast(object),
         policies: async () => policyLines().map((line) => ({ kind: "SparkApplication", ...line })),
         flag: async (text, family) => flagView(text, family),
+        page: async () => ({ link: "http://127.0.0.1:1/page#k=secret", close: async () => {} }),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         recover: (session, key, how) => recoverKey(session, key, how, (ms) => tools.sleep(ms)),
         move: (session, move) => moveRecords(session.transport, move),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { digestOf, jsonOf, mergePatch, same } from "../../../shared/core/json.ts";
+import { digestOf, jsonOf, mergePatch, opensMoreThan, same } from "../../../shared/core/json.ts";
 
 /** Values as Kubernetes stores them: a merge patch cannot store a null in an object, so there is none. */
 const { value: values } = fc.letrec((tie) => ({
@@ -124,4 +124,28 @@ test("a text that is no JSON stands for nothing, and one that is for its value",
     ['{"a":1}x', undefined],
   ];
   for (const [text, value] of rows) assert.deepEqual(jsonOf(text), value, text);
+});
+
+const openedIn = (value: unknown): number =>
+  typeof value !== "object" || value === null
+    ? 0
+    : 1 + Object.values(value).reduce((sum: number, one) => sum + openedIn(one), 0);
+
+describe("the arrays and objects of a text", () => {
+  test("are counted without parsing, whatever its strings hold", () => {
+    const brackets = fc.string({ unit: fc.constantFrom("[", "{", '"', "\\", "a", "]") });
+    const value = fc.oneof(values, fc.array(fc.oneof(brackets, fc.dictionary(brackets, brackets))));
+    fc.assert(
+      fc.property(value, (one) => {
+        const [text, count] = [JSON.stringify(one), openedIn(one)];
+        assert.equal(opensMoreThan(text, count), false);
+        assert.equal(opensMoreThan(text, count - 1), true);
+      }),
+    );
+  });
+
+  test("are counted in a text that is no JSON, too", () => {
+    assert.equal(opensMoreThan("[".repeat(100), 99), true);
+    assert.equal(opensMoreThan(`"${"[".repeat(100)}`, 0), false);
+  });
 });

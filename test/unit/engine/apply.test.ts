@@ -4,16 +4,16 @@ import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { apply, applyStage, type Done } from "../../../shared/engine/apply.ts";
-import { creation, eight, exists, failing, part, parts, refOf, type Stage, stage, toy, toys } from "./fakes.ts";
+import { creation, eight, exists, type Fixture, failing, openFixture, part, parts, refOf, toy, toys } from "./fakes.ts";
 
-const handsOf = (world: Stage, until = Number.POSITIVE_INFINITY) => ({
+const handsOf = (world: Fixture, until = Number.POSITIVE_INFINITY) => ({
   cluster: world.world.cluster,
   clock: world.world.clock,
   until,
   now: eight,
 });
 
-const answering = (world: Stage, call: string, ...errors: readonly ApiError[]): void => {
+const answering = (world: Fixture, call: string, ...errors: readonly ApiError[]): void => {
   const left = [...errors];
   world.before = (name) => {
     const error = name === call ? left.shift() : undefined;
@@ -56,7 +56,7 @@ describe("creating where the name is taken", () => {
   ];
   for (const { name, there, want } of cases) {
     test(name, async () => {
-      const world = stage();
+      const world = openFixture();
       const stored = world.put(there);
       assert.equal(short(await apply(handsOf(world), creation("arm"))), want);
       assert.deepEqual(world.objects.get("parts arm"), stored);
@@ -64,13 +64,13 @@ describe("creating where the name is taken", () => {
   }
 
   test("and free again when looked at: the step comes back", async () => {
-    const world = stage();
+    const world = openFixture();
     answering(world, "create parts arm", exists());
     assert.equal(short(await apply(handsOf(world), creation("arm"))), "troubled Vanishing");
   });
 
   test("an answer that was lost is made good by the same create: adopted", async () => {
-    const world = stage();
+    const world = openFixture();
     world.after = () => {
       world.after = () => {};
       throw failing(0, "Timeout");
@@ -168,7 +168,7 @@ describe("an effect under an answer of the server", () => {
   ];
   for (const { name, effect, errors, want, calls } of cases) {
     test(name, async () => {
-      const world = stage();
+      const world = openFixture();
       const left = [...errors];
       world.before = () => {
         const error = left.shift();
@@ -180,7 +180,7 @@ describe("an effect under an answer of the server", () => {
   }
 
   test("a pause between refusal and second try ends it", async () => {
-    const world = stage();
+    const world = openFixture();
     world.before = () => {
       world.time.monotonic += 10;
       throw failing(422, "Invalid");
@@ -192,14 +192,14 @@ describe("an effect under an answer of the server", () => {
 
 describe("deleting", () => {
   test("another object of the name stays", async () => {
-    const world = stage();
+    const world = openFixture();
     world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "new" } });
     assert.equal(short(await apply(handsOf(world), removal)), "done");
     assert.ok(world.objects.has("parts arm"));
   });
 
   test("by judgement, an object that has changed since stays", async () => {
-    const world = stage();
+    const world = openFixture();
     const there = world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
     const { resourceVersion } = there.metadata;
     world.put(there);
@@ -209,10 +209,10 @@ describe("deleting", () => {
 });
 
 describe("patching", () => {
-  const there = (world: Stage) => world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
+  const there = (world: Fixture) => world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
 
   test("what is as it was looked at is changed", async () => {
-    const world = stage();
+    const world = openFixture();
     const { resourceVersion } = there(world).metadata;
     assert.equal(short(await apply(handsOf(world), { ...change, resourceVersion })), "done");
     assert.equal(world.objects.get("parts arm")?.["data"], 1);
@@ -224,7 +224,7 @@ describe("patching", () => {
   ];
   for (const { name, fence } of stale) {
     test(`what has ${name} stays`, async () => {
-      const world = stage();
+      const world = openFixture();
       const { resourceVersion } = there(world).metadata;
       assert.equal(short(await apply(handsOf(world), { ...change, resourceVersion, ...fence })), "troubled Conflict");
       assert.equal(world.objects.get("parts arm")?.["data"], undefined);
@@ -234,13 +234,13 @@ describe("patching", () => {
 
 describe("events", () => {
   test("the same occasion has the same name, another one another", async () => {
-    const world = stage();
+    const world = openFixture();
     for (const effect of [event, event, { ...event, occasion: "1 2" }]) await apply(handsOf(world), effect);
     assert.deepEqual(new Set(world.calls).size, 2);
   });
 
   test("an event says whom it is about, when and what, within the API's bounds", async () => {
-    const world = stage();
+    const world = openFixture();
     const about = toy({ name: "b".repeat(253), namespace: "ns" });
     await apply(handsOf(world), { ...event, about, message: "m".repeat(2_000) });
     const [, told] = [...world.objects.values()];
@@ -268,7 +268,7 @@ describe("events", () => {
 
 describe("a stage", () => {
   test("at most so many effects are in flight, and the answers keep their places", async () => {
-    const world = stage();
+    const world = openFixture();
     let flying = 0;
     let most = 0;
     world.before = async (call) => {
@@ -292,7 +292,7 @@ describe("a stage", () => {
   });
 
   test("after the fence nothing of it starts", async () => {
-    const world = stage();
+    const world = openFixture();
     const results = await applyStage(handsOf(world, 999), [creation("arm"), removal, event], 8);
     assert.deepEqual([results.map(short), world.calls], [Array(3).fill("troubled Late"), []]);
   });

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";
 import { type Envelope, merged, take, takeBatch } from "../../../shared/engine/batch.ts";
-import { message, stage } from "./fakes.ts";
+import type { EndedStep } from "../../../shared/engine/world.ts";
+import { message, openFixture } from "./fakes.ts";
 
 const of = (name: string, more: Partial<Message> = {}): Message => ({ ...message, name, ...more });
 
@@ -12,7 +13,7 @@ const batch = (...names: readonly string[]): readonly Envelope[] =>
 
 /** A world in which the steps of keys whose name begins with x fail, and no message for them can be sent. */
 const halfBroken = () => {
-  const world = stage();
+  const world = openFixture();
   const { queue, checkpoints } = world.world;
   const steps: string[] = [];
   return {
@@ -51,6 +52,17 @@ describe("a batch", () => {
     },
     { name: "two failed keys", names: ["x1", "a", "x2"], failed: ["0 x1", "2 x2"], steps: ["x1", "a", "x2"] },
   ];
+  test("each step is told at its end, with the time at which the queue took its oldest message", async () => {
+    const { world } = halfBroken();
+    const told: EndedStep[] = [];
+    const sent = batch("a", "x", "a").map((envelope, at) => ({ ...envelope, sentAt: 30 - at * 10 }));
+    await takeBatch({ ...world, ended: (step) => void told.push(step) }, sent);
+    assert.deepEqual(told.map(({ message, ending, sentAt }) => [message.name, ending === undefined, sentAt]).sort(), [
+      ["a", false, 10],
+      ["x", true, 20],
+    ]);
+  });
+
   for (const { name, names, failed, steps } of cases) {
     test(name, async () => {
       const { world, steps: taken } = halfBroken();
@@ -70,7 +82,7 @@ describe("a batch", () => {
   });
 
   test("a slow key holds up no other", async () => {
-    const world = stage();
+    const world = openFixture();
     const order: string[] = [];
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {

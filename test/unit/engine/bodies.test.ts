@@ -7,7 +7,7 @@ import type { Effect } from "../../../shared/core/plan.ts";
 import { applyStage } from "../../../shared/engine/apply.ts";
 import type { Within } from "../../../shared/engine/reads/queries.ts";
 import { pods } from "../../../shared/kube/resources.ts";
-import { stage as stageOf } from "./fakes.ts";
+import { openFixture } from "./fakes.ts";
 
 const count = 100;
 const parallel = 8;
@@ -34,7 +34,7 @@ const creations = () => {
 type Making = (time: { monotonic: number }) => Within;
 
 const applied = async (effects: readonly Effect[], alive: { now: number }, making?: Making) => {
-  const { world, time, objects } = stageOf();
+  const { world, time, objects } = openFixture();
   const { create } = world.cluster;
   const cluster: typeof world.cluster = {
     ...world.cluster,
@@ -44,8 +44,14 @@ const applied = async (effects: readonly Effect[], alive: { now: number }, makin
       return await create(ref, object);
     },
   };
-  const hands = { cluster, clock: world.clock, until: time.monotonic + fenceMs, now: time.now, within: making?.(time) };
-  return { results: await applyStage(hands, effects, parallel), objects };
+  const context = {
+    cluster,
+    clock: world.clock,
+    until: time.monotonic + fenceMs,
+    now: time.now,
+    within: making?.(time),
+  };
+  return { results: await applyStage(context, effects, parallel), objects };
 };
 
 describe("bodies of a stage", () => {

@@ -62,7 +62,7 @@ export const refOf = (resource: Resource, name: string): Ref => ({ resource, nam
 export type Sent = { readonly message: Message; readonly id: string; readonly delayMs: number };
 type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
 
-export type Stage = {
+export type Fixture = {
   readonly world: World;
   /** Every call to cluster and checkpoints, in order, as `verb resource name`. */
   readonly calls: string[];
@@ -116,8 +116,8 @@ const apply = (target: unknown, patch: unknown): unknown => {
 
 const place = (resource: Resource, name: string): string => `${resource.plural} ${name}`;
 
-const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promise<T>): Cluster => {
-  const { objects, time } = stage;
+const clusterOf = (fixture: Fixture, call: <T>(name: string, act: () => T) => Promise<T>): Cluster => {
+  const { objects, time } = fixture;
   const answer = <T>(value: T) => ({ value, date: time.now });
   return {
     get: (ref) =>
@@ -136,7 +136,7 @@ const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promis
     create: (ref, object) =>
       call(`create ${place(ref.resource, ref.name)}`, () => {
         if (objects.has(place(ref.resource, ref.name))) throw exists();
-        return stage.put(object);
+        return fixture.put(object);
       }),
     remove: (ref, fence) =>
       call(`remove ${place(ref.resource, ref.name)}`, () => {
@@ -152,21 +152,23 @@ const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promis
         if (there === undefined) throw failing(404, "NotFound");
         const { uid, resourceVersion } = there.metadata;
         if (uid !== fence.uid || resourceVersion !== fence.resourceVersion) throw conflict();
-        return stage.put({ ...there, ...Object(apply(there, fields)) });
+        return fixture.put({ ...there, ...Object(apply(there, fields)) });
       }),
     patchStatus: (ref, resourceVersion, patch) =>
       call(`patch ${place(ref.resource, ref.name)}`, () => {
         const there = objects.get(place(ref.resource, ref.name));
         if (there === undefined) throw failing(404, "NotFound");
         if (there.metadata.resourceVersion !== resourceVersion) throw conflict();
-        const status = stage.keeps(apply(there["status"] ?? {}, patch));
-        return mergePatch(there["status"] ?? {}, status) === undefined ? there : stage.put({ ...there, status });
+        const status = fixture.keeps(apply(there["status"] ?? {}, patch));
+        return mergePatch(there["status"] ?? {}, status) === undefined ? there : fixture.put({ ...there, status });
       }),
   };
 };
 
 /** Opens a world with one toy in it. */
-export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { count: 0 }, stages: [] })): Stage => {
+export const openFixture = (
+  decide: Decide = ({ memory }) => ({ memory: memory ?? { count: 0 }, stages: [] }),
+): Fixture => {
   const objects = new Map<string, Stored>();
   const checkpoints = memoryCheckpoints();
   const time = { now: eight, monotonic: 1_000 };
@@ -176,9 +178,9 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
   let versions = 1;
   const call = async <T>(name: string, act: () => T | Promise<T>): Promise<T> => {
     calls.push(name);
-    await stage.before(name);
+    await fixture.before(name);
     const value = await act();
-    stage.after(name);
+    fixture.after(name);
     return value;
   };
   const operator: Operator<Toy> = {
@@ -190,18 +192,18 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
       typeof stored === "object" && stored !== null && "count" in stored && typeof stored.count === "number"
         ? { ok: true, memory: { count: stored.count } }
         : { ok: false, error: "no toy's memory" },
-    decide: (_, view) => decisionOf(stage.decide(view)),
+    decide: (_, view) => decisionOf(fixture.decide(view)),
     measuresOf: (_, { phase }) => [{ do: "count", name: String(phase), value: 1, of: {} }],
-    tells: (plan) => stage.tells(plan),
-    troubleWord: (trouble) => stage.words(trouble),
+    tells: (plan) => fixture.tells(plan),
+    troubleWord: (trouble) => fixture.words(trouble),
     heldUp: (object, message) =>
       object["status"] === undefined ? undefined : { ...Object(object["status"]), message },
   };
   const send = async (name: string, sending: Sent): Promise<void> => {
-    await stage.before(name);
+    await fixture.before(name);
     sent.push(sending);
   };
-  const stage: Stage = {
+  const fixture: Fixture = {
     calls,
     sent,
     lines,
@@ -231,7 +233,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
     },
   };
   const world: World = {
-    cluster: clusterOf(stage, call),
+    cluster: clusterOf(fixture, call),
     checkpoints: {
       load: (key) => call("load", () => checkpoints.load(key)),
       save: (key, record, version) => call(`save ${record.saves}`, () => checkpoints.save(key, record, version)),
@@ -247,6 +249,6 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
     clusterUid: "cluster-1",
     timing,
   };
-  stage.put(toy());
-  return stage;
+  fixture.put(toy());
+  return fixture;
 };

@@ -4,12 +4,12 @@ import { describe, test } from "node:test";
 
 import { settledMs, timing } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { creation, message, part, parts, refOf, type Stage, stage, type ToyPlan, toy } from "./fakes.ts";
+import { creation, type Fixture, message, openFixture, part, parts, refOf, type ToyPlan, toy } from "./fakes.ts";
 
 /** A toy whose plan creates an arm. */
-const opened = (): { readonly world: Stage; readonly looks: number[] } => {
+const opened = (): { readonly world: Fixture; readonly looks: number[] } => {
   const looks: number[] = [];
-  const world = stage(({ now }) => {
+  const world = openFixture(({ now }) => {
     looks.push(now);
     return { memory: { count: now }, stages: [[creation("arm")]] };
   });
@@ -20,7 +20,7 @@ const opened = (): { readonly world: Stage; readonly looks: number[] } => {
 type Pause = { readonly at: string; readonly ms: number; readonly times?: number };
 
 /** Advances time in calls of these names, `times` times each, on the server's clock and on the monotonic clock. */
-const passing = (world: Stage, pauses: readonly Pause[]): void => {
+const passing = (world: Fixture, pauses: readonly Pause[]): void => {
   const left = pauses.map(({ at, ms, times = 1 }) => ({ at, ms, times }));
   world.before = (call) => {
     const pause = left.find(({ at, times }) => times > 0 && call.startsWith(at));
@@ -31,7 +31,7 @@ const passing = (world: Stage, pauses: readonly Pause[]): void => {
   };
 };
 
-const has = (world: Stage): boolean => world.objects.has("parts arm");
+const has = (world: Fixture): boolean => world.objects.has("parts arm");
 
 describe("what is to be created", () => {
   const rows: readonly { why: string; pauses: readonly Pause[]; made: boolean; looks: number }[] = [
@@ -101,7 +101,7 @@ describe("what is ended", () => {
       memory: { count: 1 },
       stages: [[{ do: "delete", ref: refOf(parts, "old"), uid }]],
     });
-    const world = stage(() => plan("uid-old"));
+    const world = openFixture(() => plan("uid-old"));
     world.put(toy());
     world.put({ ...old, metadata: { ...old.metadata, uid: "uid-old" } });
     passing(world, [

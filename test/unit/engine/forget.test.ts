@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { step } from "../../../shared/engine/step.ts";
-import { message, stage, type ToyPlan, toy } from "./fakes.ts";
+import { message, openFixture, type ToyPlan, toy } from "./fakes.ts";
 
 describe("the end of a record", () => {
   const forgetting: ToyPlan = { memory: { count: 0 }, stages: [], next: { do: "forget" } };
 
   test("what is settled is forgotten", async () => {
-    const world = stage();
+    const world = openFixture();
     await step(world.world, message);
     world.objects.delete("toys bear");
     world.decide = () => forgetting;
@@ -19,7 +19,7 @@ describe("the end of a record", () => {
   });
 
   test("the record of a race lost is not removed", async () => {
-    const world = stage();
+    const world = openFixture();
     await step(world.world, message);
     world.objects.delete("toys bear");
     world.decide = () => forgetting;
@@ -37,7 +37,7 @@ describe("the end of a record", () => {
   });
 
   test("another object of the name has its turn when the old one's memory is settled", async () => {
-    const world = stage();
+    const world = openFixture();
     await step(world.world, message);
     world.put(toy({ uid: "toy-2" }));
     const seen: unknown[] = [];
@@ -56,7 +56,7 @@ describe("the end of a record", () => {
   });
 
   test("what is gone is still in the charge of whom its labels gave it to", async () => {
-    const world = stage();
+    const world = openFixture();
     world.put(toy({ labels: { team: "a" } }));
     await step(world.world, message);
     world.objects.delete("toys bear");

@@ -4,11 +4,11 @@ import { describe, test } from "node:test";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { apply } from "../../../shared/engine/apply.ts";
 import type { Chance } from "../../../shared/engine/ports.ts";
-import { creation, eight, part, parts, refOf, type Stage, stage } from "./fakes.ts";
+import { creation, eight, type Fixture, openFixture, part, parts, refOf } from "./fakes.ts";
 
 const drawn: Chance = async () => ({ id_rsa: "drawn" });
 
-const handsOf = (world: Stage, chance?: Chance) => ({
+const handsOf = (world: Fixture, chance?: Chance) => ({
   cluster: world.world.cluster,
   clock: world.world.clock,
   until: Number.POSITIVE_INFINITY,
@@ -20,25 +20,25 @@ const plain = creation("arm");
 const secret: Effect =
   plain.do === "create" ? { ...plain, object: { ...plain.object, data: { config: "told" } }, fresh: "ssh-key" } : plain;
 
-const dataOf = async (world: Stage): Promise<unknown> =>
+const dataOf = async (world: Fixture): Promise<unknown> =>
   (await world.world.cluster.get(refOf(parts, "arm"))).value?.["data"];
 
 describe("what is made by chance", () => {
   test("stands beside what was decided", async () => {
-    const world = stage();
+    const world = openFixture();
     assert.equal((await apply(handsOf(world, drawn), secret)).did, "done");
     assert.deepEqual(await dataOf(world), { config: "told", id_rsa: "drawn" });
   });
 
   test("is not made again where it is", async () => {
-    const world = stage();
+    const world = openFixture();
     world.put({ ...part("arm"), data: { id_rsa: "first" } });
     assert.equal((await apply(handsOf(world, drawn), secret)).did, "done");
     assert.deepEqual(await dataOf(world), { id_rsa: "first" });
   });
 
   test("makes nothing where nobody can make it", async () => {
-    const world = stage();
+    const world = openFixture();
     assert.equal((await apply(handsOf(world), secret)).did, "troubled");
     assert.equal(await dataOf(world), undefined);
   });

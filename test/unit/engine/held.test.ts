@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { step } from "../../../shared/engine/step.ts";
-import { conflict, creation, failing, message, type Stage, stage, toy } from "./fakes.ts";
+import { conflict, creation, type Fixture, failing, message, openFixture, toy } from "./fakes.ts";
 
-const heldUp = (status?: object): Stage => {
-  const world = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], status: { phase: "made" } }));
+const heldUp = (status?: object): Fixture => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], status: { phase: "made" } }));
   world.put(toy({}, status));
   world.before = (call) => {
     if (call === "create parts arm") throw failing(403, "Forbidden");
@@ -13,7 +13,7 @@ const heldUp = (status?: object): Stage => {
   return world;
 };
 
-const statusOf = (world: Stage): unknown => world.objects.get("toys bear")?.["status"];
+const statusOf = (world: Fixture): unknown => world.objects.get("toys bear")?.["status"];
 
 test("a trouble that lasts stands in the status, and is gone when a step comes through", async () => {
   const world = heldUp({ phase: "" });

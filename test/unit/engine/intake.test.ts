@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Delivered, intake } from "../../../shared/engine/intake.ts";
-import { message, stage, toy } from "./fakes.ts";
+import { message, openFixture, toy } from "./fakes.ts";
 
 const alone = "alone: its steps did not finish";
 
@@ -17,7 +17,7 @@ const delivered = (more: Partial<Delivered> = {}, text: object = {}): Delivered 
 });
 
 /** A toy whose steps rest. */
-const settled = () => stage(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
+const settled = () => openFixture(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
 
 describe("a delivery", () => {
   test("of a message is a step", async () => {

@@ -5,10 +5,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
 import { apply } from "../../../shared/engine/apply.ts";
-import { eight, failing, part, parts, refOf, type Stage, stage } from "./fakes.ts";
+import { eight, type Fixture, failing, openFixture, part, parts, refOf } from "./fakes.ts";
 
-const prepared = (): { readonly world: Stage; readonly version: string; readonly said: unknown[] } => {
-  const world = stage();
+const prepared = (): { readonly world: Fixture; readonly version: string; readonly said: unknown[] } => {
+  const world = openFixture();
   const said: unknown[] = [];
   const { resourceVersion } = world.put(part("arm")).metadata;
   world.keeps = (status) => {
@@ -18,14 +18,14 @@ const prepared = (): { readonly world: Stage; readonly version: string; readonly
   return { world, version: resourceVersion, said };
 };
 
-const ended = async (world: Stage, resourceVersion: string, until = Number.POSITIVE_INFINITY) => {
+const ended = async (world: Fixture, resourceVersion: string, until = Number.POSITIVE_INFINITY) => {
   const { uid } = [...world.objects.values()].find(({ kind }) => kind === "Part")?.metadata ?? { uid: "" };
-  const hands = { cluster: world.world.cluster, clock: world.world.clock, until, now: eight };
+  const context = { cluster: world.world.cluster, clock: world.world.clock, until, now: eight };
   const lastWord = { phase: "Failed", reason: "NodeLost" };
-  return apply(hands, { do: "delete", ref: refOf(parts, "arm"), uid, resourceVersion, graceSeconds: 0, lastWord });
+  return apply(context, { do: "delete", ref: refOf(parts, "arm"), uid, resourceVersion, graceSeconds: 0, lastWord });
 };
 
-const refusing = (world: Stage, error: ApiError): void => {
+const refusing = (world: Fixture, error: ApiError): void => {
   world.before = (name) => {
     if (name === "patch parts arm") throw error;
   };

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MetricSample } from "../../../shared/core/metric.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { conflict, message, type Stage, stage } from "./fakes.ts";
+import { conflict, type Fixture, message, openFixture } from "./fakes.ts";
 
-const metered = (): { world: Stage; told: MetricSample[]; run: () => ReturnType<typeof step> } => {
+const metered = (): { world: Fixture; told: MetricSample[]; run: () => ReturnType<typeof step> } => {
   const told: MetricSample[] = [];
-  const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" } }));
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" } }));
   return { world, told, run: () => step({ ...world.world, meter: (measures) => told.push(...measures) }, message) };
 };
 
@@ -33,7 +33,7 @@ test("a record that cannot be used is counted", async () => {
   world.world.operatorOf("Toy");
   told.length = 0;
   const parse = world.world.operatorOf;
-  const broken: Stage["world"] = {
+  const broken: Fixture["world"] = {
     ...world.world,
     meter: (measures) => void told.push(...measures),
     operatorOf: (kind) => {

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { get } from "../../../shared/core/decision.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { creation, failing, message, parts, refOf, type Stage, stage, toy, writesIn } from "./fakes.ts";
+import { creation, type Fixture, failing, message, openFixture, parts, refOf, toy, writesIn } from "./fakes.ts";
 
 const arm = { do: "get", ref: refOf(parts, "arm") } as const;
 const leg = { do: "get", ref: refOf(parts, "leg") } as const;
@@ -17,8 +17,8 @@ const wish = (name: string): Effect => {
 };
 
 /** Reads an arm, creates a leg, and writes a status that says whether the leg exists. */
-const growing = (effect: Effect): Stage =>
-  stage(function* ({ done = [] }) {
+const growing = (effect: Effect): Fixture =>
+  openFixture(function* ({ done = [] }) {
     yield* get(arm);
     const memory = { count: 1 };
     const wait = { waitsFor: { on: "trouble", message: "it" } } as const;
@@ -74,7 +74,7 @@ describe("what is worth a try and no more", () => {
   ] as const;
   for (const { name, tries, want, told } of cases) {
     test(name, async () => {
-      const world = stage(() => ({ memory: { count: 1 }, stages: [[wish("leg")]] }));
+      const world = openFixture(() => ({ memory: { count: 1 }, stages: [[wish("leg")]] }));
       world.put(toy());
       world.before = (call) => {
         if (call === "create parts leg") throw failing(503, "ServiceUnavailable");

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { failing, message, part, parts, type Stage, stage, toy } from "./fakes.ts";
+import { type Fixture, failing, message, openFixture, part, parts, toy } from "./fakes.ts";
 
 const wish: Effect = { do: "create", object: part("leg"), resource: parts, owner: "toy-1", optional: true };
 
 /** A world in which the creation of the leg is forbidden, and the first `times` Events meet trouble. */
-const withoutLeg = (times: number): Stage => {
-  const world = stage(({ done = [] }) =>
+const withoutLeg = (times: number): Fixture => {
+  const world = openFixture(({ done = [] }) =>
     done.includes(wish)
       ? { memory: { count: 2 }, stages: [] }
       : { memory: { count: 1 }, stages: [[wish]], next: { do: "continue" } },
@@ -25,7 +25,7 @@ const withoutLeg = (times: number): Stage => {
   return world;
 };
 
-const told = (world: Stage): number => [...world.objects.values()].filter(({ kind }) => kind === "Event").length;
+const told = (world: Fixture): number => [...world.objects.values()].filter(({ kind }) => kind === "Event").length;
 
 describe("what is passed over", () => {
   test("is told", async () => {

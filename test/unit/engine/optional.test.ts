@@ -4,16 +4,16 @@ import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { apply, type Done } from "../../../shared/engine/apply.ts";
-import { eight, failing, part, parts, type Stage, stage } from "./fakes.ts";
+import { eight, type Fixture, failing, openFixture, part, parts } from "./fakes.ts";
 
-const handsOf = ({ world: { cluster, clock } }: Stage) => ({
+const handsOf = ({ world: { cluster, clock } }: Fixture) => ({
   cluster,
   clock,
   until: Number.POSITIVE_INFINITY,
   now: eight,
 });
 
-const answering = (world: Stage, call: string, ...errors: readonly ApiError[]): void => {
+const answering = (world: Fixture, call: string, ...errors: readonly ApiError[]): void => {
   const left = [...errors];
   world.before = (name) => {
     const error = name === call ? left.shift() : undefined;
@@ -52,14 +52,14 @@ describe("what is worth a try and no more", () => {
   ];
   for (const { name, errors, want } of cases) {
     test(name, async () => {
-      const world = stage();
+      const world = openFixture();
       answering(world, "create parts arm", ...errors);
       assert.equal(short(await apply(handsOf(world), wish)), want);
     });
   }
 
   test("or whose name somebody else has", async () => {
-    const world = stage();
+    const world = openFixture();
     world.put(part("arm", "toy-9"));
     assert.equal(short(await apply(handsOf(world), wish)), "passed");
   });
@@ -81,7 +81,7 @@ describe("a change that is worth a try and no more", () => {
   ];
   for (const { name, error, want } of cases)
     test(name, async () => {
-      const world = stage();
+      const world = openFixture();
       world.put(part("arm"));
       answering(world, "patch parts arm", error);
       assert.equal(short(await apply(handsOf(world), wish)), want);

@@ -5,14 +5,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { step } from "../../../shared/engine/step.ts";
-import { creation, message, type Stage, stage, toy } from "./fakes.ts";
+import { creation, type Fixture, message, openFixture, toy } from "./fakes.ts";
 
 const createWithinMs = 3_000;
 
 /** A toy whose plan creates an arm within `createWithinMs`, unless the step is slow. */
-const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)[] } => {
+const opened = (): { readonly world: Fixture; readonly slow: (boolean | undefined)[] } => {
   const slow: (boolean | undefined)[] = [];
-  const world = stage(({ slow: late }) => {
+  const world = openFixture(({ slow: late }) => {
     slow.push(late);
     return { memory: { count: 1 }, stages: [[creation("arm")]], safety: late === true ? {} : { createWithinMs } };
   });
@@ -21,13 +21,13 @@ const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)
 };
 
 /** Advances the monotonic clock by `ms` in each call of this name. */
-const passing = (world: Stage, name: string, ms: number): void => {
+const passing = (world: Fixture, name: string, ms: number): void => {
   world.before = (call) => {
     if (call.startsWith(name)) world.time.monotonic += ms;
   };
 };
 
-const has = (world: Stage): boolean => world.objects.has("parts arm");
+const has = (world: Fixture): boolean => world.objects.has("parts arm");
 
 describe("what is to be created soon after a look", () => {
   const rows = [

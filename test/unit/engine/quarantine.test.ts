@@ -14,7 +14,7 @@ import { textOf } from "../../../shared/core/key.ts";
 import type { TimeLimit } from "../../../shared/engine/ports.ts";
 import { openQuarantine } from "../../../shared/engine/quarantine.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { message, stage as stageOf, toy } from "./fakes.ts";
+import { message, openFixture, toy } from "./fakes.ts";
 
 const caught = async (work: () => unknown): Promise<BudgetError> => {
   try {
@@ -246,9 +246,9 @@ describe("a process that died during a decision", () => {
 
 describe("a step about an object in quarantine", () => {
   test("tells it on the object at once, with what to change, and comes back when the wait is over", async () => {
-    const stage = stageOf();
-    stage.put(toy());
-    stage.decide = () => {
+    const fixture = openFixture();
+    fixture.put(toy());
+    fixture.decide = () => {
       const end = performance.now() + 5_000;
       while (performance.now() < end);
       throw new Error("the decision came to its end");
@@ -258,41 +258,41 @@ describe("a step about an object in quarantine", () => {
       ...alone,
       limit: fairly(openTimeLimit()),
       budgetMs: 1_000,
-      now: () => stage.time.now,
+      now: () => fixture.time.now,
     });
     const world = {
-      ...stage.world,
+      ...fixture.world,
       quarantine,
       meter: (all: readonly { readonly name: string }[]) => void samples.push(...all.map(({ name }) => name)),
     };
     const ending = await step(world, message);
     assert.equal(ending.did === "troubled" ? ending.reason : ending.did, "Quarantined");
-    const told = [...stage.objects.values()].find(({ kind }) => kind === "Event");
+    const told = [...fixture.objects.values()].find(({ kind }) => kind === "Event");
     assert.equal(told?.["reason"], "Quarantined");
     assert.match(String(told?.["message"]), /Make its spec smaller/);
-    assert.ok((stage.sent.at(-1)?.delayMs ?? 0) >= 10_000);
+    assert.ok((fixture.sent.at(-1)?.delayMs ?? 0) >= 10_000);
     assert.ok(samples.includes("rekindle_decisions_stopped_total"));
-    const calls = stage.calls.length;
+    const calls = fixture.calls.length;
     await step(world, message);
     assert.equal(samples.filter((name) => name === "rekindle_decisions_stopped_total").length, 1);
-    assert.ok(stage.calls.length > calls);
+    assert.ok(fixture.calls.length > calls);
   });
 
   test("on a machine that is busy with something else is made again from what was read", async () => {
-    const stage = stageOf();
-    stage.put(toy());
+    const fixture = openFixture();
+    fixture.put(toy());
     let starved = 3;
     const limit: TimeLimit = (ms, work) => {
       starved -= 1;
       if (starved < 0) return work();
       throw new BudgetError({ message: `${ms}`, waitMs: 0, why: "starved" });
     };
-    const quarantine = openQuarantine({ ...alone, limit, budgetMs: 1_000, now: () => stage.time.now });
-    const busy = await step({ ...stage.world, quarantine }, message);
+    const quarantine = openQuarantine({ ...alone, limit, budgetMs: 1_000, now: () => fixture.time.now });
+    const busy = await step({ ...fixture.world, quarantine }, message);
     assert.equal(busy.did, "step");
-    const idle = stageOf();
+    const idle = openFixture();
     idle.put(toy());
     await step(idle.world, message);
-    assert.deepEqual(stage.calls, idle.calls);
+    assert.deepEqual(fixture.calls, idle.calls);
   });
 });

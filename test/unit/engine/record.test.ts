@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
-import { readRecord } from "../../../shared/engine/record.ts";
+import { readAny, readDelivery, readRecord } from "../../../shared/engine/record.ts";
 
 const text = fc.string();
 /** Names of labels and settings begin with a letter or a digit. */
@@ -32,6 +32,24 @@ const records: fc.Arbitrary<CheckpointRecord> = fc.record(
   },
   { requiredKeys: ["schema", "cluster", "uid", "saves", "memory"] },
 );
+
+describe("the record of a delivery", () => {
+  const stored = {
+    ...{ schema: 1, cluster: "c", uid: "u", saves: 3, wakeAt: 5 },
+    ...{ acknowledged: { stream: "s", sequence: 2 }, memory: { stream: "s", acknowledged: 2, closed: false } },
+  };
+
+  test("comes back from the store as it was, byte for byte", () => {
+    const read = readDelivery(stored);
+    assert.equal(JSON.stringify(read.ok ? read.record : read.error), JSON.stringify(stored));
+    assert.equal(readAny(stored), read);
+  });
+
+  test("is refused when its position is damaged", () => {
+    const read = readAny({ ...stored, acknowledged: { stream: "s", sequence: "2" } });
+    assert.match(read.ok ? "" : read.error, /^checkpoint cannot be read \(acknowledged\.sequence: /);
+  });
+});
 
 describe("a record", () => {
   test("comes back from the store as it was", () => {

@@ -7,27 +7,38 @@ import type { Next, Wait } from "../../../shared/core/plan.ts";
 import { until } from "../../../shared/core/waiting-on.ts";
 
 import { step } from "../../../shared/engine/step.ts";
-import { creation, eight, failing, message, parts, type Stage, stage, type ToyPlan, toy, writesIn } from "./fakes.ts";
+import {
+  creation,
+  eight,
+  type Fixture,
+  failing,
+  message,
+  openFixture,
+  parts,
+  type ToyPlan,
+  toy,
+  writesIn,
+} from "./fakes.ts";
 
 const making: ToyPlan = { memory: { count: 1 }, stages: [[creation("arm")]] };
 
-const refusing = (world: Stage, call: string, ...answer: Parameters<typeof failing>): void => {
+const refusing = (world: Fixture, call: string, ...answer: Parameters<typeof failing>): void => {
   world.before = (name) => {
     if (name === call) throw failing(...answer);
   };
 };
 
-const last = (world: Stage) => world.sent[world.sent.length - 1];
+const last = (world: Fixture) => world.sent[world.sent.length - 1];
 
 /** Takes `times` steps of the key, each with the message that the one before sent. */
-const retries = async (world: Stage, times: number): Promise<void> => {
+const retries = async (world: Fixture, times: number): Promise<void> => {
   await step(world.world, message);
   for (let done = 1; done < times; done++) await step(world.world, last(world)?.message ?? message);
 };
 
 describe("trouble", () => {
   test("comes back later and later, acknowledged every time, and never fails the application", async () => {
-    const world = stage(() => making);
+    const world = openFixture(() => making);
     refusing(world, "create parts arm", 503, "ServiceUnavailable");
     await retries(world, 12);
     const delays = world.sent.map((sent) => sent.delayMs);
@@ -46,7 +57,7 @@ describe("trouble", () => {
   ];
   for (const { name, tries, retryAfterMs, least } of asked) {
     test(name, async () => {
-      const world = stage(() => making);
+      const world = openFixture(() => making);
       refusing(world, "create parts arm", 429, "TooManyRequests", retryAfterMs);
       await step(world.world, { ...message, tries });
       const { delayMs = 0 } = last(world) ?? {};
@@ -55,7 +66,7 @@ describe("trouble", () => {
   }
 
   test("of several troubles the one that asks for the longest wait is heard", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm"), creation("leg")]] }));
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm"), creation("leg")]] }));
     world.before = (call) => {
       if (call === "create parts arm") throw failing(500, "InternalError");
       if (call === "create parts leg") throw failing(429, "TooManyRequests", 30_000);
@@ -67,7 +78,7 @@ describe("trouble", () => {
   const places = ["load", "get toys bear", "list toys", "save 1", "create parts arm", "patch toys bear"];
   for (const place of places) {
     test(`at ${place} it comes back, too`, async () => {
-      const world = stage(function* () {
+      const world = openFixture(function* () {
         yield* list({
           do: "list",
           resource: { group: "", version: "v1", plural: "toys", kind: "Toy" },
@@ -83,7 +94,7 @@ describe("trouble", () => {
   }
 
   test("a fault of ours backs off like any other and is told with its trace only to the log", async () => {
-    const world = stage(() => {
+    const world = openFixture(() => {
       throw new TypeError("count of undefined");
     });
     const ending = await step(world.world, { ...message, tries: 4 });
@@ -100,7 +111,7 @@ describe("trouble", () => {
   });
 
   test("a decision that never comes to a plan is a fault, not a loop", async () => {
-    const world = stage(function* () {
+    const world = openFixture(function* () {
       for (let round = 0; ; round++)
         yield* list({ do: "list", resource: parts, namespace: "ns", labels: { round: `${round}` } });
     });
@@ -109,7 +120,7 @@ describe("trouble", () => {
   });
 
   test("only when not even the queue answers is the message not acknowledged", async () => {
-    const world = stage(() => making);
+    const world = openFixture(() => making);
     world.before = (call) => {
       if (call === "get toys bear" || call === "sendLater") throw failing(500, "InternalError");
     };
@@ -118,10 +129,11 @@ describe("trouble", () => {
 });
 
 describe("trouble that lasts", () => {
-  const eventsOf = (world: Stage): readonly string[] => world.calls.filter((call) => call.startsWith("create events"));
+  const eventsOf = (world: Fixture): readonly string[] =>
+    world.calls.filter((call) => call.startsWith("create events"));
 
   test("is told once as an event and kept in the record until a step comes through", async () => {
-    const world = stage(() => making);
+    const world = openFixture(() => making);
     refusing(world, "create parts arm", 403, "Forbidden");
     await retries(world, 2);
     assert.deepEqual([eventsOf(world).length, world.record()?.trouble], [0, undefined]);
@@ -137,7 +149,7 @@ describe("trouble that lasts", () => {
   });
 
   test("is told also when it is a look that meets it", async () => {
-    const world = stage();
+    const world = openFixture();
     await step(world.world, message);
     world.decide = function* () {
       yield* get({ do: "get", ref: { resource: parts, name: "arm" } });
@@ -149,7 +161,7 @@ describe("trouble that lasts", () => {
   });
 
   test("another reason is told anew, since the first", async () => {
-    const world = stage(() => making);
+    const world = openFixture(() => making);
     refusing(world, "create parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
     world.time.now += 60_000;
@@ -159,7 +171,7 @@ describe("trouble that lasts", () => {
   });
 
   test("adds no second chain of tries to the first, whichever invocation comes upon it", async () => {
-    const world = stage(() => making);
+    const world = openFixture(() => making);
     refusing(world, "create parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
     world.sent.length = 0;
@@ -185,7 +197,7 @@ describe("trouble that lasts", () => {
   } as const;
 
   test("events are told in the name that the kind declares: the plan's, and of what is in the way", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [[event], [creation("arm")]] }));
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[event], [creation("arm")]] }));
     refusing(world, "create parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
     const told = [...world.objects.values()].filter(({ kind }) => kind === "Event");
@@ -194,7 +206,7 @@ describe("trouble that lasts", () => {
   });
 
   test("an event that cannot be written is given up after three tries: status and record go on", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [[event]], status: { phase: "made" } }));
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[event]], status: { phase: "made" } }));
     world.before = (call) => {
       if (call.startsWith("create events")) throw failing(429, "TooManyRequests");
     };
@@ -206,8 +218,8 @@ describe("trouble that lasts", () => {
 });
 
 describe("timers", () => {
-  const following = (next: Next): Stage => stage(() => ({ memory: { count: 1 }, stages: [], next }));
-  const waiting = (wait: Wait): Stage => following({ do: "wait", ...wait });
+  const following = (next: Next): Fixture => openFixture(() => ({ memory: { count: 1 }, stages: [], next }));
+  const waiting = (wait: Wait): Fixture => following({ do: "wait", ...wait });
 
   const cases: readonly { name: string; next: Next; delayMs: number | undefined }[] = [
     { name: "a plan without a time arms none", next: { do: "wait" }, delayMs: undefined },
@@ -246,7 +258,7 @@ describe("timers", () => {
     assert.deepEqual([world.record()?.wakeAt, world.record()?.waitsFor], [eight + 90_000, "the snow to end"]);
   });
 
-  const idsOf = async (world: Stage, steps: readonly [now: number, reason: string][]): Promise<number> => {
+  const idsOf = async (world: Fixture, steps: readonly [now: number, reason: string][]): Promise<number> => {
     for (const [now, reason] of steps) {
       world.time.now = now;
       await step(world.world, { ...message, reason });
@@ -298,7 +310,7 @@ describe("timers", () => {
 });
 
 test("a paused winner's trouble is saved nowhere once another has saved", async () => {
-  const world = stage(() => making);
+  const world = openFixture(() => making);
   refusing(world, "create parts arm", 403, "Forbidden");
   world.after = (call) => {
     if (call.startsWith("save 1"))

@@ -7,7 +7,7 @@ import type { View } from "../../../shared/core/plan.ts";
 import type { CachedStep, StepCache } from "../../../shared/engine/reads/cache.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
-import { creation, eight, message, type Stage, stage, type Toy, type ToyPlan, toy } from "./fakes.ts";
+import { creation, eight, type Fixture, message, openFixture, type Toy, type ToyPlan, toy } from "./fakes.ts";
 
 const fresh = { ...message, fresh: true, watched: true } as const;
 const watched = { ...message, watched: true } as const;
@@ -25,7 +25,7 @@ const growing = ({ object, memory }: View<Toy>): ToyPlan =>
     ? shown
     : { memory: { count: (memory?.count ?? 10) + 1 }, stages: [[creation("leg")]], status: { phase: "old" } };
 
-const watchful = (there: Stage, cache: Partial<StepCache>): World => {
+const watchful = (there: Fixture, cache: Partial<StepCache>): World => {
   const { world } = there;
   const nothing: StepCache = {
     take: () => undefined,
@@ -47,14 +47,14 @@ const watchful = (there: Stage, cache: Partial<StepCache>): World => {
 
 describe("what the status tells", () => {
   test("is written, then done, and not saved", async () => {
-    const there = stage(growing);
+    const there = openFixture(growing);
     assert.deepEqual(await step(there.world, message), { did: "step", writes: 2 });
     assert.deepEqual(there.calls, ["load", "get toys bear", "patch toys bear", "create parts arm"]);
     assert.equal(there.record(), undefined);
   });
 
   test("is where the next step begins, which saves what it has to", async () => {
-    const there = stage(growing);
+    const there = openFixture(growing);
     await step(there.world, message);
     there.calls.length = 0;
     await step(there.world, message);
@@ -63,14 +63,14 @@ describe("what the status tells", () => {
   });
 
   test("is told by nobody to whom it was news already, and a step without a deed leaves no record either", async () => {
-    const there = stage(() => ({ ...shown, stages: [] }));
+    const there = openFixture(() => ({ ...shown, stages: [] }));
     there.put(toy({}, { phase: "new" }));
     assert.deepEqual(await step(there.world, message), { did: "step", writes: 0 });
     assert.equal(there.record(), undefined);
   });
 
   test("is no lock when it stands already: what is done then is saved", async () => {
-    const there = stage(() => shown);
+    const there = openFixture(() => shown);
     there.put(toy({}, { phase: "new" }));
     await step(there.world, message);
     assert.deepEqual(there.calls, ["load", "get toys bear", "save 1", "create parts arm"]);
@@ -78,8 +78,8 @@ describe("what the status tells", () => {
 });
 
 describe("who loses the write of a status", () => {
-  const changing = (): Stage => {
-    const there = stage(growing);
+  const changing = (): Fixture => {
+    const there = openFixture(growing);
     there.before = (call) => {
       const isFirst = call === "patch toys bear" && there.objects.get("toys bear")?.["status"] === undefined;
       if (isFirst) there.put(toy({}, { phase: "taken" }));
@@ -105,17 +105,17 @@ describe("who loses the write of a status", () => {
 });
 
 describe("a record is made all the same", () => {
-  const orderOf = ({ calls }: Stage): readonly string[] => calls.filter((call) => /^(save|create)/.test(call));
+  const orderOf = ({ calls }: Fixture): readonly string[] => calls.filter((call) => /^(save|create)/.test(call));
 
   test("where somebody listens, who is told by it", async () => {
-    const there = stage(() => shown);
+    const there = openFixture(() => shown);
     const updates = { destinationOf: async () => "https://x.example", acknowledged: async () => undefined };
     await step({ ...there.world, updates }, message);
     assert.deepEqual(orderOf(there), ["save 1", "create parts arm"]);
   });
 
   test("where the server does not keep what was shown", async () => {
-    const there = stage(growing);
+    const there = openFixture(growing);
     there.keeps = () => ({ phase: "" });
     await step(there.world, message);
     assert.deepEqual(orderOf(there).slice(0, 2), ["save 1", "create parts arm"]);
@@ -124,29 +124,29 @@ describe("a record is made all the same", () => {
 
 describe("what is watched", () => {
   test("of a new object is enough to begin with, while the server's clock is known from lately", async () => {
-    const at = (there: Stage, agoMs: number): Partial<StepCache> => ({
+    const at = (there: Fixture, agoMs: number): Partial<StepCache> => ({
       appeared: () => ({
         object: there.objects.get("toys bear") ?? toy(),
         epoch: { date: eight, at: there.time.monotonic - agoMs },
       }),
     });
-    const soon = stage(growing);
+    const soon = openFixture(growing);
     await step(watchful(soon, at(soon, 60_000)), fresh);
     assert.deepEqual(soon.calls, ["patch toys bear", "create parts arm"]);
-    const late = stage(growing);
+    const late = openFixture(growing);
     await step(watchful(late, at(late, 60_001)), fresh);
     assert.equal(late.calls[0], "get toys bear");
   });
 
   test("of one that is new no more is not", async () => {
-    const there = stage(growing);
+    const there = openFixture(growing);
     const epoch = { date: eight, at: there.time.monotonic };
     await step(watchful(there, { appeared: () => ({ object: toy({}, { phase: "old" }), epoch }) }), fresh);
     assert.equal(there.calls[0], "get toys bear");
   });
 
   test("goes on from what was shown: the next save finds out whether there is a record", async () => {
-    const there = stage(growing);
+    const there = openFixture(growing);
     const kept: CachedStep[] = [];
     const world = watchful(there, { take: () => kept.pop(), keep: (_, one) => void kept.push(one) });
     await step(world, fresh);
@@ -161,7 +161,7 @@ describe("what is watched", () => {
 
 describe("what is watched is in doubt", () => {
   const doubtful = async (call: object, kept: readonly CachedStep[] = [], plan: Partial<ToyPlan> = {}) => {
-    const there = stage(() => ({
+    const there = openFixture(() => ({
       memory: { count: 1 },
       stages: [[creation("arm")]],
       safety: { staleSafe: true },

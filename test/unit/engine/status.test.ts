@@ -4,15 +4,16 @@ import { describe, test } from "node:test";
 import { digestOf } from "../../../shared/core/json.ts";
 import { statusPatch } from "../../../shared/engine/status.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { conflict, creation, failing, message, type Stage, stage, toy, writesIn } from "./fakes.ts";
+import { conflict, creation, type Fixture, failing, message, openFixture, toy, writesIn } from "./fakes.ts";
 
-const telling = (status: Record<string, unknown>): Stage => stage(() => ({ memory: { count: 1 }, stages: [], status }));
+const telling = (status: Record<string, unknown>): Fixture =>
+  openFixture(() => ({ memory: { count: 1 }, stages: [], status }));
 
 /** A CRD that keeps `phase` and nothing else. */
 const pruning = (status: unknown): unknown =>
   typeof status === "object" && status !== null && "phase" in status ? { phase: status.phase } : {};
 
-const patches = (world: Stage): number => world.calls.filter((call) => call.startsWith("patch")).length;
+const patches = (world: Fixture): number => world.calls.filter((call) => call.startsWith("patch")).length;
 
 describe("a status", () => {
   test("that is there already is not written", async () => {
@@ -38,7 +39,7 @@ describe("a status", () => {
 
   test("that is pruned is written again when the wish changes, and when somebody else changed it", async () => {
     let detail = "brown";
-    const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made", detail } }));
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made", detail } }));
     world.keeps = pruning;
     await step(world.world, message);
     detail = "grey";
@@ -67,7 +68,7 @@ describe("a status", () => {
 
   test("is not shown by who saves nothing and goes by a record that others have gone on from", async () => {
     let least = 1;
-    const world = stage(({ memory }) => {
+    const world = openFixture(({ memory }) => {
       const count = Math.max(least, memory?.count ?? 0);
       return { memory: { count }, stages: [], status: { phase: `at ${count}` } };
     });
@@ -88,7 +89,7 @@ describe("a status", () => {
   });
 
   test("is not shown by who was held up beyond its fence while others went on and had nothing to show", async () => {
-    const world = stage(({ memory }) => {
+    const world = openFixture(({ memory }) => {
       const count = (memory?.count ?? 0) + 1;
       const status = { phase: count === 2 ? "past" : "as it is" };
       return { memory: { count }, stages: count === 2 ? [[creation("arm")]] : [], status };
@@ -136,7 +137,12 @@ describe("a status", () => {
   });
 
   test("that has been in trouble is told before anything rests", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" }, next: { do: "rest" } }));
+    const world = openFixture(() => ({
+      memory: { count: 1 },
+      stages: [],
+      status: { phase: "made" },
+      next: { do: "rest" },
+    }));
     world.before = (call) => {
       if (call === "patch toys bear") throw failing(500, "InternalError");
     };

@@ -11,13 +11,13 @@ import {
   creation,
   decisionOf,
   eight,
+  type Fixture,
   failing,
   message,
+  openFixture,
   part,
   parts,
   refOf,
-  type Stage,
-  stage,
   type ToyPlan,
   toy,
   toys,
@@ -31,7 +31,7 @@ const making = (names: readonly string[], more: Partial<ToyPlan> = {}): ToyPlan 
 });
 
 /** Sets a decision that saves the identity first, and rests once the part exists. */
-const careful = (world: Stage): void => {
+const careful = (world: Fixture): void => {
   world.decide = function* ({ memory }) {
     const arm = yield* get({ do: "get", ref: refOf(parts, "arm") });
     return arm !== undefined
@@ -42,14 +42,14 @@ const careful = (world: Stage): void => {
 
 describe("R1: saved before acted on", () => {
   test("the memory is stored before the first effect starts", async () => {
-    const world = stage(() => making(["arm", "leg"]));
+    const world = openFixture(() => making(["arm", "leg"]));
     await step(world.world, message);
     assert.deepEqual(writesIn(world.calls), ["save 1", "create parts arm", "create parts leg"]);
     assert.deepEqual(world.record()?.memory, { count: 1 });
   });
 
   test("of two invocations with one key, the loser touches nothing and comes back", async () => {
-    const world = stage(() => making(["arm"]));
+    const world = openFixture(() => making(["arm"]));
     world.before = async (call) => {
       if (call !== "save 1") return;
       world.before = () => {};
@@ -63,7 +63,7 @@ describe("R1: saved before acted on", () => {
   });
 
   test("when it is not known whether the save took place, nothing is done", async () => {
-    const world = stage(() => making(["arm"]));
+    const world = openFixture(() => making(["arm"]));
     world.after = (call) => {
       if (call === "save 1") throw failing(0, "Timeout");
     };
@@ -72,7 +72,7 @@ describe("R1: saved before acted on", () => {
   });
 
   test("a plan that only deletes is bound to a save, too: the loser deletes nothing", async () => {
-    const world = stage();
+    const world = openFixture();
     await step(world.world, message);
     world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
     const removal = { do: "delete", ref: refOf(parts, "arm"), uid: "old" } as const;
@@ -93,7 +93,7 @@ describe("R1: saved before acted on", () => {
   });
 
   test("a fenced plan is saved anew even if it says nothing new", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [], safety: { fenced: true } }));
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [], safety: { fenced: true } }));
     await step(world.world, message);
     await step(world.world, message);
     assert.deepEqual(writesIn(world.calls), ["save 1", "save 2"]);
@@ -105,7 +105,7 @@ describe("R2: decided again, never replayed", () => {
   for (const death of deaths) {
     for (const when of ["before", "after"] as const) {
       test(`dead ${when} ${death}, the next invocation ends in the same world`, async () => {
-        const world = stage();
+        const world = openFixture();
         careful(world);
         const decide = world.decide;
         world.decide = function* (view) {
@@ -128,7 +128,7 @@ describe("R2: decided again, never replayed", () => {
   }
 
   test("the second delivery of a settled key makes no write and sends nothing", async () => {
-    const world = stage();
+    const world = openFixture();
     careful(world);
     await step(world.world, message);
     await step(world.world, message);
@@ -139,7 +139,7 @@ describe("R2: decided again, never replayed", () => {
   });
 
   test("what stood in a message is not believed: the object is read", async () => {
-    const world = stage(({ object }) => ({ memory: { count: object?.metadata.generation ?? 0 }, stages: [] }));
+    const world = openFixture(({ object }) => ({ memory: { count: object?.metadata.generation ?? 0 }, stages: [] }));
     world.put(toy({ generation: 7 }));
     await step(world.world, { ...message, resourceVersion: "1" });
     assert.deepEqual(world.record()?.memory, { count: 7 });
@@ -147,7 +147,7 @@ describe("R2: decided again, never replayed", () => {
 
   test("every look is answered live, and the decision gets the server's clock", async () => {
     const times: number[] = [];
-    const world = stage(function* ({ now }) {
+    const world = openFixture(function* ({ now }) {
       times.push(now);
       const found = yield* list({ do: "list", resource: parts, namespace: "ns", labels: {} });
       return { memory: { count: found.length }, stages: [] };
@@ -166,7 +166,7 @@ describe("R3: fenced", () => {
   ];
   for (const { name, afterSaveMs, beforeMs, made } of cases) {
     test(name, async () => {
-      const world = stage(() => making(["arm"]));
+      const world = openFixture(() => making(["arm"]));
       world.before = (call) => {
         if (call === "load") world.time.monotonic += beforeMs;
       };
@@ -179,7 +179,7 @@ describe("R3: fenced", () => {
   }
 
   test("the pause may fall between two stages: the second does not start", async () => {
-    const world = stage(() => making(["arm", "leg"]));
+    const world = openFixture(() => making(["arm", "leg"]));
     world.after = (call) => {
       if (call === "create parts arm") world.time.monotonic += 10_001;
     };
@@ -188,7 +188,7 @@ describe("R3: fenced", () => {
   });
 
   test("a refusal goes back to the decision, which may plan otherwise in the same step", async () => {
-    const world = stage(({ refused }) =>
+    const world = openFixture(({ refused }) =>
       refused.length === 0 ? making(["arm"]) : { memory: { count: 9 }, stages: [] },
     );
     world.before = (call) => {
@@ -201,7 +201,11 @@ describe("R3: fenced", () => {
 
 test("what is optional and not to be had is told once, and the step goes on to its end", async () => {
   const wish = { do: "create", object: part("bell"), resource: parts, owner: "toy-1", optional: true } as const;
-  const world = stage(() => ({ memory: { count: 1 }, stages: [[wish], [creation("arm")]], status: { phase: "made" } }));
+  const world = openFixture(() => ({
+    memory: { count: 1 },
+    stages: [[wish], [creation("arm")]],
+    status: { phase: "made" },
+  }));
   world.before = (call) => {
     if (call === "create parts bell") throw failing(403, "Forbidden");
   };
@@ -227,7 +231,7 @@ describe("what a step leaves alone", () => {
   ];
   for (const { name, message: asked, world: more, object } of idle) {
     test(name, async () => {
-      const world = stage(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
+      const world = openFixture(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
       world.put(object);
       const ending = await step({ ...world.world, ...more }, asked);
       assert.equal(ending.did, "nothing");
@@ -236,13 +240,13 @@ describe("what a step leaves alone", () => {
   }
 
   test("a key out of its charge is not even read", async () => {
-    const world = stage();
+    const world = openFixture();
     await step({ ...world.world, inCharge: () => false }, message);
     assert.deepEqual(world.calls, []);
   });
 
   test("a key of which nobody can tell whether it is in its charge is looked at later, and not read", async () => {
-    const world = stage();
+    const world = openFixture();
     const inCharge = () => Promise.reject(failing(500, "InternalError"));
     const ending = await step({ ...world.world, inCharge }, message);
     assert.deepEqual([ending.did, world.calls], ["troubled", []]);
@@ -253,7 +257,7 @@ describe("what a step leaves alone", () => {
   });
 
   test("pausing is taken back with the annotation, and is no other value than true", async () => {
-    const world = stage(() => making(["arm"]));
+    const world = openFixture(() => making(["arm"]));
     world.put(toy({ annotations: { "rekindle.dev/paused": "false" } }));
     await step(world.world, message);
     assert.ok(world.objects.has("parts arm"));
@@ -261,7 +265,7 @@ describe("what a step leaves alone", () => {
 
   test("shadow mode tells the plan and writes nothing, not even of a trouble that lasts", async () => {
     const told: unknown[] = [];
-    const world = stage(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
+    const world = openFixture(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
     const shadow = {
       ...world.world,
       shadow: (_: unknown, { stages }: { readonly stages: readonly unknown[] }) => told.push(stages.length),
@@ -280,7 +284,7 @@ describe("what a step leaves alone", () => {
 });
 
 test("the kind's resource is what is read", async () => {
-  const world = stage();
+  const world = openFixture();
   await step(world.world, message);
   assert.deepEqual(world.calls.slice(0, 2), ["load", `get ${toys.plural} bear`]);
 });

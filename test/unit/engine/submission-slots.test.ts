@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import { step } from "../../../shared/engine/step.ts";
 import { openSubmissionSlots } from "../../../shared/engine/submission-slots.ts";
-import { creation, message, stage, type ToyPlan, writesIn } from "./fakes.ts";
+import { creation, message, openFixture, type ToyPlan, writesIn } from "./fakes.ts";
 
 describe("turns", () => {
   test("let so many in at once, and the others after them in their order", async () => {
@@ -65,7 +65,7 @@ describe("steps that submit", () => {
     const turns = openSubmissionSlots(2);
     const seen: { most: number; now: number } = { most: 0, now: 0 };
     const one = async (): Promise<string> => {
-      const world = stage(() => submission("arm"));
+      const world = openFixture(() => submission("arm"));
       world.before = async (call) => {
         if (!call.startsWith("create")) return;
         seen.now += 1;
@@ -85,7 +85,7 @@ describe("steps that submit", () => {
     const before = turns();
     await before.enter();
     let decisions = 0;
-    const world = stage(() => {
+    const world = openFixture(() => {
       decisions += 1;
       return decisions === 1 ? submission("arm") : { memory: { count: 1 }, stages: [], next: { do: "rest" } };
     });
@@ -99,7 +99,7 @@ describe("steps that submit", () => {
 
   test("make room also when they fail", async () => {
     const turns = openSubmissionSlots(1);
-    const world = stage(() => submission("arm"));
+    const world = openFixture(() => submission("arm"));
     world.before = (call) => {
       if (call.startsWith("create")) throw new Error("broken");
     };
@@ -110,7 +110,7 @@ describe("steps that submit", () => {
   test("what submits nothing waits for nobody", async () => {
     const turns = openSubmissionSlots(1);
     await turns().enter();
-    const world = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
     assert.equal((await step({ ...world.world, turns }, message)).did, "step");
   });
 });

@@ -24,7 +24,7 @@ export type Scene =
   | { readonly unreachable: string }
   | { readonly tooLong: true };
 
-export type Stage = Transport & { readonly asked: string[] };
+export type ScriptedTransport = Transport & { readonly asked: string[] };
 
 const headers = { date: "Mon, 02 Nov 2026 08:00:00 GMT" };
 
@@ -42,7 +42,7 @@ const streamOf = (scene: Extract<Scene, { watch: unknown }>): HttpStream => {
 };
 
 /** Answers each request with the next scene, whatever the request; `over` is called when none is left. */
-export const stage = (scenes: readonly Scene[], over: () => void): Stage => {
+export const scriptedTransport = (scenes: readonly Scene[], over: () => void): ScriptedTransport => {
   const asked: string[] = [];
   const next = (request: HttpRequest): Scene => {
     const scene = scenes[asked.length];

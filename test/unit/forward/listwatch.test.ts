@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { Change } from "../../../shared/forward/keys.ts";
 import { follow } from "../../../shared/forward/listwatch.ts";
 import { trim } from "../../../shared/kube/trim.ts";
-import { bookmark, line, object, type Scene, stage, turnedTime } from "./fakes.ts";
+import { bookmark, line, object, type Scene, scriptedTransport, turnedTime } from "./fakes.ts";
 
 const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
 
@@ -17,10 +17,10 @@ const brief = ({ before, after }: Change): string => {
     : `${name}${resourceVersion}>${after.metadata.resourceVersion}`;
 };
 
-const play = async (scenes: readonly Scene[], random = 0) => {
+const watched = async (scenes: readonly Scene[], random = 0) => {
   const time = turnedTime();
   const over = new AbortController();
-  const transport = stage(scenes, () => over.abort());
+  const transport = scriptedTransport(scenes, () => over.abort());
   const told: string[] = [];
   const synced: number[] = [];
   const waits: number[] = [];
@@ -174,7 +174,7 @@ const rows: Record<string, Row> = {
 describe("following a resource", () => {
   for (const [name, { scenes, told, froms, waits }] of Object.entries(rows)) {
     it(name, async () => {
-      const seen = await play(scenes);
+      const seen = await watched(scenes);
       assert.deepEqual(seen.told, told);
       const cursors = seen.asked.map((path) => /[?&]resourceVersion=(\w+)/.exec(path)?.[1]);
       assert.deepEqual(cursors, froms ?? cursors);
@@ -183,7 +183,7 @@ describe("following a resource", () => {
   }
 
   it("asks for pages, bookmarks and an end, with its selector", async () => {
-    const { asked } = await play([a1, { watch: [bookmark("6")] }], 0.5);
+    const { asked } = await watched([a1, { watch: [bookmark("6")] }], 0.5);
     assert.deepEqual(asked, [
       "/api/v1/namespaces/ns/pods?labelSelector=a%3Db&limit=250",
       "/api/v1/namespaces/ns/pods?labelSelector=a%3Db&watch=1&allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=300",
@@ -193,7 +193,7 @@ describe("following a resource", () => {
   it("waits longer with every failure, up to half a minute, and starts small again after a success", async () => {
     const down: Scene = { unreachable: "refused" };
     const failures = Array.from({ length: 9 }, () => down);
-    const { waits } = await play([...failures, a1, { watch: [bookmark("6")] }, down, a1], 0.999999);
+    const { waits } = await watched([...failures, a1, { watch: [bookmark("6")] }, down, a1], 0.999999);
     const grown = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 500];
     assert.deepEqual(
       waits.slice(0, 10).map((ms) => Math.round(ms)),
@@ -203,31 +203,31 @@ describe("following a resource", () => {
 
   it("does not wait longer and longer for a connection that is cut after every event", async () => {
     const cut = (version: string): Scene => ({ watch: [modified("a", version)], ending: "reset" });
-    const { waits, told } = await play([a1, cut("6"), cut("7"), cut("8"), cut("9")]);
+    const { waits, told } = await watched([a1, cut("6"), cut("7"), cut("8"), cut("9")]);
     assert.deepEqual(waits.slice(0, 4), [250, 250, 250, 250]);
     assert.equal(told.length, 5);
   });
 
   it("waits as long as the server asks", async () => {
-    const { waits } = await play([{ status: 429, headers: { "retry-after": "7" } }, a1]);
+    const { waits } = await watched([{ status: 429, headers: { "retry-after": "7" } }, a1]);
     assert.equal(waits[0], 7_000);
   });
 
   it("does not hurry a server that ends every watch at once", async () => {
     const slam: Scene = { watch: [] };
-    const { waits } = await play([a1, slam, slam, slam]);
+    const { waits } = await watched([a1, slam, slam, slam]);
     assert.deepEqual(waits.slice(0, 3), [250, 500, 1_000]);
   });
 
   it("does not list in a hurry when every watch is refused as too old", async () => {
     const gone: Scene = { watch: [gone410] };
-    const { waits, synced } = await play([a1, gone, a1, gone, a1, gone]);
+    const { waits, synced } = await watched([a1, gone, a1, gone, a1, gone]);
     assert.deepEqual(waits.slice(0, 3), [250, 500, 1_000]);
     assert.deepEqual(synced, [1, 1, 1]);
   });
 
   it("lists objects that are too large for a page in smaller ones", async () => {
-    const { asked, told, waits } = await play([{ tooLong: true }, { list: [object("a", "1")], version: "5" }]);
+    const { asked, told, waits } = await watched([{ tooLong: true }, { list: [object("a", "1")], version: "5" }]);
     assert.deepEqual(
       asked.map((path) => /limit=(\d+)/.exec(path)?.[1]),
       ["250", "32"],
@@ -242,7 +242,7 @@ describe("following a resource", () => {
     const { now, pause } = turnedTime();
     await follow({
       ...{
-        transport: stage([{ list: [fat], version: "5" }], () => over.abort()),
+        transport: scriptedTransport([{ list: [fat], version: "5" }], () => over.abort()),
         resource: pods,
         namespace: undefined,
       },

@@ -29,6 +29,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
   const tools: Tools = {
     version: "1.2.3",
     connect: async () => ({ ...session, namespace: undefined }),
+    page: never,
     runs: async () => runs,
     forecast: async (object) => forecast(object),
     policies: async () => [],

@@ -58,6 +58,7 @@ const toolsFor = (said: Pick<Tools, "print" | "warn" | "host">): Tools => ({
     version: "1.2.3",
     connect: never,
     preview: never,
+    page: never,
     crds: never,
     demo: never,
     confirm: never,
@@ -85,7 +86,7 @@ const runOn = (kubeconfig: string, args: readonly string[]): Running => {
   const report: NonNullable<Parameters<typeof runHost>[0]["report"]> = (level, message, fields = {}) =>
     void lines.push({ level, message, fields });
   const host = (all: readonly string[]) =>
-    runHost({ args: all, env: { HOME: "/nowhere" }, door: apiApp, print, warn, report, stopped });
+    runHost({ args: all, env: { HOME: "/nowhere" }, listener: apiApp, print, warn, report, stopped });
   const all = [...args, ...given(args, "--kubeconfig", kubeconfig), ...given(args, "--listen", "127.0.0.1:0")];
   const code = run(toolsFor({ print, warn, host }), ["host", ...all]);
   const served = (): string | undefined =>

@@ -59,6 +59,11 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
   [/^npm test( |$)/, "runs tests, this one among them"],
   [/^npx node --test /, "runs tests, this one among them"],
   [/^kubectl (apply --server-side|delete)/, "no kubectl is here; what is applied is printed by the command before it"],
+  [
+    /^kubectl (create namespace|-n \S+ create secret|apply -k) /,
+    "no kubectl is here; kubernetes.test.ts reads the overlays",
+  ],
+  [/^kubectl port-forward /, "no kubectl is here, and no port of a pod"],
   [/^helm /, "no Helm is here: npm run infra:check renders the chart with Helm's engine"],
   [/^podman /, "no container engine is here: npm run infra:check carries the Containerfile's steps out"],
   [/^aws /, "asks an AWS account"],

@@ -73,7 +73,7 @@ describe("what is applied to Kubernetes", () => {
   });
 
   test("each overlay has containers, and each of them is nobody's who could harm", () => {
-    assert.equal(overlays.length, 5);
+    assert.equal(overlays.length, 6);
     for (const file of overlays) {
       const found = documents(file).filter(isWorkload);
       assert.ok(found.length > 0, file);
@@ -87,7 +87,7 @@ describe("what is applied to Kubernetes", () => {
       .map((one) => workload.parse(one).metadata.name);
     const functions = globSync("functions/*.ts", { cwd: new URL("..", root) })
       .map((file) => basename(file, ".ts"))
-      .filter((name) => name !== "host" && name !== "cli");
+      .filter((name) => name !== "host" && name !== "cli" && name !== "dispatch");
     assert.deepEqual([...new Set(knative)].sort(), functions.map((name) => `rekindle-${name}`).sort());
     const accounts = JSON.stringify(documents("kubernetes/overlays/knative/knative.yaml"));
     for (const name of functions)

@@ -122,13 +122,14 @@ describe("a runbook", () => {
     });
   }
 
-  test("of a figure of ours is for one that functions tell without a dimension", () => {
+  test("of a figure of ours is for one that functions tell of the whole cluster, in that dimension", () => {
     const own = resources.map(([, { Properties }]) => Properties).filter(({ Namespace }) => Namespace === "Rekindle");
     const free = ownFigures.map(({ name }) => name).filter((name) => ownLabels[name].length === 0);
     assert.ok(own.length > 0);
     assert.deepEqual(
-      own.filter(({ MetricName, Dimensions }) => Dimensions !== undefined || !free.some((name) => name === MetricName)),
+      own.filter(({ MetricName }) => !free.some((name) => name === MetricName)),
       [],
     );
+    for (const { Dimensions } of own) assert.deepEqual(Dimensions, [{ Name: "cluster", Value: { Ref: "Alias" } }]);
   });
 });

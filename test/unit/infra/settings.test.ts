@@ -51,6 +51,7 @@ const needed: Variables = {
   REKINDLE_FIFO_URL: "https://queue.example/keys.fifo",
   REKINDLE_DELAY_URL: "https://queue.example/timers",
   REKINDLE_UPDATES_URL: "https://queue.example/updates.fifo",
+  REKINDLE_CALL_URLS: "reconcile=http://reconcile.example/,deliver=http://deliver.example/",
 };
 
 const inFunction = (reader: FunctionReader, name: SettingName, env: Variables): unknown =>
@@ -226,7 +227,11 @@ describe("the overlay of the host", () => {
 });
 
 describe("the overlays of functions", () => {
-  const overlays = [overlayOf("knative/knative.yaml"), overlayOf("lambda/lambda.yaml")];
+  const overlays = [
+    overlayOf("knative/knative.yaml"),
+    overlayOf("lambda/lambda.yaml"),
+    overlayOf("dispatch/dispatch.yaml"),
+  ];
 
   test("hold each setting, or there is a reason", () => {
     for (const overlay of overlays) {
@@ -235,9 +240,10 @@ describe("the overlays of functions", () => {
     }
   });
 
-  test("run every function in the cluster, and the forwarder beside Lambda", () => {
+  test("run every function in the cluster, the forwarder beside Lambda, and a dispatcher with what it calls", () => {
     const names = overlays.map(({ containers }) => containers.map((one) => one.name).toSorted());
-    assert.deepEqual(names, [[...functionReaders].toSorted(), ["forward"]]);
+    const polling = functionReaders.filter((name) => name !== "dispatch").toSorted();
+    assert.deepEqual(names, [polling, ["forward"], ["deliver", "dispatch", "reconcile"]]);
   });
 
   for (const overlay of overlays)
@@ -246,7 +252,8 @@ describe("the overlays of functions", () => {
         const reader = functionReaders.find((name) => name === one.name);
         assert.ok(reader !== undefined);
         for (const name of functionNames.filter(hasPlace("functionsOverlay")).filter((n) => isReadBy(reader, n))) {
-          const env = environmentOf(overlay, one, ...changed(name));
+          // The Secret beside the ConfigMap holds the proof of calls, without which functions need queues.
+          const env = { REKINDLE_CALL_SECRET: samples.callSecret, ...environmentOf(overlay, one, ...changed(name)) };
           assert.deepEqual(inFunction(reader, name, env), asVariable(reader, name, samples[name]), name);
         }
       });
@@ -350,7 +357,7 @@ describe("reasons", () => {
 
   test("are this many: who gives a setting its place lowers the number, and nobody raises it", () => {
     const reasons = settingNames.flatMap((name) => Object.keys(reference[name].absent ?? {}));
-    assert.equal(reasons.length, 53);
+    assert.equal(reasons.length, 52);
   });
 });
 

@@ -6,13 +6,13 @@ import { compare, holds, textOf } from "../../proof/conformance/compare.ts";
 import { linesOf, readRecord } from "../../proof/conformance/record.ts";
 import { transcript } from "../../proof/conformance/scenario.ts";
 import { scenarios } from "../../proof/conformance/scenarios.ts";
-import { openStage } from "../../proof/conformance/stage.ts";
+import { openServer } from "../../proof/conformance/server.ts";
 
 const record = readRecord();
 
 for (const scenario of scenarios)
   test(`${scenario.name}: answered as a real API server does`, async () => {
-    const ours = await transcript(simulatorApi(openStage()), scenario, "recorded");
+    const ours = await transcript(simulatorApi(openServer()), scenario, "recorded");
     const real = linesOf(record, scenario.name);
     const wrong = compare(scenario.name, ours, real).filter((verdict) => !holds(verdict));
     assert.equal(wrong.map(textOf).join("\n"), "");

@@ -21,15 +21,15 @@ const witness = (
 ): Witness => {
   const due = new Map<number, string>();
   const wrong: string[] = [];
-  street.stage.before = async (call) => {
+  street.fixture.before = async (call) => {
     await at(call);
     if (call !== "tell") return;
     const cursor = await street.cursor();
     const [sending] = [cursor?.outstanding?.sequence ?? 0];
     if (sending <= (cursor?.acknowledged ?? 0)) wrong.push(`sent again after ${cursor?.acknowledged}`);
   };
-  street.stage.after = (call) => {
-    for (const { sequence, state } of street.stage.record()?.outbox?.entries ?? []) due.set(sequence, state);
+  street.fixture.after = (call) => {
+    for (const { sequence, state } of street.fixture.record()?.outbox?.entries ?? []) due.set(sequence, state);
     after(call);
   };
   return { due, wrong };
@@ -56,7 +56,7 @@ const live = async (street: Street): Promise<void> => {
   await settle(street);
   await street.enter("RUNNING", { attempt: 2 });
   await settle(street);
-  street.stage.objects.delete("toys bear");
+  street.fixture.objects.delete("toys bear");
   await settle(street);
 };
 
@@ -77,7 +77,7 @@ const judge = async (street: Street, { due, wrong }: Witness): Promise<void> => 
     "order",
   );
   assert.equal(due.get(Math.max(...due.keys())), "DELETED");
-  assert.deepEqual([...street.stage.checkpoints.all().keys()], []);
+  assert.deepEqual([...street.fixture.checkpoints.all().keys()], []);
 };
 
 const nothing = (): void => {};

@@ -37,10 +37,10 @@ describe("a cursor", () => {
 test("whoever was held up after the claim sends nothing, for by then another may be on it", async () => {
   const street = openStreet();
   let slow = true;
-  street.stage.after = (call) => {
-    if (!slow || call !== "save 1" || street.stage.record() === undefined) return;
-    slow = street.stage.calls.filter((one) => one === "save 1").length < 2;
-    if (!slow) street.stage.time.now += 6_000;
+  street.fixture.after = (call) => {
+    if (!slow || call !== "save 1" || street.fixture.record() === undefined) return;
+    slow = street.fixture.calls.filter((one) => one === "save 1").length < 2;
+    if (!slow) street.fixture.time.now += 6_000;
   };
   await street.enter("RUNNING");
   assert.deepEqual([street.heard.length, slow], [0, false]);

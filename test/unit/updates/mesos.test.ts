@@ -18,19 +18,21 @@ const hour = 3_600 * second;
 const acknowledge = async (street: Street, id: string, by = listener): Promise<void> => {
   const asked = acknowledgementOf(message, id, by);
   assert.ok(asked);
-  await street.queue.send(asked, `${id} ${street.stage.time.now}`);
+  await street.queue.send(asked, `${id} ${street.fixture.time.now}`);
   await street.pass(0);
 };
 
-const ignored = ({ stage }: Street): readonly unknown[] =>
-  stage.lines.flatMap(({ message: text, fields }) => (text === "an acknowledgement is ignored" ? [fields["why"]] : []));
+const ignored = ({ fixture }: Street): readonly unknown[] =>
+  fixture.lines.flatMap(({ message: text, fields }) =>
+    text === "an acknowledgement is ignored" ? [fields["why"]] : [],
+  );
 
 describe("one stream of updates, as Mesos' agent keeps it", () => {
   test("CheckpointStatusUpdate: after an update and its acknowledgement the records hold one of each", async () => {
     const street = openStreet();
     await street.enter("RUNNING");
     assert.deepEqual(
-      street.stage.record()?.outbox?.entries.map(({ sequence, state }) => [sequence, state]),
+      street.fixture.record()?.outbox?.entries.map(({ sequence, state }) => [sequence, state]),
       [[1, "RUNNING"]],
     );
     assert.deepEqual((await street.cursor())?.acknowledged, 1);
@@ -40,7 +42,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
   test("RetryStatusUpdate: what nobody acknowledges comes again after 10 s, 20 s, 40 s … and every 10 min in the end", async () => {
     const street = openStreet();
     street.answer = () => silence;
-    const began = street.stage.time.now;
+    const began = street.fixture.time.now;
     await street.enter("RUNNING");
     await street.pass(2 * hour);
     const gaps = street.heard.map(({ at }, index) => (at - (street.heard[index - 1]?.at ?? began)) / second);
@@ -87,7 +89,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     await street.enter("RUNNING");
     await street.queue.send(message, "a copy");
     await street.pass(0);
-    assert.equal(street.stage.record()?.outbox?.entries.length, 1);
+    assert.equal(street.fixture.record()?.outbox?.entries.length, 1);
     assert.deepEqual(states(street), ["RUNNING"]);
   });
 
@@ -109,10 +111,10 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
   test("DuplicatedTerminalStatusUpdate: that the object goes after its end is no other end", async () => {
     const street = openStreet();
     await street.enter("COMPLETED", { terminal: true });
-    street.stage.objects.delete("toys bear");
+    street.fixture.objects.delete("toys bear");
     await street.resync();
     assert.deepEqual(states(street), ["COMPLETED"]);
-    assert.equal(street.stage.record(), undefined);
+    assert.equal(street.fixture.record(), undefined);
   });
 });
 
@@ -136,7 +138,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
 
   test("ResendUnacknowledged: a listener that is away for a day hears everything in order when it is back", async () => {
     const street = openStreet();
-    const back = street.stage.time.now + 24 * hour;
+    const back = street.fixture.time.now + 24 * hour;
     street.answer = ({ at }) => (at < back ? silence : acknowledged);
     for (const state of ["SUBMITTED", "RUNNING", "FAILING"]) await street.enter(state);
     await street.pass(25 * hour);
@@ -148,12 +150,12 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
-    street.stage.objects.delete("toys bear");
+    street.fixture.objects.delete("toys bear");
     await street.resync();
-    assert.equal(street.stage.record()?.outbox?.entries.at(-1)?.state, "DELETED");
+    assert.equal(street.fixture.record()?.outbox?.entries.at(-1)?.state, "DELETED");
     await street.pass(hour);
     await street.resync();
-    assert.deepEqual([...street.stage.checkpoints.all().keys()], []);
+    assert.deepEqual([...street.fixture.checkpoints.all().keys()], []);
     const { length } = street.heard;
     await street.pass(2 * hour);
     assert.equal(street.heard.length, length);
@@ -165,15 +167,15 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     await street.enter("SUBMITTED");
     await street.enter("RUNNING");
     const next = openStreet();
-    for (const [, text] of street.stage.checkpoints.all()) await copied(next, text);
-    next.stage.time.now += hour;
+    for (const [, text] of street.fixture.checkpoints.all()) await copied(next, text);
+    next.fixture.time.now += hour;
     await next.resync();
     assert.deepEqual(states(next), ["SUBMITTED", "RUNNING"]);
   });
 
   test("RecoverNotCheckpointedStream: a delivery without a stream says so", async () => {
     const street = openStreet();
-    street.stage.objects.delete("toys bear");
+    street.fixture.objects.delete("toys bear");
     const ending = await street.world.deliver?.({ ...deliveryKey(message), reason: "test" });
     assert.deepEqual(ending, { did: "nothing", why: "there is no stream of here/Toy/ns/bear" });
   });
@@ -181,20 +183,20 @@ describe("streams of updates, as Mesos' operations keep them", () => {
   test("RecoverEmptyFile: a record without an outbox is a stream that begins", async () => {
     const street = openStreet({ to: "" });
     await street.enter("RUNNING");
-    assert.equal(street.stage.record()?.outbox, undefined);
+    assert.equal(street.fixture.record()?.outbox, undefined);
     assert.equal((await street.world.deliver?.({ ...deliveryKey(message), reason: "test" }))?.did, "nothing");
-    street.stage.put(toy({ annotations: { "rekindle.dev/updates-to": "https://own.example/" } }));
+    street.fixture.put(toy({ annotations: { "rekindle.dev/updates-to": "https://own.example/" } }));
     await street.resync();
     assert.deepEqual(states(street), ["RUNNING"]);
   });
 
   test("RecoverEmptyDirectory: an outbox without a delivery's record is delivered from its beginning", async () => {
     const street = openStreet();
-    street.stage.before = (call) => {
+    street.fixture.before = (call) => {
       if (call.startsWith("send")) throw new Error("the queue is away");
     };
     await street.enter("RUNNING");
-    street.stage.before = () => {};
+    street.fixture.before = () => {};
     assert.deepEqual([states(street), await street.cursor()], [[], undefined]);
     await street.resync();
     assert.deepEqual(states(street), ["RUNNING"]);
@@ -204,7 +206,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     const street = openStreet();
     await street.enter("COMPLETED", { terminal: true });
     const next = openStreet();
-    for (const [, text] of street.stage.checkpoints.all()) await copied(next, text);
+    for (const [, text] of street.fixture.checkpoints.all()) await copied(next, text);
     await next.enter("COMPLETED", { terminal: true });
     await next.pass(hour);
     assert.deepEqual(states(next), []);
@@ -215,7 +217,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
       const street = openStreet();
       await street.enter("RUNNING");
       const sender = name.endsWith("Recover") ? openStreet() : street;
-      for (const [, text] of street.stage.checkpoints.all()) await copied(sender, text);
+      for (const [, text] of street.fixture.checkpoints.all()) await copied(sender, text);
       const before = sender.heard.length;
       await sender.enter("RUNNING");
       assert.equal(sender.heard.length, before);
@@ -226,7 +228,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
       const street = openStreet();
       await street.enter("RUNNING");
       const sender = name.endsWith("Recover") ? openStreet() : street;
-      for (const [, text] of street.stage.checkpoints.all()) await copied(sender, text);
+      for (const [, text] of street.fixture.checkpoints.all()) await copied(sender, text);
       const before = await sender.cursor();
       await acknowledge(sender, idsOf(street)[0] ?? "");
       assert.deepEqual([ignored(sender), await sender.cursor()], [["duplicate"], before]);
@@ -236,14 +238,14 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
-    const text = street.stage.checkpoints.text(message) ?? "";
+    const text = street.fixture.checkpoints.text(message) ?? "";
     await copied(street, text.replace('"sequence":1', '"sequence":"one"'));
-    const before = [...street.stage.checkpoints.all()];
+    const before = [...street.fixture.checkpoints.all()];
     await street.pass(hour);
     await street.resync();
-    assert.deepEqual([...street.stage.checkpoints.all()], before);
+    assert.deepEqual([...street.fixture.checkpoints.all()], before);
     assert.equal(street.heard.length, 1);
-    assert.ok(street.stage.lines.some(({ fields }) => String(fields["error"]).includes("outbox.entries.0.sequence")));
+    assert.ok(street.fixture.lines.some(({ fields }) => String(fields["error"]).includes("outbox.entries.0.sequence")));
   });
 
   test("UpdateLatestWhenResending: whoever comes next fills in what is latest by then", async () => {
@@ -252,8 +254,8 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     await street.enter("SUBMITTED");
     await street.enter("FAILED", { terminal: true });
     const next = openStreet();
-    for (const [, text] of street.stage.checkpoints.all()) await copied(next, text);
-    next.stage.time.now += hour;
+    for (const [, text] of street.fixture.checkpoints.all()) await copied(next, text);
+    next.fixture.time.now += hour;
     await next.resync();
     assert.deepEqual(
       next.heard.map(({ state, latest }) => [state, latest]),
@@ -266,9 +268,9 @@ describe("streams of updates, as Mesos' operations keep them", () => {
 });
 
 /** Stores the record of an application or of its delivery, unchanged, in another sender's store. */
-const copied = async ({ stage }: Street, text: string): Promise<void> => {
+const copied = async ({ fixture }: Street, text: string): Promise<void> => {
   const record = JSON.parse(text);
   const key = record.acknowledged === undefined ? message : deliveryKey(message);
-  const there = await stage.checkpoints.load(key);
-  await stage.checkpoints.save(key, record, there?.version);
+  const there = await fixture.checkpoints.load(key);
+  await fixture.checkpoints.save(key, record, there?.version);
 };

@@ -39,7 +39,7 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
     dead = false;
     if (chance() < 0.5) street.forget();
   };
-  street.stage.before = async (call) => {
+  street.fixture.before = async (call) => {
     if (dead) throw new Error("dead");
     if (!calm && chance() < odds.death) {
       dead = true;
@@ -53,9 +53,9 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
       `seed ${seed}: sent after its acknowledgement`,
     );
   };
-  street.stage.after = (call) => {
+  street.fixture.after = (call) => {
     if (!call.startsWith("save")) return;
-    for (const { sequence } of street.stage.record()?.outbox?.entries.slice(-2) ?? []) due.add(sequence);
+    for (const { sequence } of street.fixture.record()?.outbox?.entries.slice(-2) ?? []) due.add(sequence);
   };
   // A lost request was not heard; a request whose answer is lost was.
   street.answer = ({ sequence }) => {
@@ -73,8 +73,8 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
       await step(street.world, { ...deliveryKey(message), reason: "copy" }).catch(() => street.revive());
     await street.pass(chance() * 120_000);
     street.heard.length = Math.min(street.heard.length, 0);
-    street.stage.calls.length = 0;
-    street.stage.lines.length = 0;
+    street.fixture.calls.length = 0;
+    street.fixture.lines.length = 0;
   }
   calm = true;
   dead = false;

@@ -26,7 +26,7 @@ describe("a full outbox", () => {
       await street.enter("RUNNING", { attempt });
       await street.enter(attempt % 10 === 0 ? "FAILED" : "PENDING_RERUN", { attempt, terminal: attempt % 10 === 0 });
     }
-    const kept = street.stage.record()?.outbox?.entries ?? [];
+    const kept = street.fixture.record()?.outbox?.entries ?? [];
     assert.equal(kept.length, capacity);
     assert.deepEqual([kept[0]?.sequence, kept.at(-1)?.sequence], [1, 80]);
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe("a full outbox", () => {
   test("gives up what is acknowledged before it passes over anything", async () => {
     const street = openStreet();
     for (let attempt = 1; attempt <= 100; attempt++) await street.enter("RUNNING", { attempt });
-    assert.ok((street.stage.record()?.outbox?.entries.length ?? 0) <= capacity / 2 + 1);
+    assert.ok((street.fixture.record()?.outbox?.entries.length ?? 0) <= capacity / 2 + 1);
     assert.equal(told(street).length, 100);
   });
 });
@@ -53,7 +53,7 @@ describe("an acknowledgement that comes by itself", () => {
   const acknowledge = async (street: Street, by: string): Promise<void> => {
     const asked = acknowledgementOf(message, street.heard.at(-1)?.id ?? "", by);
     assert.ok(asked);
-    await street.queue.send(asked, `${by} ${street.stage.time.now}`);
+    await street.queue.send(asked, `${by} ${street.fixture.time.now}`);
     await street.pass(0);
   };
   const other = "https://other.example/hook";
@@ -79,9 +79,9 @@ describe("an acknowledgement that comes by itself", () => {
   test("of the listener before counts no more once the update was sent to the next one", async () => {
     const street = openStreet();
     street.answer = () => silence;
-    street.stage.put(own(other));
+    street.fixture.put(own(other));
     await street.enter("RUNNING");
-    street.stage.put(own("https://next.example/"));
+    street.fixture.put(own("https://next.example/"));
     await street.resync();
     assert.equal(street.heard.at(-1)?.to, "https://next.example/");
     await acknowledge(street, other);
@@ -93,9 +93,9 @@ describe("an acknowledgement that comes by itself", () => {
   test("of the listener that the update was sent to counts, although another one was named since", async () => {
     const street = openStreet();
     street.answer = () => silence;
-    street.stage.put(own(other));
+    street.fixture.put(own(other));
     await street.enter("RUNNING");
-    street.stage.put(own("https://next.example/"));
+    street.fixture.put(own("https://next.example/"));
     await acknowledge(street, other);
     assert.equal((await street.cursor())?.acknowledged, 1);
   });
@@ -106,10 +106,10 @@ describe("the next object of a name", () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
-    street.stage.put(toy({ uid: "toy-2" }));
+    street.fixture.put(toy({ uid: "toy-2" }));
     await street.enter("SUBMITTED");
     await street.enter("SUBMITTED");
-    assert.equal(street.stage.record()?.uid, "toy-2");
+    assert.equal(street.fixture.record()?.uid, "toy-2");
     street.answer = () => acknowledged;
     await street.pass(hour);
     assert.deepEqual(told(street), ["1 RUNNING", "2 DELETED", "3 SUBMITTED"]);
@@ -118,9 +118,9 @@ describe("the next object of a name", () => {
   test("begins a stream of its own when everything was told", async () => {
     const street = openStreet();
     await street.enter("COMPLETED", { terminal: true });
-    street.stage.objects.delete("toys bear");
+    street.fixture.objects.delete("toys bear");
     await street.resync();
-    street.stage.put(toy({ uid: "toy-2" }));
+    street.fixture.put(toy({ uid: "toy-2" }));
     await street.enter("SUBMITTED");
     assert.deepEqual(told(street), ["1 COMPLETED", "1 SUBMITTED"]);
     assert.equal(new Set(street.heard.map(({ id }) => id)).size, 2);
@@ -131,12 +131,12 @@ describe("a listener", () => {
   test("is named by the object before its namespace, and by that before the operator", async () => {
     const street = openStreet();
     await street.enter("A");
-    street.stage.objects.set("namespaces ns", namespace({ [annotation]: "https://namespace.example/" }));
+    street.fixture.objects.set("namespaces ns", namespace({ [annotation]: "https://namespace.example/" }));
     await street.pass(hour);
     await street.enter("B");
-    street.stage.put(toy({ annotations: { [annotation]: "https://own.example/" } }));
+    street.fixture.put(toy({ annotations: { [annotation]: "https://own.example/" } }));
     await street.enter("C");
-    street.stage.put(toy({ annotations: { [annotation]: "none" } }));
+    street.fixture.put(toy({ annotations: { [annotation]: "none" } }));
     await street.enter("D");
     assert.deepEqual(
       street.heard.map(({ to, state }) => [to, state]),
@@ -147,7 +147,7 @@ describe("a listener", () => {
       ],
     );
     await street.resync();
-    assert.deepEqual([street.stage.record()?.outbox, await street.cursor()], [undefined, undefined]);
+    assert.deepEqual([street.fixture.record()?.outbox, await street.cursor()], [undefined, undefined]);
   });
 
   test("that takes the place of a dead one is told at once what that one never heard, in order", async () => {
@@ -155,7 +155,7 @@ describe("a listener", () => {
     street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
     for (const state of ["SUBMITTED", "RUNNING"]) await street.enter(state);
     await street.pass(hour / 2);
-    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    street.fixture.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
     await street.enter("RUNNING");
     assert.deepEqual(told(street), ["1 SUBMITTED", "2 RUNNING"]);
   });
@@ -165,8 +165,8 @@ describe("a listener", () => {
     street.answer = ({ to, sequence }) => (to.includes("new.example") || sequence === 1 ? acknowledged : silence);
     for (const state of ["SUBMITTED", "RUNNING", "FAILING"]) await street.enter(state);
     street.forget();
-    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
-    street.stage.time.now += 24 * hour;
+    street.fixture.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    street.fixture.time.now += 24 * hour;
     await street.resync();
     assert.deepEqual(
       street.heard.filter(({ to }) => to.includes("new.example")).map(({ sequence, state }) => `${sequence} ${state}`),
@@ -178,10 +178,10 @@ describe("a listener", () => {
     const street = openStreet();
     street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
     await street.enter("RUNNING");
-    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    street.fixture.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
     await street.pass(hour);
     assert.deepEqual(told(street), ["1 RUNNING"]);
-    assert.equal(street.stage.record()?.outbox?.to, "https://new.example/");
+    assert.equal(street.fixture.record()?.outbox?.to, "https://new.example/");
   });
 
   test("that may not be one is told as an event, once, and holds up nothing", async () => {
@@ -190,29 +190,29 @@ describe("a listener", () => {
     await street.enter("SUBMITTED");
     await street.enter("RUNNING");
     await street.pass(hour);
-    const events = [...street.stage.objects.values()].filter(({ kind }) => kind === "Event");
+    const events = [...street.fixture.objects.values()].filter(({ kind }) => kind === "Event");
     assert.deepEqual(
       events.map(({ reason, message: text }) => [reason, text]),
       [["UpdatesRefused", "status updates are not sent: host inside leads to 10.0.0.1"]],
     );
-    assert.equal(street.stage.record()?.outbox?.entries.length, 2);
+    assert.equal(street.fixture.record()?.outbox?.entries.length, 2);
   });
 
   test("is not asked for by a step that has nothing to tell: quiet writes nothing", async () => {
     const street = openStreet();
     await street.enter("RUNNING");
-    const before = [...street.stage.checkpoints.all()];
+    const before = [...street.fixture.checkpoints.all()];
     for (let times = 0; times < 100; times++) {
       await step(street.world, message);
       await step(street.world, { ...deliveryKey(message), reason: "copy" });
     }
-    assert.deepEqual([...street.stage.checkpoints.all()], before);
+    assert.deepEqual([...street.fixture.checkpoints.all()], before);
     assert.equal(street.heard.length, 1);
   });
 
   test("cannot be asked for where namespaces may not be read: the operator's word counts", async () => {
     const street = openStreet();
-    street.stage.before = (call) => {
+    street.fixture.before = (call) => {
       if (call.startsWith("get namespaces")) throw new Error("forbidden");
     };
     await street.enter("RUNNING");
@@ -224,9 +224,11 @@ test("NonStrictRecoveryCorruptedFile: an outbox that cannot be read is given up,
   const street = openStreet({ strict: false });
   street.answer = () => silence;
   await street.enter("SUBMITTED");
-  const kept = await street.stage.checkpoints.load(message);
-  const record = JSON.parse((street.stage.checkpoints.text(message) ?? "").replace('"sequence":1', '"sequence":"one"'));
-  await street.stage.checkpoints.save(message, record, kept?.version);
+  const kept = await street.fixture.checkpoints.load(message);
+  const record = JSON.parse(
+    (street.fixture.checkpoints.text(message) ?? "").replace('"sequence":1', '"sequence":"one"'),
+  );
+  await street.fixture.checkpoints.save(message, record, kept?.version);
   street.answer = () => acknowledged;
   await street.enter("RUNNING");
   await street.pass(hour);

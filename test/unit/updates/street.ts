@@ -7,14 +7,14 @@ import { deliveryKey, type Message } from "../../../shared/core/key.ts";
 import type { StateUpdate } from "../../../shared/core/outbox.ts";
 import type { Sent, Sink } from "../../../shared/core/sink.ts";
 import { merged } from "../../../shared/engine/batch.ts";
-import { readRecord } from "../../../shared/engine/record.ts";
+import { readDelivery, readRecord } from "../../../shared/engine/record.ts";
 import { recovery } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { type Cursor, readCursor } from "../../../shared/updates/cursor.ts";
 import { deliver } from "../../../shared/updates/deliver.ts";
 import { openUpdates } from "../../../shared/updates/listeners.ts";
-import { message, type Stage, stage, toys } from "../engine/fakes.ts";
+import { type Fixture, message, openFixture, toys } from "../engine/fakes.ts";
 
 /** One request that reached the listener. */
 export type Heard = {
@@ -28,7 +28,7 @@ export type Heard = {
 };
 
 export type Street = {
-  readonly stage: Stage;
+  readonly fixture: Fixture;
   readonly world: World;
   readonly heard: Heard[];
   /** Returns the listener's answer to a request; an error that it throws kills the sender. */
@@ -63,7 +63,7 @@ type Settings = {
 };
 
 export const openStreet = (settings: Settings = {}): Street => {
-  const home = stage();
+  const home = openFixture();
   const anew = (): EmbeddedQueue => openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
   let queue = anew();
   const heard: Heard[] = [];
@@ -110,13 +110,21 @@ export const openStreet = (settings: Settings = {}): Street => {
   };
   const updates = openUpdates({
     ...ports,
-    read: readRecord,
+    readDelivery,
     fallback: settings.to ?? listener,
     now: () => home.time.now,
   });
   const resourceOf = (kind: string) => (kind === "Toy" ? toys : undefined);
   const { to: operators = listener } = settings;
-  const desk = { ...ports, read: readRecord, resourceOf, destinationOf: updates.destinationOf, operators, sink };
+  const desk = {
+    ...ports,
+    read: readRecord,
+    readDelivery,
+    resourceOf,
+    destinationOf: updates.destinationOf,
+    operators,
+    sink,
+  };
   const world: World = {
     ...ports,
     updates,
@@ -145,7 +153,7 @@ export const openStreet = (settings: Settings = {}): Street => {
     }
   };
   const street: Street = {
-    stage: home,
+    fixture: home,
     world,
     heard,
     get queue() {

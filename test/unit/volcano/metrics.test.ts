@@ -7,10 +7,10 @@ import { describe, test } from "node:test";
 import type { MetricSample } from "../../../shared/core/metric.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import {
+  gaugesOfGroup,
+  gaugesOfJob,
+  gaugesOfQueue,
   measuresOfJob,
-  standingOfGroup,
-  standingOfJob,
-  standingOfQueue,
   volcanoFigures,
 } from "../../../shared/volcano/metrics.ts";
 
@@ -122,33 +122,33 @@ describe("what stands is counted as", () => {
   const rows: readonly (readonly [string, readonly MetricSample[], readonly string[]])[] = [
     [
       "a completed job, as upstream labels it",
-      standingOfJob(stored("Job", { queue: "q" }, state("Completed"))),
+      gaugesOfJob(stored("Job", { queue: "q" }, state("Completed"))),
       ["jobs{phase=Completed,queue_name=q} 1", place, "job_completed_phase_count{job_name=ns/j,queue_name=q} 1"],
     ],
     [
       "a failed job, in the default queue",
-      standingOfJob(stored("Job", {}, state("Failed"))),
+      gaugesOfJob(stored("Job", {}, state("Failed"))),
       ["jobs{phase=Failed,queue_name=default} 1", place, "job_failed_phase_count{job_name=ns/j,queue_name=default} 1"],
     ],
     [
       "a running job",
-      standingOfJob(stored("Job", {}, state("Running"))),
+      gaugesOfJob(stored("Job", {}, state("Running"))),
       ["jobs{phase=Running,queue_name=default} 1", place],
     ],
-    ["no job that nobody has taken up", standingOfJob(stored("Job", {})), []],
+    ["no job that nobody has taken up", gaugesOfJob(stored("Job", {})), []],
     [
       "a group of its queue",
-      standingOfGroup(stored("PodGroup", { queue: "q" }, { phase: "Inqueue" })),
+      gaugesOfGroup(stored("PodGroup", { queue: "q" }, { phase: "Inqueue" })),
       ["queue_pod_group_inqueue_count{queue_name=q} 1"],
     ],
     [
       "a group of which nobody has said anything",
-      standingOfGroup(stored("PodGroup", { queue: "q" })),
+      gaugesOfGroup(stored("PodGroup", { queue: "q" })),
       ["queue_pod_group_pending_count{queue_name=q} 1"],
     ],
     [
       "a queue, its empty places and what is allocated in it",
-      standingOfQueue(stored("Queue", {}, { state: "Open", allocated: { cpu: "1500m", memory: "1Ki", odd: "x" } })),
+      gaugesOfQueue(stored("Queue", {}, { state: "Open", allocated: { cpu: "1500m", memory: "1Ki", odd: "x" } })),
       [
         "queues{state=Open} 1",
         "queue_pod_group_pending_count{queue_name=j} 0",

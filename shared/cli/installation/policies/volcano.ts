@@ -2,9 +2,9 @@
 import { jobPolicy } from "./jobs.ts";
 import type { Policy, Rule, Variable } from "./policy.ts";
 
-const noTwoTiers = (owner: string, told: string): Rule => ({
+const noTwoTiers = (owner: string, prefix: string): Rule => ({
   expression: `!has(${owner}.networkTopology) || !has(${owner}.networkTopology.highestTierAllowed) || !has(${owner}.networkTopology.highestTierName) || ${owner}.networkTopology.highestTierName == ''`,
-  message: `${told}must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously`,
+  message: `${prefix}must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously`,
 });
 
 /** CEL: a part of the new object as `dyn`, whatever its schema; empty for a deletion. */
@@ -18,14 +18,14 @@ const within = (name: string, path: string): Variable => ({
   expression: `has(variables.${path}) ? variables.${path} : dyn({})`,
 });
 
-const isAmount = (field: string, told: string): readonly Rule[] => [
+const isAmount = (field: string, label: string): readonly Rule[] => [
   {
     expression: `variables.${field}.all(name, isQuantity(string(variables.${field}[name])))`,
-    message: `${told}: every amount must be one that Kubernetes reads, such as 500m or 2Gi`,
+    message: `${label}: every amount must be one that Kubernetes reads, such as 500m or 2Gi`,
   },
   {
     expression: `variables.${field}.all(name, !isQuantity(string(variables.${field}[name])) || quantity(string(variables.${field}[name])).compareTo(quantity('0')) >= 0)`,
-    message: `${told}: every amount must be greater than or equal to 0`,
+    message: `${label}: every amount must be greater than or equal to 0`,
   },
 ];
 

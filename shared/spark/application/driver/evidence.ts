@@ -4,7 +4,7 @@ import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
 import { statusDisruption } from "../../../kube/disruption.ts";
 import { inOrder, isEnding, isOver, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
-import { endedByDeletion } from "../../executors/losses.ts";
+import { mayBeEndedByDeletion } from "../../executors/losses.ts";
 import type { Driver } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
 
@@ -61,16 +61,16 @@ export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | u
 };
 
 /**
- * True when the driver ended only after the deletion of its pod was requested. Kubelets write the terminal phase of
- * such a pod a moment before they remove it, and its exit code (0, 137, 143) says nothing of its work: the driver was
- * deleted, whether a step sees that moment or finds the pod gone. Unlike upstream, which takes an exit code of 0 for
- * success.
+ * True when the driver ended only after the deletion of its pod was requested, or when that cannot be ruled out: a run
+ * done twice is better than a run never done. Kubelets write the terminal phase of such a pod a moment before they
+ * remove it, and its exit code (0, 137, 143) says nothing of its work: the driver was deleted, whether a step sees that
+ * moment or finds the pod gone. Unlike upstream, which takes an exit code of 0 for success.
  */
 export const isCutShort = (pod: Stored): boolean => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
   if (ended === undefined && !isOver(status)) return false;
-  return ended?.reason !== "OOMKilled" && statusDisruption(status) === undefined && endedByDeletion(pod, ended);
+  return ended?.reason !== "OOMKilled" && statusDisruption(status) === undefined && mayBeEndedByDeletion(pod, ended);
 };
 
 /** The driver pod's evidence: its phase, but the driver container's end goes before sidecars. As upstream's. */

@@ -3,7 +3,7 @@
 import { counted } from "../../../core/counted.ts";
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import { type Effect, type Plan, untold, type Wait, waitOf } from "../../../core/plan.ts";
+import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
@@ -160,14 +160,14 @@ function* closing(
   ended: Ended,
 ): Decision<Memory> {
   const { memory, first } = closed(scene, driver, found);
-  if (untold(scene.view, first).length > 0)
+  if (notYetRecorded(scene.view, first).length > 0)
     return { memory: before.memory, stages: [first], next: { do: "continue", ...waits } };
   return yield* ended({ ...scene, memory });
 }
 
 /** True when cordons or events must come before the save and cannot wait. */
 const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorReport): boolean =>
-  cordons.length > 0 || untold(view, first).length > 0;
+  cordons.length > 0 || notYetRecorded(view, first).length > 0;
 
 /** The plan of the effects that come before the save: a death in between only repeats them. */
 const beforehand = (
@@ -177,15 +177,15 @@ const beforehand = (
 ): Plan<Memory> | undefined => {
   const { view, memory } = scene;
   const next = { do: "continue", ...waits } as const;
-  if (untold(view, left).length > 0)
+  if (notYetRecorded(view, left).length > 0)
     return { memory: view.memory ?? memory, stages: [left], next, safety: { staleSafe: true } };
   if (cordons.length > 0) return { memory, stages: [cordons], next };
-  return untold(view, first).length > 0 ? { memory, stages: [first], next } : undefined;
+  return notYetRecorded(view, first).length > 0 ? { memory, stages: [first], next } : undefined;
 };
 
 /** Asks for another step after losses were reported, unless the plan creates a pod, whose event brings that step. */
-const broughtBack = (plan: Plan<Memory>, told: readonly Effect[]): Plan<Memory> => {
-  if (told.length === 0) return plan;
+const broughtBack = (plan: Plan<Memory>, events: readonly Effect[]): Plan<Memory> => {
+  if (events.length === 0) return plan;
   return plan.stages.flat().some(({ do: act }) => act === "create")
     ? plan
     : { ...plan, next: { ...waitOf(plan), do: "again" } };
@@ -228,7 +228,19 @@ function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Mem
   const cares = yield* careFor(scene, run, own);
   if ("first" in cares) return cares.first;
   const { report: care } = cares;
-  const { memory, left: _, cordons: __, first: ___, effects, spent, told, untold: unsaid, end, wakeAt, ...more } = care;
+  const {
+    memory,
+    left: _,
+    cordons: __,
+    first: ___,
+    effects,
+    spent,
+    events,
+    untold: unsaid,
+    end,
+    wakeAt,
+    ...more
+  } = care;
   const timed = sooner(waits, wakeAt);
   const now = { ...scene, memory };
   const rest = { ...waits, ...more, ...timed };
@@ -241,10 +253,10 @@ function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Mem
     const over = withHistory(now, memory.state.phase, failed(now, driver, end));
     return yield* closing({ ...now, memory: over }, scene, run, ended);
   }
-  if (told.length === 0 || isOwnRun(memory))
-    return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent }), told);
-  if (untold(scene.view, told).length > 0)
-    return { memory, stages: [strays, [...effects, ...spent], told], next: { do: "continue", ...rest } };
+  if (events.length === 0 || isOwnRun(memory))
+    return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, events], spent }), events);
+  if (notYetRecorded(scene.view, events).length > 0)
+    return { memory, stages: [strays, [...effects, ...spent], events], next: { do: "continue", ...rest } };
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, {
     next: { do: "wait", ...rest },
   });

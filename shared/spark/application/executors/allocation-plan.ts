@@ -23,7 +23,7 @@ const creationsIn = ({ stages }: AllocationResult): number =>
  * A plan of creations is stale-safe: ids are bound to the save, and executors on their way are counted. A plan that
  * ends an executor, or gives up one that never appeared, is decided on live reads.
  */
-const swiftness = (
+const staleSafety = (
   { memory, view, settings }: ApplicationContext,
   found: Pods,
   stages: readonly (readonly Effect[])[],
@@ -46,7 +46,7 @@ const safetyOf = (
   { createWithinMs }: AllocationResult,
   stages: readonly (readonly Effect[])[],
 ): Safety => ({
-  ...swiftness(scene, found, stages),
+  ...staleSafety(scene, found, stages),
   ...(createWithinMs === undefined ? {} : { createWithinMs }),
 });
 

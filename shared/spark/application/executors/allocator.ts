@@ -113,7 +113,7 @@ const planned = (
   const { stages = [], ...extras } = more;
   const memory = { ...scene.memory, allotment };
   const made = ids.length === 0 ? [] : executorsFor({ ...scene, memory }, situation, ids);
-  const told = [
+  const events = [
     ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
     ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
   ];
@@ -123,7 +123,7 @@ const planned = (
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory,
-    stages: [...made, ...stages, ...(told.length === 0 ? [] : [told])],
+    stages: [...made, ...stages, ...(events.length === 0 ? [] : [events])],
     ...earlier(wakeAt, overdueAt(situation)),
   };
 };
@@ -156,8 +156,8 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
   const waits = kept > 0 ? { waitsFor: { on: "surplus", executors: kept } as const } : {};
   const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
-  const told = goesOn || !lasts ? [] : unheard(situation, heard.why);
-  return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
+  const events = goesOn || !lasts ? [] : unheard(situation, heard.why);
+  return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], events], ...polls, ...waits });
 };
 
 /** A driver that ends its work is silent for a moment as well: only a longer silence is reported. */
@@ -170,7 +170,7 @@ const unheard = (situation: Situation, why: string): readonly Effect[] => {
 };
 
 /** The longest wait for a started driver's answer, ms: without an answer, executors are created after it. */
-const patienceMs = 120_000;
+const driverListensWithinMs = 120_000;
 
 /** Waits for the driver's first answer: executors that start before its RPC listens would give up and end. */
 const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResult => {
@@ -178,7 +178,7 @@ const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResul
   const listens = { ...situation, allotment: { ...allotment, listens: true } };
   if (heard.registered !== undefined) return settle(listens, heard);
   const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
-  if (scene.view.now < startedAt + patienceMs)
+  if (scene.view.now < startedAt + driverListensWithinMs)
     return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: until("the driver", "listening") });
   return settle(listens, heard, true);
 };
@@ -199,8 +199,8 @@ const refusedHere = (situation: Situation): AllocationResult | undefined => {
   const message = `an executor was refused: ${first.message}`.slice(0, 1_024);
   const count = Math.max(allotment.crashes?.count ?? 0, crashesBefore(expected)) + refused.length;
   const held = { ...allotment, underway: [], crashes: { count, at: scene.view.now } };
-  const told: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
-  return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[told]] });
+  const event: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
+  return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[event]] });
 };
 
 /** Replaces losses that need no answer of the driver first; asks the driver only where the decision depends on it. */

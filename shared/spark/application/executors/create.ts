@@ -56,13 +56,19 @@ export const mostAtOnce = (scene: ApplicationContext, driver: Driver, pod: Store
 /** The driver with its pod, for which executors are created, and the executors that are there. */
 export type Making = { readonly driver: Driver; readonly pod: Stored; readonly there: readonly Stored[] };
 
+/** The claims of executors, without building all of them where the first has none: all have as many. */
+const claimsFor = (builder: ExecutorBuilder, [first, ...others]: readonly string[]): readonly Obj[] => {
+  const claims = first === undefined ? [] : builder.build(first).claims;
+  return claims.length === 0 ? [] : [...claims, ...others.flatMap((id) => builder.build(id).claims)];
+};
+
 /** Creates the pods in one stage, in parallel; nothing where the spec makes no executor. */
 export const executorsFor = (
   scene: ApplicationContext,
   { driver, pod, there }: Making,
   ids: readonly number[],
 ): readonly (readonly Effect[])[] => {
-  const builder = builderFor(scene, driver, pod);
+  const builder = ids.length === 0 ? undefined : builderFor(scene, driver, pod);
   if (builder === undefined) return [];
   const going = drainingNodes(there);
   const { losses = [], doomed = [] } = scene.memory.executors ?? {};
@@ -76,8 +82,6 @@ export const executorsFor = (
     owner: uid,
   });
   const all = ids.map((id) => `${id}`);
-  const [first = "1"] = all;
-  const claiming = builder.build(first).claims.length > 0 ? all : [];
-  const claims = claiming.flatMap((id) => builder.build(id).claims);
+  const claims = claimsFor(builder, all);
   return [all.map(podFor), claims.map((claim) => creation(marked(claim, scene, driver), uid))];
 };

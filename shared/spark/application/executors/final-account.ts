@@ -11,7 +11,7 @@ import { acts } from "../machine.ts";
 import type { Driver, Memory } from "../memory.ts";
 import { ledgerOf } from "./monitor.ts";
 import { withEnds } from "./pending-ends.ts";
-import { lossEvents, untoldIn, worthTelling } from "./warnings.ts";
+import { lossEvents, unreportedIn, worthTelling } from "./warnings.ts";
 
 /** True when it ended before the driver. Of one whole second, a finished one was first: its driver told it to end. */
 const endedFirst = (pod: Stored, endedAt: number): boolean => {
@@ -45,7 +45,7 @@ const closedWith = ({ scene, driver, found }: Run, executors: readonly Stored[])
   const next = withEnds(scene, { before: ledger, next: settled(last.ledger), executors: found.executors });
   return {
     memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
-    first: lossEvents(scene, [...untoldIn(ledger), ...worthTelling(last.lost)]),
+    first: lossEvents(scene, [...unreportedIn(ledger), ...worthTelling(last.lost)]),
   };
 };
 

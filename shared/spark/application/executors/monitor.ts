@@ -27,7 +27,7 @@ import { drainNodes, type NodeDrain } from "./node-drain.ts";
 import { withEnds } from "./pending-ends.ts";
 import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "./retention.ts";
-import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, worthTelling } from "./warnings.ts";
+import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, unreportedIn, worthTelling } from "./warnings.ts";
 
 export type ExecutorReport = {
   readonly memory: Memory;
@@ -41,7 +41,7 @@ export type ExecutorReport = {
   /** Deletions of ended pods that are not kept: they may wait for a step with nothing urgent. */
   readonly spent: readonly Effect[];
   /** Events after all effects; the next step records them again, because this one may die. */
-  readonly told: readonly Effect[];
+  readonly events: readonly Effect[];
   /** Ids of losses that a step which records no events leaves for the next. */
   readonly untold: readonly number[];
   readonly wakeAt?: number;
@@ -93,7 +93,7 @@ function* wordOf(scene: ApplicationContext, driver: Driver, running: readonly St
   if (!mayAsk(scene, driver)) return { asked: false };
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
   const { pulse } = ledgerOf(scene, driver).care ?? {};
-  const asking = { now: view.now, since, patience: policies, timed: isTimed(scene) };
+  const asking = { now: view.now, since, limits: policies, timed: isTimed(scene) };
   if (view.now < nextQuestion(pulse, running, asking)) return { asked: false };
   const { registered } = yield* askDriver(scene, driver);
   return { asked: true, registered };
@@ -199,7 +199,7 @@ const booksOf = (scene: ApplicationContext, driver: Driver, body: Stored, findin
   const { care: _, ...rest } = ledger;
   const { warned } = findings.leave;
   const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept, warned });
-  const toTell = [...(isOwnRun(scene.memory) ? [] : untoldIn(before)), ...worthTelling(lost)].slice(-mostTold);
+  const toTell = [...(isOwnRun(scene.memory) ? [] : unreportedIn(before)), ...worthTelling(lost)].slice(-mostTold);
   const untold = toTell.map(({ id }) => id);
   const next = {
     ...rest,
@@ -229,7 +229,7 @@ const questionAt = (
   const timed = isTimed(scene);
   if (!mayAsk(scene, driver) || (!timed && pulse?.inactive === undefined)) return undefined;
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
-  return nextQuestion(pulse, findings.running, { now: view.now, since, patience: policies, timed });
+  return nextQuestion(pulse, findings.running, { now: view.now, since, limits: policies, timed });
 };
 
 /** Monitors the executors of a run and reports what to do about them. */
@@ -247,13 +247,13 @@ export function* monitorExecutors(scene: ApplicationContext, run: Watched): Read
   const { executors: _, ...bare } = scene.memory;
   return {
     memory: isEmpty ? bare : { ...bare, executors: ledger },
-    left: isOwnRun(bare) ? lossEvents(scene, untoldIn(ledgerOf(scene, driver))) : [],
+    left: isOwnRun(bare) ? lossEvents(scene, unreportedIn(ledgerOf(scene, driver))) : [],
     cordons: leave.cordons,
-    first: [...troubleEvent(scene, trouble), ...leave.told],
+    first: [...troubleEvent(scene, trouble), ...leave.events],
     effects: endings(mended.dooms),
     spent: over.map((pod) => removal(pod, podResource)),
-    told: lossEvents(scene, toTell),
-    untold: [...untoldIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
+    events: lossEvents(scene, toTell),
+    untold: [...unreportedIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : again ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: { on: "trouble", message: trouble.says } as const }),

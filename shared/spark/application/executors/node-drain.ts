@@ -37,7 +37,7 @@ export type NodeDrain = {
   readonly cordons: readonly Effect[];
   /** The report of executors that cannot be moved, and its event if it is new. */
   readonly warned: string | undefined;
-  readonly told: readonly Effect[];
+  readonly events: readonly Effect[];
   /** A node that has not gone could not be cordoned. One refusal proves no missing right: it is tried again. */
   readonly again: boolean;
 };
@@ -74,12 +74,12 @@ const replacedFirst = (
 ): Pick<NodeDrain, "dooms" | "until"> => {
   const members = membersOf(executors).filter(isLiving);
   const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
-  const running = members.filter(({ standing }) => standing === "running");
+  const running = members.filter(({ state }) => state === "running");
   const young = running.filter(({ createdAt }) => view.now < createdAt + knownMs);
   const expected = read.ok ? wantedOf(read.spec) : running.length;
   const spare = Math.max(0, running.length - young.length - expected);
   const rest = leavers
-    .filter(({ standing, at }) => standing === "running" && view.now < at - leadMs)
+    .filter(({ state, at }) => state === "running" && view.now < at - leadMs)
     .sort((a, b) => a.at - b.at || a.id - b.id)
     .slice(spare);
   return {
@@ -97,11 +97,11 @@ const shape = z.looseObject({
 });
 
 /** A node's state for a drain. `closed`: it takes no more pods. `open`: it can be cordoned. `hidden`: unreadable. */
-type Door =
+type Cordoning =
   | { readonly is: "closed" | "hidden" | "gone" }
   | { readonly is: "open"; readonly uid: string; readonly resourceVersion: string };
 
-const doorOf = (hearing: ProbeResult): Door => {
+const cordoningOf = (hearing: ProbeResult): Cordoning => {
   if (!hearing.heard) return { is: "hidden" };
   if (hearing.value === undefined) return { is: "gone" };
   const { data } = shape.safeParse(hearing.value);
@@ -121,7 +121,7 @@ const triedOn = (
   return done.some((effect) => isOf(name, effect)) ? "closed" : undefined;
 };
 
-const cordon = (name: string, { uid, resourceVersion }: Extract<Door, { is: "open" }>): Effect => ({
+const cordon = (name: string, { uid, resourceVersion }: Extract<Cordoning, { is: "open" }>): Effect => ({
   do: "patch",
   ref: { resource: nodes, name },
   uid,
@@ -138,7 +138,7 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
 
 /** Plans the moves on one node by its cordon. */
 function* behind(scene: ApplicationContext, name: string, leavers: readonly Leaver[]): Reads<Moves> {
-  const door = doorOf(yield* getIfAllowed(nodeRef(name)));
+  const door = cordoningOf(yield* getIfAllowed(nodeRef(name)));
   const tried = triedOn(scene, name);
   const nothing = { dooms: [], until: [], cordons: [], warnings: [], again: false };
   if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
@@ -184,11 +184,11 @@ export function* drainNodes(scene: ApplicationContext, { executors, body, before
     : yield* closedFirst(scene, executors);
   const { warnings, ...rest } = moves;
   // The last report holds until the cordon's result is known: a try alone records no event and saves nothing.
-  if (moves.cordons.length > 0) return { ...rest, warned: before, told: [] };
+  if (moves.cordons.length > 0) return { ...rest, warned: before, events: [] };
   const text = [...warnings, ...ofDriver(body)].join("; ").slice(0, longest);
-  if (text === "") return { ...rest, warned: undefined, told: [] };
+  if (text === "") return { ...rest, warned: undefined, events: [] };
   const { object, memory } = scene;
   const about = { about: object, resource: sparkApplications, occasion: `${memory.attempt} ${text}` } as const;
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "NodeLeaving", message: text };
-  return { ...rest, warned: text, told: text === before ? [] : [event] };
+  return { ...rest, warned: text, events: text === before ? [] : [event] };
 }

@@ -15,7 +15,7 @@ import type { Ledger, Loss } from "../../executors/ledger.ts";
 import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
 import { fateOf, isGivenUp, isSuspect, type NodeState, nodeRef, nodeStateOf } from "../../executors/nodes.ts";
 import type { Registered } from "../../executors/registered.ts";
-import { patienceMs, stuckAmong } from "../../executors/stuck-pods.ts";
+import { stuckAmong, waitLimitMs } from "../../executors/stuck-pods.ts";
 import { spans } from "../annotations.ts";
 import type { ApplicationContext } from "../context.ts";
 import { mostDeletions } from "./retention.ts";
@@ -100,9 +100,9 @@ const neverUp = (
   { executors }: Evidence,
   care: Ledger["care"],
 ): Part => {
-  const patience = patienceMs(care?.stuck?.times ?? 0, policies.pendingMs, policies.pendingMaxMs);
+  const limitMs = waitLimitMs(care?.stuck?.times ?? 0, policies.pendingMs, policies.pendingMaxMs);
   const timed = object.metadata.annotations?.[spans.pendingMs.annotation] !== undefined;
-  const { late, next } = stuckAmong(executors, { now: view.now, patience, timed });
+  const { late, next } = stuckAmong(executors, { now: view.now, limitMs, timed });
   return {
     dooms: late.map(({ pod, held }) => {
       const why = `${held.by}${held.says === "" ? "" : `: ${held.says}`}`;
@@ -116,7 +116,7 @@ const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, wo
   if (word === undefined) return { dooms: [], until: [] };
   const running = runningAmong(executors);
   const doom = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
-  const never = strangers(running, word, { now: view.now, patience: policies });
+  const never = strangers(running, word, { now: view.now, limits: policies });
   return {
     dooms: [
       ...never.map(doom("neverRegistered", "the driver does not know it")),

@@ -41,7 +41,7 @@ const none: Spent = { useless: [], until: undefined };
  * Keeps the pod of an executor that the status does not name yet, because its end is unknown once the pod is gone: its
  * deletion waits for this step's status write. `until`: when to look again, epoch ms.
  */
-const told = ({ object, settings, memory, view }: Judging, { useless, until }: Spent): Spent => {
+const namedInStatus = ({ object, settings, memory, view }: Judging, { useless, until }: Spent): Spent => {
   const shown = shownExecutors(object, memory.driver);
   const last = trackedUpTo({ settings, memory });
   const named = useless.filter((pod) => pod.metadata.name in shown || (executorId(pod) ?? 0) > last);
@@ -58,7 +58,7 @@ export const uselessNow = (scene: Judging, over: string, executors: readonly Sto
     return isOurs(pod) && id !== undefined && hasId(ids, id) && !(own && endingOf(pod)?.reason === "finished");
   });
   const { useless } = few(spent(judged, { now: scene.view.now, retentionMs: scene.policies.retentionMs }));
-  return told(scene, { useless, until: undefined });
+  return namedInStatus(scene, { useless, until: undefined });
 };
 
 /** Useless pods of an ended run, and when further ones are to be judged. */
@@ -67,7 +67,10 @@ export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spen
   if (asksDeletion(scene) !== undefined || !("endedAt" in state)) return none;
   const { endedAt: driverEndedAt } = state;
   const { retentionMs } = scene.policies;
-  return told(scene, few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt })));
+  return namedInStatus(
+    scene,
+    few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt })),
+  );
 };
 
 /** True when the effect ends no process. An ended process never restarts, so deleting its pod by UID is always safe. */

@@ -37,10 +37,10 @@ export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string
 };
 
 export const worthTelling = (lost: readonly Loss[]): readonly Loss[] =>
-  lost.filter(({ reason }) => losses[reason].told);
+  lost.filter(({ reason }) => losses[reason].hasEvent);
 
 /** Losses of earlier reads that may not be recorded as events: their step may have died, or met trouble. */
-export const untoldIn = ({ losses: known = [], untold = [] }: Ledger): readonly Loss[] =>
+export const unreportedIn = ({ losses: known = [], untold = [] }: Ledger): readonly Loss[] =>
   known.filter(({ id }) => untold.includes(id));
 
 /** One event for each loss. */

@@ -30,8 +30,10 @@ const argumentsOf = ({ program, proxyUser }: Context): string[] => [
 
 export const command = (context: Context): Contribution => ({
   pod: (pod: SparkPod): SparkPod => {
-    const told = inContainer(pod, { args: [...(pod.container.args ?? []), ...argumentsOf(context)] });
-    return context.program.language === "python" ? withEnv(told, pythonEnv(context.conf, context.machine)) : told;
+    const configured = inContainer(pod, { args: [...(pod.container.args ?? []), ...argumentsOf(context)] });
+    return context.program.language === "python"
+      ? withEnv(configured, pythonEnv(context.conf, context.machine))
+      : configured;
   },
   confs: { "spark.kubernetes.resource.type": context.program.language },
 });

@@ -58,14 +58,14 @@ const claimOf = (context: Mounting, { options }: Asked, index: number): Claim =>
   const storage = options["options.sizeLimit"];
   if (storageClassName === undefined || storage === undefined) return { source, objects: [] };
   const rich = context.rules.richVolumes;
-  const told = new Map(Object.entries(options));
-  const annotations = rich ? below(told, "annotation.") : {};
+  const given = new Map(Object.entries(options));
+  const annotations = rich ? below(given, "annotation.") : {};
   const claim = {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
     metadata: {
       name: claimName,
-      labels: { ...(rich ? below(told, "label.") : {}), "spark-app-selector": context.applicationId },
+      labels: { ...(rich ? below(given, "label.") : {}), "spark-app-selector": context.applicationId },
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
     spec: {

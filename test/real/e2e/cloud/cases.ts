@@ -10,8 +10,8 @@ import { driverFaults, stormFaults } from "../lambda/judgements.ts";
 import { checkedAnswer } from "../recovery/job.ts";
 import { must } from "../scene.ts";
 import { type Application, awaitState, driverLog, stateOf } from "../witness.ts";
+import { admissionPath, type Fixture, triggerSecret } from "./fixture.ts";
 import { moved } from "./moves.ts";
-import { admissionPath, type Stage, triggerSecret } from "./stage.ts";
 import {
   applicationOf,
   applicationsPath,
@@ -27,20 +27,20 @@ import {
 } from "./works.ts";
 
 /** A case. `run` throws the failure, and returns lines for the report. */
-export type Case = { readonly name: string; readonly run: (stage: Stage) => Promise<readonly string[]> };
+export type Case = { readonly name: string; readonly run: (fixture: Fixture) => Promise<readonly string[]> };
 
-const patienceMs = 120_000;
+const longestWaitMs = 120_000;
 
 const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
 
-export const awaitApplication = ({ home }: Stage, name: string, state: string): Promise<Application> =>
-  awaitState(home().cluster.api, name, [state, "FAILED"], patienceMs).then((app) => {
+export const awaitApplication = ({ home }: Fixture, name: string, state: string): Promise<Application> =>
+  awaitState(home().cluster.api, name, [state, "FAILED"], longestWaitMs).then((app) => {
     must(stateOf(app) === state, `${name} is ${stateOf(app)}, not ${state}: ${JSON.stringify(app.status)}`);
     return app;
   });
 
-export const awaitJob = async ({ home }: Stage, name: string, phase: string): Promise<Job> => {
-  const until = performance.now() + patienceMs;
+export const awaitJob = async ({ home }: Fixture, name: string, phase: string): Promise<Job> => {
+  const until = performance.now() + longestWaitMs;
   for (;;) {
     const job = await jobStatus(home().cluster.api, name);
     if (job.state.phase === phase) return job;
@@ -51,16 +51,16 @@ export const awaitJob = async ({ home }: Stage, name: string, phase: string): Pr
 
 const begins: Case = {
   name: "two SparkApplications and two Volcano Jobs come to run, in the storm",
-  run: async (stage) => {
-    const { api } = stage.home().cluster;
+  run: async (fixture) => {
+    const { api } = fixture.home().cluster;
     for (const { application, job } of both) {
-      await created(api, applicationsPath, applicationOf(application, stage.gates));
-      await created(api, jobsPath, jobOf(job, stage.gates));
+      await created(api, applicationsPath, applicationOf(application, fixture.gates));
+      await created(api, jobsPath, jobOf(job, fixture.gates));
     }
     await Promise.all(
       both.flatMap(({ application, job }) => [
-        awaitApplication(stage, application, "RUNNING"),
-        awaitJob(stage, job, "Running"),
+        awaitApplication(fixture, application, "RUNNING"),
+        awaitJob(fixture, job, "Running"),
       ]),
     );
     return [];
@@ -69,22 +69,22 @@ const begins: Case = {
 
 const intoKubernetes: Case = {
   name: "records from the table into Kubernetes in mid-run, killed in the middle, and typed again",
-  run: (stage) => moved(stage, "dynamodb", "kubernetes"),
+  run: (fixture) => moved(fixture, "dynamodb", "kubernetes"),
 };
 
 const intoTable: Case = {
   name: "and back into the table, killed in the middle again",
-  run: (stage) => moved(stage, "kubernetes", "dynamodb"),
+  run: (fixture) => moved(fixture, "kubernetes", "dynamodb"),
 };
 
 const finishes: Case = {
   name: "one application and one job to the end, each run once, whatever was killed and moved meanwhile",
-  run: async (stage) => {
-    const { cluster, witness } = stage.home();
-    await Promise.all([openGate(stage.gates, early.application), openGate(stage.gates, early.job)]);
+  run: async (fixture) => {
+    const { cluster, witness } = fixture.home();
+    await Promise.all([openGate(fixture.gates, early.application), openGate(fixture.gates, early.job)]);
     const [app, job] = await Promise.all([
-      awaitApplication(stage, early.application, "COMPLETED"),
-      awaitJob(stage, early.job, "Completed"),
+      awaitApplication(fixture, early.application, "COMPLETED"),
+      awaitJob(fixture, early.job, "Completed"),
     ]);
     const answer = checkedAnswer(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? ""));
     for (const { application } of both) mustBeFine(driverFaults(witness.of(application), 1));
@@ -121,11 +121,11 @@ const reviewOf = (object: object): string => {
 
 const doors: Case = {
   name: "the door: signed triggers and admission under its secret path, 401 and 404 for everything else",
-  run: async (stage) => {
-    const { url } = stage.deployed().door;
+  run: async (fixture) => {
+    const { url } = fixture.deployed().door;
     const path = `/reconcile/SparkApplication/default/${early.application}`;
     const signed = proof("POST", path);
-    const review = reviewOf(applicationOf("asked", stage.gates));
+    const review = reviewOf(applicationOf("asked", fixture.gates));
     const asked: readonly (readonly [string, RequestInit, number])[] = [
       [path, { method: "POST" }, 401],
       [path, { method: "POST", headers: signed }, 202],
@@ -146,8 +146,8 @@ const doors: Case = {
   },
 };
 
-const readFrom = async (stage: Stage, path: string): Promise<unknown> => {
-  const answer = await answered(`${stage.deployed().door.url}${path}`, { headers: proof("GET", path) });
+const readFrom = async (fixture: Fixture, path: string): Promise<unknown> => {
+  const answer = await answered(`${fixture.deployed().door.url}${path}`, { headers: proof("GET", path) });
   const body: unknown = await answer.json();
   must(answer.status === 200, `GET ${path} is answered ${answer.status}: ${JSON.stringify(body)}`);
   return body;
@@ -155,21 +155,21 @@ const readFrom = async (stage: Stage, path: string): Promise<unknown> => {
 
 const reads: Case = {
   name: "the door is read from: the application that completed with its record, and a list page by page",
-  run: async (stage) => {
+  run: async (fixture) => {
     const path = `/applications/SparkApplication/default/${early.application}`;
-    const { state, do: todo } = detail.parse(await readFrom(stage, path));
+    const { state, do: todo } = detail.parse(await readFrom(fixture, path));
     must(state === "COMPLETED", `${path} says ${state}`);
     const names: string[] = [];
     let next: string | undefined = "";
     while (next !== undefined) {
       const more = next === "" ? "" : `&continue=${next}`;
-      const one = page.parse(await readFrom(stage, `/applications?namespace=default&limit=1${more}`));
+      const one = page.parse(await readFrom(fixture, `/applications?namespace=default&limit=1${more}`));
       names.push(...one.items.map(({ name }) => name));
       next = one.continue;
     }
     const wanted = both.map(({ application }) => application).toSorted();
     must(names.join() === wanted.join(), `pages show ${names.join(", ")}, not ${wanted.join(", ")}`);
-    const count = stage.guard.asked.get("api dynamodb:GetItem") ?? 0;
+    const count = fixture.guard.asked.get("api dynamodb:GetItem") ?? 0;
     must(count > 0, "the record was not read from the table");
     return [`${early.application} ${state}: ${todo}`, `pages: ${names.join(", ")}; ${count} records read`];
   },
@@ -207,9 +207,9 @@ const tallied = (values: readonly string[]): string =>
 /** Checks that the storm had enough kills, that no right was missing, and that no message was given up. */
 export const stormy = (least: number): Case => ({
   name: `the storm: ≥ ${least} environments killed, messages twice and late; no right was missing, no letter is dead`,
-  run: async (stage) => {
-    const { ledger, meddler, guard, queue, sqs } = stage;
-    const names = [...stage.stack().queues.values()].map(({ QueueName }) => QueueName);
+  run: async (fixture) => {
+    const { ledger, meddler, guard, queue, sqs } = fixture;
+    const names = [...fixture.stack().queues.values()].map(({ QueueName }) => QueueName);
     const depths = names
       .filter((name) => name.includes("-dead-"))
       .map((name) => depthOf(queue, `${sqs}/${account}/${name}`));
@@ -217,7 +217,7 @@ export const stormy = (least: number): Case => ({
     const { twice, late } = meddler.done();
     mustBeFine(stormFaults({ kills: ledger.kills, stalls: ledger.stalls, twice, late, dead }, least));
     mustBeFine([...new Set(guard.refused)]);
-    const idle = stage
+    const idle = fixture
       .stack()
       .functions.filter(({ id }) => !ledger.entries.some(({ name, ended }) => name === id && ended === "answered"));
     mustBeFine(idle.map(({ id }) => `${id} never answered`));
@@ -232,5 +232,5 @@ export const stormy = (least: number): Case => ({
 export const beforeLoss: readonly Case[] = [begins, intoKubernetes, intoTable, finishes, doors, reads, listens];
 
 /** Returns the names of a job's pods. */
-export const podsOfJob = ({ home }: Stage, name: string): Promise<readonly string[]> =>
+export const podsOfJob = ({ home }: Fixture, name: string): Promise<readonly string[]> =>
   podsWith(home().cluster.api, `volcano.sh/job-name=${name}`);

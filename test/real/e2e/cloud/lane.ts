@@ -9,13 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { attempt, type Result } from "../../../support/attempt.ts";
 import type { LaneOptions } from "../lambda/lane.ts";
 import { beforeLoss, stormy } from "./cases.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 import { survives } from "./restored.ts";
-import { type Stage, setStage } from "./stage.ts";
 
 const echoMs = 500;
 
 /** Sends old messages repeatedly, also to applications that have ended. */
-const echoing = async ({ meddler, storm }: Stage): Promise<void> => {
+const echoing = async ({ meddler, storm }: Fixture): Promise<void> => {
   while (storm.blows) {
     meddler.echo();
     await sleep(echoMs);
@@ -26,23 +26,23 @@ const echoing = async ({ meddler, storm }: Stage): Promise<void> => {
 export const cloudLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-cloud-"));
   console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
-  const stage = await setStage(dir, seed);
+  const fixture = await openFixture(dir, seed);
   const results: Result[] = [];
   try {
-    await stage.settle();
-    await stage.update({});
-    const echoes = echoing(stage);
+    await fixture.settle();
+    await fixture.update({});
+    const echoes = echoing(fixture);
     const chosen = [...beforeLoss, survives, stormy(kills)].filter(({ name }) => name.includes(only ?? ""));
     for (const one of chosen) {
-      const result = await attempt(one.name, () => one.run(stage));
+      const result = await attempt(one.name, () => one.run(fixture));
       results.push(result);
       if (!result.ok) break;
     }
-    stage.storm.blows = false;
+    fixture.storm.blows = false;
     await echoes;
   } finally {
-    stage.storm.blows = false;
-    await stage.stop();
+    fixture.storm.blows = false;
+    await fixture.stop();
   }
   if (results.every(({ ok }) => ok)) await rm(dir, { recursive: true, force: true });
   return results;

@@ -6,27 +6,27 @@ import { depthOf, sendAll } from "../../lambda/queues.ts";
 import { isSeen, operatorBegins } from "../beside.ts";
 import { type Application, awaitState, driverLog, read, stateOf } from "../witness.ts";
 import { beside, completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
+import { type Fixture, resyncEveryMs } from "./fixture.ts";
 import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgements.ts";
-import { resyncEveryMs, type Stage } from "./stage.ts";
 import { collection } from "./witness.ts";
 
 /** A case. `run` throws the failure, and returns lines for the report. */
-export type Case = { readonly name: string; readonly run: (stage: Stage) => Promise<readonly string[]> };
+export type Case = { readonly name: string; readonly run: (fixture: Fixture) => Promise<readonly string[]> };
 
-const patienceMs = 360_000;
+const longestWaitMs = 360_000;
 
 const must = (holds: boolean, message: string): void => {
   if (!holds) throw new Error(message);
 };
 
-const apply = async ({ cluster }: Stage, wanted: Wanted): Promise<void> => {
+const apply = async ({ cluster }: Fixture, wanted: Wanted): Promise<void> => {
   const { status, body } = await cluster.api.call("POST", collection, manifestOf(wanted));
   must(status === 201, `create ${wanted.name}: ${JSON.stringify(body)}`);
 };
 
 const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
 
-const oneDriverPerAttempt = ({ witness }: Stage, name: string, attempts: number): void =>
+const oneDriverPerAttempt = ({ witness }: Fixture, name: string, attempts: number): void =>
   mustBeFine(driverFaults(witness.of(name), attempts));
 
 const counted = ({ status }: Application, attempts: number): void => {
@@ -36,43 +36,43 @@ const counted = ({ status }: Application, attempts: number): void => {
 };
 
 /** Waits a moment, because the witness polls later than the caller. */
-const story = async ({ witness }: Stage, name: string): Promise<string> => {
+const story = async ({ witness }: Fixture, name: string): Promise<string> => {
   await sleep(1_000);
   return witness.of(name).states.join(" → ");
 };
 
 const completes = (wanted: Wanted, index: number): Case => ({
   name: `${wanted.name} runs to COMPLETED, with one driver`,
-  run: async (stage) => {
-    const { api } = stage.cluster;
+  run: async (fixture) => {
+    const { api } = fixture.cluster;
     await sleep(index * 15_000);
-    await apply(stage, wanted);
-    const app = await awaitState(api, wanted.name, ["COMPLETED", "FAILED"], patienceMs);
+    await apply(fixture, wanted);
+    const app = await awaitState(api, wanted.name, ["COMPLETED", "FAILED"], longestWaitMs);
     must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
     const said = /Pi is roughly 3\.\d+/.exec(await driverLog(api, app.status?.driverInfo?.podName ?? ""))?.[0];
     must(said !== undefined, "the driver's log does not say Pi");
     counted(app, 1);
-    oneDriverPerAttempt(stage, wanted.name, 1);
-    return [`${await story(stage, wanted.name)}; "${said}"`];
+    oneDriverPerAttempt(fixture, wanted.name, 1);
+    return [`${await story(fixture, wanted.name)}; "${said}"`];
   },
 });
 
 const fails: Case = {
   name: `${failing.name} is tried twice as its policy says, then FAILED`,
-  run: async (stage) => {
+  run: async (fixture) => {
     await sleep(5_000);
-    await apply(stage, failing);
-    const app = await awaitState(stage.cluster.api, failing.name, ["COMPLETED", "FAILED"], patienceMs);
+    await apply(fixture, failing);
+    const app = await awaitState(fixture.cluster.api, failing.name, ["COMPLETED", "FAILED"], longestWaitMs);
     must(stateOf(app) === "FAILED", `ended ${stateOf(app)}`);
     counted(app, 2);
-    oneDriverPerAttempt(stage, failing.name, 2);
-    return [`${await story(stage, failing.name)}; ${app.status?.applicationState?.errorMessage ?? ""}`];
+    oneDriverPerAttempt(fixture, failing.name, 2);
+    return [`${await story(fixture, failing.name)}; ${app.status?.applicationState?.errorMessage ?? ""}`];
   },
 };
 
 const kinds = "pods,services,configmaps,checkpoints.rekindle.dev";
 
-const leftOf = async ({ cluster }: Stage, name: string): Promise<string> => {
+const leftOf = async ({ cluster }: Fixture, name: string): Promise<string> => {
   const { stdout } = await cluster.kubectl(["get", kinds, "-n", "default", "-o", "name"]);
   return stdout
     .split("\n")
@@ -80,10 +80,10 @@ const leftOf = async ({ cluster }: Stage, name: string): Promise<string> => {
     .join(" ");
 };
 
-const deletedWhole = async (stage: Stage, name: string): Promise<void> => {
-  await stage.cluster.api.call("DELETE", `${collection}/${name}`);
+const deletedWhole = async (fixture: Fixture, name: string): Promise<void> => {
+  await fixture.cluster.api.call("DELETE", `${collection}/${name}`);
   const until = performance.now() + 120_000;
-  for (let left = "all"; left !== ""; left = await leftOf(stage, name)) {
+  for (let left = "all"; left !== ""; left = await leftOf(fixture, name)) {
     must(performance.now() < until, `left behind: ${left}`);
     await sleep(1_000);
   }
@@ -91,20 +91,20 @@ const deletedWhole = async (stage: Stage, name: string): Promise<void> => {
 
 const isDeleted: Case = {
   name: `${deleted.name} is deleted while it runs: nothing is left`,
-  run: async (stage) => {
-    await apply(stage, deleted);
-    await awaitState(stage.cluster.api, deleted.name, ["RUNNING"], patienceMs);
+  run: async (fixture) => {
+    await apply(fixture, deleted);
+    await awaitState(fixture.cluster.api, deleted.name, ["RUNNING"], longestWaitMs);
     await sleep(3_000);
-    await deletedWhole(stage, deleted.name);
-    oneDriverPerAttempt(stage, deleted.name, 1);
-    return [await story(stage, deleted.name)];
+    await deletedWhole(fixture, deleted.name);
+    oneDriverPerAttempt(fixture, deleted.name, 1);
+    return [await story(fixture, deleted.name)];
   },
 };
 
 /** Cases that run side by side. */
 export const lives: readonly Case[] = [...completing.map(completes), fails, isDeleted];
 
-const everywhereCold = async ({ cloud }: Stage): Promise<void> => {
+const everywhereCold = async ({ cloud }: Fixture): Promise<void> => {
   await Promise.all(Object.values(cloud.functions).map((one) => one.cool()));
 };
 
@@ -115,13 +115,13 @@ const takenMs = 8_000;
  * Invokes resyncs, which look for other controllers and send unfinished keys, until the application has begun.
  * Functions that start cold rely on the findings of a resync.
  */
-const resyncUntilBegun = async (stage: Stage, { name }: Wanted): Promise<void> => {
-  const { cluster, cloud } = stage;
-  const until = performance.now() + patienceMs;
+const resyncUntilBegun = async (fixture: Fixture, { name }: Wanted): Promise<void> => {
+  const { cluster, cloud } = fixture;
+  const until = performance.now() + longestWaitMs;
   for (let turn = 0; stateOf(await read(cluster.api, name)) === ""; turn++) {
     must(performance.now() < until, `${name} was not begun`);
     await cloud.functions.resync.invoke({ id: `beside-${turn}`, source: "aws.events" });
-    await everywhereCold(stage);
+    await everywhereCold(fixture);
     await sleep(1_000);
   }
 };
@@ -131,40 +131,40 @@ const secondsSince = (since: number): number => Math.round((performance.now() - 
 /** Runs in the storm, while the lane waits for its kills. */
 export const standsAside: Case = {
   name: "beside an operator without a lease cold functions write nothing; when it has gone, they begin",
-  run: async (stage) => {
-    const { api } = stage.cluster;
+  run: async (fixture) => {
+    const { api } = fixture.cluster;
     const came = performance.now();
     const leave = await operatorBegins(api);
     try {
       await isSeen(api, /kubeflow spark-operator runs in the pod default\/theirs-/);
-      await everywhereCold(stage);
+      await everywhereCold(fixture);
       const begun = Date.now();
-      await apply(stage, beside);
+      await apply(fixture, beside);
       const { resourceVersion } = (await read(api, beside.name)).metadata;
-      const until = performance.now() + patienceMs;
-      while (!stage.sent.some(({ name, at }) => name === beside.name && at >= begun)) {
+      const until = performance.now() + longestWaitMs;
+      while (!fixture.sent.some(({ name, at }) => name === beside.name && at >= begun)) {
         must(performance.now() < until, `nobody sent ${beside.name}`);
         await sleep(100);
       }
       await sleep(takenMs);
-      const answers = stage.cloud.ledger.entries.filter(({ name, ended, at }) => {
+      const answers = fixture.cloud.ledger.entries.filter(({ name, ended, at }) => {
         return name === "reconcile" && ended === "answered" && at >= begun;
       });
       must(answers.length > 0, "no step was asked for");
       const now = await read(api, beside.name);
       must(now.metadata.resourceVersion === resourceVersion, `written beside it: ${JSON.stringify(now)}`);
-      const left = await leftOf(stage, beside.name);
+      const left = await leftOf(fixture, beside.name);
       must(left === "", `made beside it: ${left}`);
     } finally {
       await leave();
     }
     const gone = performance.now();
-    await resyncUntilBegun(stage, beside);
+    await resyncUntilBegun(fixture, beside);
     const after = secondsSince(gone);
-    await awaitState(api, beside.name, ["SUBMITTED", "RUNNING"], patienceMs);
-    const states = await story(stage, beside.name);
-    await deletedWhole(stage, beside.name);
-    oneDriverPerAttempt(stage, beside.name, 1);
+    await awaitState(api, beside.name, ["SUBMITTED", "RUNNING"], longestWaitMs);
+    const states = await story(fixture, beside.name);
+    await deletedWhole(fixture, beside.name);
+    oneDriverPerAttempt(fixture, beside.name, 1);
     return [`begun ${after} s after it went: ${states}; ${secondsSince(came)} s in all`];
   },
 };
@@ -206,7 +206,7 @@ export const missesNothing: Case = {
 const keyOf = (name: string) => ({ cluster: "default", kind: "SparkApplication", namespace: "default", name });
 
 /** Sends one message for every application, including the deleted one. */
-const deliverAll = ({ cloud }: Stage, occasion: string): Promise<void> =>
+const deliverAll = ({ cloud }: Fixture, occasion: string): Promise<void> =>
   sendAll(
     cloud.queue,
     cloud.queues.fifo,
@@ -220,7 +220,7 @@ const deliverAll = ({ cloud }: Stage, occasion: string): Promise<void> =>
 const restMs = resyncEveryMs + 5_000;
 
 /** Resolves when no message is under way and a whole resync has passed without a write. */
-const settled = async ({ cloud, audit }: Stage): Promise<void> => {
+const settled = async ({ cloud, audit }: Fixture): Promise<void> => {
   const until = performance.now() + 180_000;
   for (;;) {
     await sleep(1_000);
@@ -233,13 +233,13 @@ const settled = async ({ cloud, audit }: Stage): Promise<void> => {
 
 export const quiet: Case = {
   name: "then quiet: a minute of deliveries, resyncs and windows, and 0 writes",
-  run: async (stage) => {
-    const { cloud, audit } = stage;
-    await settled(stage);
+  run: async (fixture) => {
+    const { cloud, audit } = fixture;
+    await settled(fixture);
     const begun = Date.now();
     const before = cloud.ledger.entries.length;
     for (let round = 0; round < 12; round++) {
-      await deliverAll(stage, `quiet ${round}`);
+      await deliverAll(fixture, `quiet ${round}`);
       if (round % 3 === 0) {
         const { ended, body } = await cloud.functions.resync.invoke({ id: `quiet-${round}`, source: "aws.events" });
         must(ended === "answered", `resync ${ended}: ${body}`);

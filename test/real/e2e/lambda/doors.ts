@@ -6,13 +6,13 @@ import { triggerSecret } from "../../lambda/cloud.ts";
 import { openUrl } from "../../lambda/url.ts";
 import { completing, manifestOf } from "./applications.ts";
 import type { Case } from "./cases.ts";
-import type { Stage } from "./stage.ts";
+import type { Fixture } from "./fixture.ts";
 
 const must = (holds: boolean, message: string): void => {
   if (!holds) throw new Error(message);
 };
 
-const triggers = async ({ cloud, sent }: Stage): Promise<string> => {
+const triggers = async ({ cloud, sent }: Fixture): Promise<string> => {
   const url = await openUrl(cloud.functions.api);
   try {
     const path = `/reconcile/SparkApplication/default/${completing[0]?.name}`;
@@ -37,7 +37,7 @@ const triggers = async ({ cloud, sent }: Stage): Promise<string> => {
 
 const reviewed = z.object({ response: z.object({ allowed: z.boolean(), patch: z.string().optional() }) });
 
-const admits = async ({ cloud }: Stage): Promise<string> => {
+const admits = async ({ cloud }: Fixture): Promise<string> => {
   const url = await openUrl(cloud.functions.admission);
   const review = async (path: string, object: object): Promise<z.infer<typeof reviewed>["response"]> => {
     const request = {
@@ -71,5 +71,5 @@ const admits = async ({ cloud }: Stage): Promise<string> => {
 
 export const doors: Case = {
   name: "api and admission answer behind their URLs",
-  run: async (stage) => [await triggers(stage), await admits(stage)],
+  run: async (fixture) => [await triggers(fixture), await admits(fixture)],
 };

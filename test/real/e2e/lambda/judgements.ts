@@ -1,6 +1,6 @@
 /** Lists the faults in the observations of this lane; pure, so that a test can make each judgement fail. */
 import type { Ended, Kill } from "../../lambda/ledger.ts";
-import type { Sent } from "./stage.ts";
+import type { Sent } from "./fixture.ts";
 import type { Account, Change } from "./witness.ts";
 
 /** Lists violations of: one driver pod per submission id, one driver alive at once, one submission id per attempt. */

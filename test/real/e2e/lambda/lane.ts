@@ -9,12 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { attempt, type Result } from "../../../support/attempt.ts";
 import { type Case, lives, missesNothing, quiet, standsAside, stormy } from "./cases.ts";
 import { doors } from "./doors.ts";
-import { type Stage, setStage } from "./stage.ts";
+import { type Fixture, openFixture } from "./fixture.ts";
 
 const echoMs = 500;
 
 /** Sends old messages repeatedly during the storm, also to applications that have ended. */
-const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
+const echoing = async ({ cloud, storm }: Fixture): Promise<void> => {
   while (storm.blows) {
     cloud.meddler.echo();
     await sleep(echoMs);
@@ -24,7 +24,7 @@ const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
 const longestMs = 240_000;
 
 /** Continues after the last application has ended until the requested number of kills. */
-const blowUntil = async ({ cloud }: Stage, kills: number): Promise<void> => {
+const blowUntil = async ({ cloud }: Fixture, kills: number): Promise<void> => {
   const until = performance.now() + longestMs;
   while (cloud.ledger.kills.length < kills && performance.now() < until) await sleep(500);
   // The newest changes may wait for the window after a killed one.
@@ -38,19 +38,19 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-lambda-"));
   console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
   const chosen = (all: readonly Case[]): readonly Case[] => all.filter(({ name }) => name.includes(only ?? ""));
-  const stage = await setStage(dir, seed, only);
+  const fixture = await openFixture(dir, seed, only);
   const results: Result[] = [];
   try {
-    const echoes = echoing(stage);
-    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one.name, () => one.run(stage))))));
-    for (const one of chosen([standsAside])) results.push(await attempt(one.name, () => one.run(stage)));
-    await blowUntil(stage, kills);
-    stage.storm.blows = false;
+    const echoes = echoing(fixture);
+    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one.name, () => one.run(fixture))))));
+    for (const one of chosen([standsAside])) results.push(await attempt(one.name, () => one.run(fixture)));
+    await blowUntil(fixture, kills);
+    fixture.storm.blows = false;
     await echoes;
     for (const one of chosen([stormy(kills), missesNothing, doors, quiet]))
-      results.push(await attempt(one.name, () => one.run(stage)));
+      results.push(await attempt(one.name, () => one.run(fixture)));
   } finally {
-    await stage.stop();
+    await fixture.stop();
   }
   if (results.every(({ ok }) => ok)) await rm(dir, { recursive: true, force: true });
   return results;

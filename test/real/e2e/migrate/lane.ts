@@ -11,14 +11,14 @@ import { type HostProcess, rekindle, startHost } from "../installed.ts";
 import { must, pi } from "../scene.ts";
 import { awaitState, driverLog, observe, stateOf } from "../witness.ts";
 import { type Act, played, type Result } from "./acts.ts";
+import { applications, create, type Fixture, leaveAtRest, leaveRunning, openFixture } from "./fixture.ts";
 import { home } from "./kubeflow.ts";
 import { noWritesSince, provesReturn } from "./proofs.ts";
-import { applications, create, leaveAtRest, leaveRunning, type Stage, setStage } from "./stage.ts";
 import { pictureOf, stored } from "./upstream.ts";
 
 /** The state that the acts hand on to each other. */
 type Story = {
-  readonly stage: Stage;
+  readonly fixture: Fixture;
   readonly host: HostProcess;
   readonly log: string;
   readonly driver: string;
@@ -30,16 +30,16 @@ type Story = {
 
 const name = "left-running";
 
-const migrate = ({ kubeconfigs }: Stage, ...args: readonly string[]): Promise<string> =>
+const migrate = ({ kubeconfigs }: Fixture, ...args: readonly string[]): Promise<string> =>
   rekindle(["migrate", "--kubeconfig", kubeconfigs.migrator, ...args]);
 
-const versionsOf = ({ cluster }: Stage, names: readonly string[]): Promise<readonly string[]> =>
+const versionsOf = ({ cluster }: Fixture, names: readonly string[]): Promise<readonly string[]> =>
   Promise.all(names.map(async (one) => (await stored(cluster.api, `${applications}/${one}`)).metadata.resourceVersion));
 
 /** The audit log must also show the host's reads: an empty log proves nothing. */
-const report = async ({ stage, before, atRest }: Story): Promise<readonly string[]> => {
-  const versions = await versionsOf(stage, atRest);
-  const said = await migrate(stage);
+const report = async ({ fixture, before, atRest }: Story): Promise<readonly string[]> => {
+  const versions = await versionsOf(fixture, atRest);
+  const said = await migrate(fixture);
   for (const part of [
     /controller +spark-operator\/spark-operator-controller +1 wanted, 1 there/,
     /lease +spark-operator\/spark-operator-controller-lock +renewed \d+ s ago by upstream/,
@@ -49,47 +49,47 @@ const report = async ({ stage, before, atRest }: Story): Promise<readonly string
     /nothing stands in the way/,
   ])
     must(part.test(said), `the report does not say ${part}:\n${said}`);
-  must((await pictureOf(stage.cluster, home)) === before, "the report changed something");
-  must(String(await versionsOf(stage, atRest)) === String(versions), "the report touched applications");
+  must((await pictureOf(fixture.cluster, home)) === before, "the report changed something");
+  must(String(await versionsOf(fixture, atRest)) === String(versions), "the report touched applications");
   return said.trim().split("\n");
 };
 
-const shadow = async ({ stage, host, log, atRest }: Story): Promise<readonly string[]> => {
+const shadow = async ({ fixture, host, log, atRest }: Story): Promise<readonly string[]> => {
   const from = Date.now();
-  const versions = await versionsOf(stage, [...atRest, name]);
+  const versions = await versionsOf(fixture, [...atRest, name]);
   await sleep(12_000);
   must(!host.exited(), "the host ended");
   must(
     (await readFile(log, "utf8")).includes("stands aside: kubeflow spark-operator holds the lease"),
     "it does not say that it stands aside",
   );
-  const reads = (await stage.audit.read()).filter((request) => !isWrite(request)).length;
+  const reads = (await fixture.audit.read()).filter((request) => !isWrite(request)).length;
   must(reads > 0, "the account of the API server is empty");
-  await noWritesSince(stage.audit, 0);
-  must(String(await versionsOf(stage, [...atRest, name])) === String(versions), "applications changed");
+  await noWritesSince(fixture.audit, 0);
+  must(String(await versionsOf(fixture, [...atRest, name])) === String(versions), "applications changed");
   return [`${reads} reads, 0 writes; ${Math.round((Date.now() - from) / 1_000)} s under a lease that was renewed`];
 };
 
-const apply = async ({ stage }: Story): Promise<readonly string[]> => {
+const apply = async ({ fixture }: Story): Promise<readonly string[]> => {
   const began = Date.now();
-  const said = await migrate(stage, "--apply", "--yes");
+  const said = await migrate(fixture, "--apply", "--yes");
   const seconds = Math.round((Date.now() - began) / 1_000);
-  const picture = await pictureOf(stage.cluster, home);
+  const picture = await pictureOf(fixture.cluster, home);
   must(/controller 0/.test(picture) && /webhook 0/.test(picture), `not scaled to zero: ${picture}`);
   must(!picture.includes("failurePolicy"), `webhook configurations are left: ${picture}`);
   return [`${seconds} s`, ...said.trim().split("\n").slice(-8)];
 };
 
-const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readonly string[]> => {
-  const { cluster } = stage;
-  await create(stage, "after", 2);
+const adopts = async ({ fixture, driver, witness, atRest }: Story): Promise<readonly string[]> => {
+  const { cluster } = fixture;
+  await create(fixture, "after", 2);
   const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 200_000);
   must(stateOf(app) === "COMPLETED", `${name} ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
   const drivers = [...witness.drivers().values()].flatMap((uids) => [...uids]);
   must(String(drivers) === driver, `drivers of ${name}: ${drivers.join(", ")}, not only ${driver}`);
   must(app.status?.executionAttempts === 1 && app.status.submissionAttempts === 1, "its counters changed");
   must(pi.test(await driverLog(cluster.api, `${name}-driver`)), "its driver's log does not say Pi");
-  const about = (await stage.audit.read()).filter((request) => isWrite(request) && request.name.startsWith("left-"));
+  const about = (await fixture.audit.read()).filter((request) => isWrite(request) && request.name.startsWith("left-"));
   const deletes = about.filter(({ verb }) => verb.startsWith("delete"));
   must(deletes.length === 0, `deleted: ${deletes.map(({ resource, name: one }) => `${resource} ${one}`).join(", ")}`);
   const states = await Promise.all(
@@ -102,7 +102,7 @@ const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readon
   const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], 200_000);
   must(stateOf(after) === "COMPLETED", `a new application ended ${stateOf(after)}`);
   // The audit log has no names of created objects, so all creations of drivers are counted.
-  const made = (await stage.audit.read()).filter(
+  const made = (await fixture.audit.read()).filter(
     ({ verb, resource, code }) => verb === "create" && resource === "pods" && code === 201,
   );
   must(made.length === 1, `${made.length} drivers were created, and not the new application's alone`);
@@ -114,14 +114,14 @@ const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readon
   ];
 };
 
-const undo = async ({ stage, before, log }: Story): Promise<readonly string[]> => {
-  const { cluster, kubeflow, audit } = stage;
+const undo = async ({ fixture, before, log }: Story): Promise<readonly string[]> => {
+  const { cluster, kubeflow, audit } = fixture;
   const names = [name, "left-done", "left-suspended", "left-failing", "after"];
   await sleep(3_000);
-  const versions = async (): Promise<string> => String(await versionsOf(stage, names));
+  const versions = async (): Promise<string> => String(await versionsOf(fixture, names));
   const then = await versions();
   const began = Date.now();
-  await migrate(stage, "--undo", "--yes");
+  await migrate(fixture, "--undo", "--yes");
   const seconds = Math.round((Date.now() - began) / 1_000);
   const from = Date.now();
   await provesReturn({ cluster, audit, home, before, leads: kubeflow.leads, versions }, then);
@@ -155,20 +155,20 @@ export const migrateLane = async (recorded: string): Promise<readonly Result[]> 
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-migrate-"));
   const log = join(dir, "host.log");
   console.log(`host log: ${log}`);
-  const stage = await setStage(dir, recorded);
-  const witness = observe(stage.cluster.api, name);
+  const fixture = await openFixture(dir, recorded);
+  const witness = observe(fixture.cluster.api, name);
   try {
-    const driver = await leaveRunning(stage, name, 4_500);
-    const atRest = await leaveAtRest(stage);
-    await stage.kubeflow.registerWebhooks();
+    const driver = await leaveRunning(fixture, name, 4_500);
+    const atRest = await leaveAtRest(fixture);
+    await fixture.kubeflow.registerWebhooks();
     // The cluster has no Volcano controller, so a host of all families would create the queues root and default.
-    const host = startHost(stage.kubeconfigs.host, log, ["--families", "spark"]);
-    const story = { stage, host, log, driver, atRest, witness, before: await pictureOf(stage.cluster, home) };
+    const host = startHost(fixture.kubeconfigs.host, log, ["--families", "spark"]);
+    const story = { fixture, host, log, driver, atRest, witness, before: await pictureOf(fixture.cluster, home) };
     const results = await played(acts, story);
     await host.stop();
     return results;
   } finally {
     await witness.stop();
-    await stage.stop();
+    await fixture.stop();
   }
 };

@@ -6,7 +6,7 @@ import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { completed, leftOf } from "../../../support/left-job.ts";
 import type { Api } from "../../cluster/api.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import { until } from "./stage.ts";
+import { until } from "./fixture.ts";
 import { applyAll, stored } from "./upstream.ts";
 
 export const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";

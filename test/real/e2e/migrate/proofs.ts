@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Audit, isWrite, tableOf } from "../../cluster/audit.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { kubectl, must } from "../scene.ts";
-import { until } from "./stage.ts";
+import { until } from "./fixture.ts";
 import { pictureOf } from "./upstream.ts";
 
 /** Throws if the host wrote at or after `from`, in ms since the epoch. */

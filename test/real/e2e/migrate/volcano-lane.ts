@@ -15,9 +15,9 @@ import { leaveRights } from "../rights.ts";
 import { kubectl, must } from "../scene.ts";
 import { type Act, played, type Result } from "./acts.ts";
 import { type Prober, startProber } from "./admission.ts";
+import { migrator, until } from "./fixture.ts";
 import { beginRestart, jobOf, jobsPath, leaveAll, rows } from "./left.ts";
 import { noWritesSince, provesReturn } from "./proofs.ts";
-import { migrator, until } from "./stage.ts";
 import { applyAll, pictureOf, stored } from "./upstream.ts";
 import { crdsIn, home, installVolcano, standIns, type Volcano } from "./volcano.ts";
 
@@ -245,8 +245,8 @@ export const volcanoMigrateLane = async (recorded: string): Promise<readonly Res
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-migrate-volcano-"));
   const log = join(dir, "host.log");
   console.log(`host log: ${log}`);
-  const stage = await opened(dir, recorded);
-  const { cluster, volcano } = stage;
+  const fixture = await opened(dir, recorded);
+  const { cluster, volcano } = fixture;
   try {
     await leaveAll(cluster, volcano.api);
     await volcano.registerWebhooks();
@@ -254,13 +254,13 @@ export const volcanoMigrateLane = async (recorded: string): Promise<readonly Res
     const host = startHost(await cluster.kubeconfigOf("rekindle", "rekindle"), log);
     const prober = startProber(cluster);
     const before = await pictureOf(cluster, home);
-    const results = await played(acts, { ...stage, host, log, prober, before, pods: await podsIn(cluster) });
+    const results = await played(acts, { ...fixture, host, log, prober, before, pods: await podsIn(cluster) });
     await prober.stop();
     await host.stop();
     return results;
   } finally {
     await volcano.stop();
-    await leaveRights({ lane: "migrate-volcano" }, stage.audit);
+    await leaveRights({ lane: "migrate-volcano" }, fixture.audit);
     await cluster.stop();
   }
 };

@@ -3,8 +3,8 @@
  * which share only that queue.
  */
 import { type Case, must } from "../scene.ts";
+import { type Fixture, secrets } from "./fixture.ts";
 import { bearer, endless, type Knock, post, proof, signed, slow } from "./knocks.ts";
-import { type Stage, secrets } from "./stage.ts";
 
 const path = "/reconcile/SparkApplication/default/pi";
 const json = (value: unknown): string => JSON.stringify(value);
@@ -12,7 +12,7 @@ const json = (value: unknown): string => JSON.stringify(value);
 type Row = {
   readonly what: string;
   /** Sends the requests; resolves with their statuses in order. */
-  readonly sends: (stage: Stage) => Promise<readonly number[]>;
+  readonly sends: (fixture: Fixture) => Promise<readonly number[]>;
   readonly statuses: readonly number[];
   /** The messages that the requests put on the queue: `KIND/NAMESPACE/NAME`. */
   readonly brings: readonly string[];
@@ -41,7 +41,7 @@ const alerts = json({
 const large = "x".repeat(65_537);
 
 /** Sends one request twice to the first instance and once to the second. */
-const thrice = async ({ doors: [first, second] }: Stage, knock: Knock): Promise<readonly number[]> => {
+const thrice = async ({ doors: [first, second] }: Fixture, knock: Knock): Promise<readonly number[]> => {
   const again = { ...knock, headers: { ...knock.headers, ...proof(knock) } };
   return [(await post(first, again)).status, (await post(first, again)).status, (await post(second, again)).status];
 };
@@ -49,7 +49,7 @@ const thrice = async ({ doors: [first, second] }: Stage, knock: Knock): Promise<
 const rows: readonly Row[] = [
   {
     what: "a signed request, repeated at both instances, is one event",
-    sends: (stage) => thrice(stage, { path }),
+    sends: (fixture) => thrice(fixture, { path }),
     statuses: [202, 202, 202],
     brings: [pi],
   },
@@ -148,10 +148,10 @@ const shown = (bodies: readonly string[]): readonly string[] =>
     .map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`)
     .sort();
 
-const tried = async (stage: Stage, { what, sends, statuses, brings }: Row): Promise<string> => {
-  const answered = await sends(stage);
+const tried = async (fixture: Fixture, { what, sends, statuses, brings }: Row): Promise<string> => {
+  const answered = await sends(fixture);
   must(json(answered) === json(statuses), `${what}: answered ${answered.join(", ")}, expected ${statuses.join(", ")}`);
-  const taken = shown(await stage.taken());
+  const taken = shown(await fixture.taken());
   must(
     json(taken) === json(brings),
     `${what}: ${taken.join(", ") || "nothing"} on the queue, expected ${brings.join(", ")}`,
@@ -163,7 +163,7 @@ const tried = async (stage: Stage, { what, sends, statuses, brings }: Row): Prom
  * Checks that slow senders are refused and delay no other request. A request without proof is answered before its body
  * arrives; a request with a proof is read until the server's request timeout.
  */
-const patient = async ({ doors: [at], taken }: Stage): Promise<string> => {
+const patient = async ({ doors: [at], taken }: Fixture): Promise<string> => {
   const crowdOf = (knock: Knock) => Promise.all(Array.from({ length: 10 }, () => slow(at, knock)));
   const unproven = crowdOf({ path });
   const proven = crowdOf({ path, headers: proof({ path, body: "x".repeat(1_000) }) });
@@ -189,10 +189,10 @@ const patient = async ({ doors: [at], taken }: Stage): Promise<string> => {
   return `10 slow senders without proof refused after ${(refusedMs / 1_000).toFixed(1)} s at most, 10 with one after ${(readMs / 1_000).toFixed(1)} s; a good request among them in ${Math.round(meanwhileMs)} ms`;
 };
 
-export const doors = (stage: Promise<Stage>): Case => ({
+export const doors = (fixture: Promise<Fixture>): Case => ({
   name: "signed, forged, replayed, oversized and slow requests at two instances of the built api function",
   run: async () => {
-    const opened = await stage;
+    const opened = await fixture;
     const lines: string[] = [];
     for (const row of rows) lines.push(await tried(opened, row));
     return [...lines, await patient(opened)];

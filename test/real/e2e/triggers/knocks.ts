@@ -1,7 +1,7 @@
 /** Requests to an HTTP trigger: signed, with a token, endless, or slower than the server waits. */
 import { connect } from "node:net";
 import { signature } from "../../../../shared/core/signature.ts";
-import { secrets } from "./stage.ts";
+import { secrets } from "./fixture.ts";
 
 export type Knock = {
   readonly path: string;

@@ -22,8 +22,8 @@ import {
 } from "../recovery/job.ts";
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
 import { awaitState, driverLog, stateOf } from "../witness.ts";
+import type { Fixture } from "./fixture.ts";
 import { signed } from "./knocks.ts";
-import type { Stage } from "./stage.ts";
 
 const machine = "i-0123456789abcdef0";
 const warningMs = 120_000;
@@ -83,7 +83,7 @@ const fewest = async <T>(book: Book, mode: Mode, work: Promise<T>): Promise<numb
 const has = (book: Book, mode: Mode): readonly string[] => onNode(book, mode).map(({ metadata }) => metadata.name);
 
 /** Sends a notice as any tool would, with the node's name. Rekindle has no right to cordon the node. */
-const byName = async (scene: Scene, { live }: Stage, book: Book): Promise<readonly string[]> => {
+const byName = async (scene: Scene, { live }: Fixture, book: Book): Promise<readonly string[]> => {
   const [own, assist] = [has(book, "own"), has(book, "assist")];
   must(own.length > 0 && assist.length > 0, `nobody is on ${goingNode}: ${own.join()}; ${assist.join()}`);
   const event = { specversion: "1.0", id: "leaving-1", source: "/lane", type: "dev.rekindle.node.leaving" };
@@ -117,7 +117,7 @@ const byName = async (scene: Scene, { live }: Stage, book: Book): Promise<readon
 const nodeShape = z.object({ spec: z.looseObject({ unschedulable: z.boolean().optional() }) });
 
 /** Sends a notice as EventBridge does for a Spot instance, with the instance id. */
-const byMachine = async (scene: Scene, { live }: Stage, book: Book): Promise<readonly string[]> => {
+const byMachine = async (scene: Scene, { live }: Fixture, book: Book): Promise<readonly string[]> => {
   const { cluster } = scene;
   const manifests = await rekindle(["manifests", "--nodes", "--rbac-only"]);
   const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: manifests });
@@ -155,18 +155,18 @@ const completed = async ({ cluster }: Scene, mode: Mode): Promise<string> => {
   return `${nameOf(mode)}: ${checkedAnswer(await driverLog(cluster.api, `${nameOf(mode)}-driver`))}`;
 };
 
-export const leaves = (opening: Promise<Stage>): Case => ({
+export const leaves = (opening: Promise<Fixture>): Case => ({
   name: "a node is about to go: executors are elsewhere before it does, and the jobs come to their right end",
   run: async (scene) => {
-    const [stage, gates] = [await opening, await gatesIn(dirname(scene.hostLog))];
+    const [fixture, gates] = [await opening, await gatesIn(dirname(scene.hostLog))];
     const book = openBook(scene.cluster.api);
     try {
       const spec = JSON.stringify({ spec: { providerID: `aws:///eu-west-1a/${machine}` } });
       await kubectl(scene.cluster, ["patch", "node", goingNode, "--type=merge", "-p", spec]);
       await each((mode) => begun(scene, book, mode, gates));
       const began = performance.now();
-      const named = await byName(scene, stage, book);
-      const moved = await byMachine(scene, stage, book);
+      const named = await byName(scene, fixture, book);
+      const moved = await byMachine(scene, fixture, book);
       const tookMs = performance.now() - began;
       must(tookMs < warningMs, `it took ${Math.round(tookMs / 1_000)} s, and a Spot machine gives 120`);
       await kubectl(scene.cluster, ["delete", "node", goingNode, "--wait=false"]);

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../../cluster/api.ts";
 import { must } from "../scene.ts";
 import { type Job, type Pod, phaseOf, podsOf, uidsOf, until } from "./book.ts";
+import type { Fixture } from "./fixture.ts";
 import { countedAs, created, onEvent, type Scenario, type Started, shown, untilUp, workers } from "./jobs.ts";
-import type { Stage } from "./stage.ts";
 
 const graceful = "trap 'exit 0' TERM; sleep infinity & wait";
 const servers = 3;
-const patienceMs = 90_000;
+const longestWaitMs = 90_000;
 /** Long enough for a new host to begin to act; short enough that some hosts are killed before they act. */
 const longestLifeMs = 2_500;
 
@@ -69,10 +69,10 @@ const heldOf = async (api: Api, jobs: readonly Draining[]): Promise<readonly Pod
   return firsts;
 };
 
-const killed = async (stage: Stage, times: number): Promise<void> => {
+const killed = async (fixture: Fixture, times: number): Promise<void> => {
   for (let life = 0; life < times; life++) {
-    await sleep(stage.scene.random() * longestLifeMs);
-    await stage.unseen(async () => {});
+    await sleep(fixture.scene.random() * longestLifeMs);
+    await fixture.unseen(async () => {});
   }
 };
 
@@ -81,7 +81,7 @@ const killed = async (stage: Stage, times: number): Promise<void> => {
  */
 const untilBack = async ({ job, restarts }: Draining, drains: number): Promise<void> => {
   await untilUp(job, servers, drains * restarts);
-  await until("counting only its servers", () => counts(job.page.last?.status, onceBack), job.page, patienceMs);
+  await until("counting only its servers", () => counts(job.page.last?.status, onceBack), job.page, longestWaitMs);
   countedAs(job, drains * restarts, drains * restarts);
   const made = job.page.pods.size;
   must(made === servers * (drains + 1), `${made} pods were made, expected ${servers} at first and for each drain`);
@@ -99,47 +99,47 @@ const untilHeld = async ({ name, job: { page }, restarts }: Draining, held: read
     phaseOf(page) === "Running" &&
     page.last?.status?.version === restarts &&
     counts(page.last.status, whileHeld);
-  await until(`${name}: Running ${JSON.stringify(whileHeld)} while a pod is held`, holds, page, patienceMs);
+  await until(`${name}: Running ${JSON.stringify(whileHeld)} while a pod is held`, holds, page, longestWaitMs);
 };
 
 /**
  * Evicts all pods at once while the host is killed. Without a policy for evictions, every pod without a finalizer is
  * replaced at once.
  */
-const drainedHeld = async (stage: Stage, jobs: readonly Draining[]): Promise<void> => {
-  const { api } = stage.scene.cluster;
+const drainedHeld = async (fixture: Fixture, jobs: readonly Draining[]): Promise<void> => {
+  const { api } = fixture.scene.cluster;
   const held = await heldOf(api, jobs);
-  await Promise.all([killed(stage, 3), ...allOf(jobs).map((pod) => evicted(api, pod))]);
+  await Promise.all([killed(fixture, 3), ...allOf(jobs).map((pod) => evicted(api, pod))]);
   await Promise.all(jobs.map((one) => untilHeld(one, held)));
-  await Promise.all([killed(stage, 2), ...held.map((pod) => finalizers(api, pod, null))]);
+  await Promise.all([killed(fixture, 2), ...held.map((pod) => finalizers(api, pod, null))]);
   await Promise.all(jobs.map((one) => untilBack(one, 1)));
 };
 
 /** Evicts all pods at once while no host runs. */
-const drainedUnseen = async (stage: Stage, jobs: readonly Draining[]): Promise<void> => {
-  const { api } = stage.scene.cluster;
-  await stage.unseen(() => Promise.all(allOf(jobs).map((pod) => evicted(api, pod))));
-  await killed(stage, 1);
+const drainedUnseen = async (fixture: Fixture, jobs: readonly Draining[]): Promise<void> => {
+  const { api } = fixture.scene.cluster;
+  await fixture.unseen(() => Promise.all(allOf(jobs).map((pod) => evicted(api, pod))));
+  await killed(fixture, 1);
   await Promise.all(jobs.map((one) => untilBack(one, 2)));
 };
 
 export const gracefulDrains: Scenario = {
   letter: "J",
   name: "drained servers that end with 0 are made again, and a policy for evictions acts once for each drain",
-  run: async (stage, namespace) => {
+  run: async (fixture, namespace) => {
     const tasks = [workers([graceful], servers)];
     const spec = { minAvailable: 1, maxRetry: 5 };
     const jobs = await Promise.all(
       drained.map(async (one): Promise<Draining> => {
-        const job = await created(stage, namespace, { name: one.name, tasks, spec: { ...spec, ...one.spec } });
+        const job = await created(fixture, namespace, { name: one.name, tasks, spec: { ...spec, ...one.spec } });
         return { ...one, job };
       }),
     );
     await Promise.all(jobs.map(({ job }) => untilUp(job, servers)));
-    await drainedHeld(stage, jobs);
-    await drainedUnseen(stage, jobs);
+    await drainedHeld(fixture, jobs);
+    await drainedUnseen(fixture, jobs);
     const before = jobs.map(({ job }) => uidsOf(job.page).join());
-    await killed(stage, 1);
+    await killed(fixture, 1);
     await sleep(longestLifeMs);
     await Promise.all(jobs.map((one) => untilBack(one, 2)));
     must(

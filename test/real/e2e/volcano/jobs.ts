@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { must } from "../scene.ts";
 import { type Page, podsOf, until } from "./book.ts";
 import { jobsPath } from "./examples.ts";
-import { namespaced, type Stage } from "./stage.ts";
+import { type Fixture, namespaced } from "./fixture.ts";
 
 /** Runs until it is terminated. */
 export const endless = "sleep infinity";
@@ -30,7 +30,7 @@ export type Task = {
 export type Scenario = {
   readonly letter: string;
   readonly name: string;
-  readonly run: (stage: Stage, namespace: string) => Promise<readonly string[] | { readonly missing: string }>;
+  readonly run: (fixture: Fixture, namespace: string) => Promise<readonly string[] | { readonly missing: string }>;
 };
 
 export const workers = (runs: readonly string[], replicas = 2): Task => ({ name: "w", replicas, runs });
@@ -73,7 +73,7 @@ export type Started = {
 };
 
 /** Creates the job in the scenario's own namespace. */
-export const created = async ({ scene, book }: Stage, namespace: string, plan: Plan): Promise<Started> => {
+export const created = async ({ scene, book }: Fixture, namespace: string, plan: Plan): Promise<Started> => {
   const gates = join(dirname(scene.hostLog), "gates", namespace);
   await mkdir(gates, { recursive: true });
   await namespaced(scene, namespace);
@@ -88,7 +88,7 @@ export const created = async ({ scene, book }: Stage, namespace: string, plan: P
   return { page: book.of(namespace, plan.name), namespace, open: (gate) => writeFile(join(gates, gate), "") };
 };
 
-const patienceMs = 150_000;
+const longestWaitMs = 150_000;
 
 /** Waits until the job is Running with this many pods; the job and all its pods have this version. */
 export const untilUp = ({ page }: Started, pods: number, version = 0): Promise<void> =>
@@ -108,11 +108,11 @@ export const untilUp = ({ page }: Started, pods: number, version = 0): Promise<v
       );
     },
     page,
-    patienceMs,
+    longestWaitMs,
   );
 
 export const untilPhase = ({ page }: Started, phase: string): Promise<void> =>
-  until(phase, () => page.last?.status?.state.phase === phase, page, patienceMs);
+  until(phase, () => page.last?.status?.state.phase === phase, page, longestWaitMs);
 
 /** Waits until this many pods show the phase, with or without a controller. */
 export const untilPods = ({ page }: Started, phase: string, count: number): Promise<void> =>
@@ -120,7 +120,7 @@ export const untilPods = ({ page }: Started, phase: string, count: number): Prom
     `${count} pods ${phase}`,
     () => podsOf(page).filter((one) => one.status.phase === phase).length === count,
     page,
-    patienceMs,
+    longestWaitMs,
   );
 
 /** Asserts the retries and the version of the job. */

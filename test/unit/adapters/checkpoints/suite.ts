@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Key } from "../../../../shared/core/key.ts";
-import type { CheckpointRecord, Checkpoints } from "../../../../shared/engine/ports.ts";
+import type { CheckpointRecord, Checkpoints, DeliveryRecord } from "../../../../shared/engine/ports.ts";
 
 export const key: Key = { cluster: "c1", kind: "SparkApplication", namespace: "team-a", name: "pi" };
 
-export const record = (saves: number, more: Partial<CheckpointRecord> = {}): CheckpointRecord => ({
+export const record = (saves: number, more: Partial<CheckpointRecord & DeliveryRecord> = {}): CheckpointRecord => ({
   schema: 1,
   cluster: "cluster-uid",
   uid: "app-uid",

@@ -49,18 +49,18 @@ const placeIn = ({ keys }: Table, fields: Fields): string => {
 };
 
 /** Evaluates the two conditions that the store uses. */
-const holds = (asked: Ask, standing: Fields | undefined): boolean => {
+const holds = (asked: Ask, existing: Fields | undefined): boolean => {
   if (asked.ConditionExpression === undefined) return true;
-  if (asked.ConditionExpression.startsWith("attribute_not_exists")) return standing === undefined;
+  if (asked.ConditionExpression.startsWith("attribute_not_exists")) return existing === undefined;
   const [name = "", value = ""] = asked.ConditionExpression.split(" = ");
-  return same(standing?.[asked.ExpressionAttributeNames[name] ?? name], asked.ExpressionAttributeValues[value]);
+  return same(existing?.[asked.ExpressionAttributeNames[name] ?? name], asked.ExpressionAttributeValues[value]);
 };
 
-const checked = (asked: Ask, standing: Fields | undefined): void => {
-  if (holds(asked, standing)) return;
-  const more = asked.ReturnValuesOnConditionCheckFailure === "ALL_OLD" && standing !== undefined;
+const checked = (asked: Ask, existing: Fields | undefined): void => {
+  if (holds(asked, existing)) return;
+  const more = asked.ReturnValuesOnConditionCheckFailure === "ALL_OLD" && existing !== undefined;
   const type = "ConditionalCheckFailedException";
-  throw new Refusal(type, "The conditional request failed", more ? { Item: standing } : {});
+  throw new Refusal(type, "The conditional request failed", more ? { Item: existing } : {});
 };
 
 const put = (table: Table, asked: Ask): Fields => {

@@ -1,6 +1,7 @@
 /** The embedded queue in the suite that SQS passes, under a clock that the test sets. */
 import { describe, test } from "node:test";
 import { type Delivery, openQueue } from "../../../../shared/adapters/embedded/queue.ts";
+import type { Message } from "../../../../shared/core/key.ts";
 import { type Counter, type Handed, maxReceives, visibilityMs } from "../../../real/queue/counter.ts";
 import { behaviours } from "../../../real/queue/suite.ts";
 
@@ -11,7 +12,9 @@ const handedOf = (deliveries: readonly Delivery[]): readonly Handed[] =>
 
 const open = (): Counter => {
   const time = { now: 1_000_000 };
-  const queue = openQueue({ now: () => time.now, visibilityMs, maxReceives });
+  const dead: string[] = [];
+  const bury = ({ reason }: Message): void => void dead.push(reason);
+  const queue = openQueue({ now: () => time.now, visibilityMs, maxReceives, bury });
   const deliveries = new Map<unknown, Delivery>();
   const receive = async (): Promise<readonly Handed[]> => {
     const taken = queue.receive(10);
@@ -34,7 +37,7 @@ const open = (): Counter => {
     pass: async (ms) => {
       time.now += ms;
     },
-    dead: async () => queue.dead().map(({ reason }) => reason),
+    dead: async () => dead,
   };
 };
 

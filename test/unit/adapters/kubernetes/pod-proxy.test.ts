@@ -42,6 +42,11 @@ describe("a question to a pod", () => {
   const replies: readonly (readonly [what: string, reply: Reply, meaning: string])[] = [
     ["JSON", { body: [{ id: "1" }] }, 'heard [{"id":"1"}]'],
     ["a driver whose context is not up: a page", { body: "<html>" }, "notJson"],
+    [
+      "300,000 empty lists, which fit the bytes and would take long to parse",
+      { body: Array(300_000).fill([]) },
+      "tooLong",
+    ],
     ["a redirect to a login", { status: 302, body: "" }, "notJson"],
     ["the pod's own 404", { status: 404, body: "no such app" }, "notFound"],
     ["the server's: there is no such pod", refusal(404, "NotFound", "pi-driver"), "notFound"],

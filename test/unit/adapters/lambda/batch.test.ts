@@ -8,14 +8,16 @@ const record = { messageId: "m", body: "{}", receiptHandle: "r", eventSource: "a
 
 describe("a batch", () => {
   const counts = [
-    { given: { ApproximateReceiveCount: "4", MessageGroupId: "g" }, received: 4 },
-    { given: { ApproximateReceiveCount: "many" }, received: 1 },
-    { given: {}, received: 1 },
-    { given: undefined, received: 1 },
+    { given: { ApproximateReceiveCount: "4", SentTimestamp: "17", MessageGroupId: "g" }, received: 4, sentAt: 17 },
+    { given: { ApproximateReceiveCount: "many", SentTimestamp: "soon" }, received: 1, sentAt: undefined },
+    { given: {}, received: 1, sentAt: undefined },
+    { given: undefined, received: 1, sentAt: undefined },
   ];
-  for (const { given, received } of counts) {
+  for (const { given, received, sentAt } of counts) {
     test(`with attributes ${JSON.stringify(given)} was delivered ${received} times`, () => {
-      assert.deepEqual(recordsOf({ Records: [{ ...record, attributes: given }] }), [{ id: "m", body: "{}", received }]);
+      assert.deepEqual(recordsOf({ Records: [{ ...record, attributes: given }] }), [
+        { id: "m", body: "{}", received, sentAt },
+      ]);
     });
   }
 

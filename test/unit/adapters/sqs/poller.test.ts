@@ -10,6 +10,7 @@ const of = (text: string): Received => ({
   group: text.slice(0, 1),
   body: text,
   received: 1,
+  sentAt: undefined,
 });
 
 const settled = async (): Promise<void> => {
@@ -19,7 +20,7 @@ const settled = async (): Promise<void> => {
 type Scene = readonly string[] | Error;
 
 /** A receiver that returns these results in order, then waits forever. */
-const play = (scenes: readonly Scene[], more: Partial<Receiver> = {}) => {
+const polled = (scenes: readonly Scene[], more: Partial<Receiver> = {}) => {
   const log: string[] = [];
   const left = [...scenes];
   const receiver: Receiver = {
@@ -51,14 +52,14 @@ const start = (receiver: Receiver, log: string[], take: Take = async () => []) =
 
 describe("a poller", () => {
   test("takes each group by itself, and acknowledges it without waiting for the others", async () => {
-    const { receiver, log } = play([["a1", "b1", "a2"]]);
+    const { receiver, log } = polled([["a1", "b1", "a2"]]);
     start(receiver, log, ([first]) => (first?.group === "b" ? new Promise(() => {}) : Promise.resolve([])));
     await settled();
     assert.deepEqual(log, ["done a1 a2"]);
   });
 
   test("gives back what failed, and all of a group whose taking failed", async () => {
-    const { receiver, log } = play([["a1", "b1", "c1"]]);
+    const { receiver, log } = polled([["a1", "b1", "c1"]]);
     start(receiver, log, async ([first]) => {
       if (first?.group === "b") throw new Error("broken");
       return first?.group === "c" ? ["c1"] : [];
@@ -69,7 +70,7 @@ describe("a poller", () => {
 
   test("waits longer and longer for a queue that cannot be read, and afresh when it could be", async () => {
     const away = new Error("away");
-    const { receiver, log } = play([away, away, ["a1"], away]);
+    const { receiver, log } = polled([away, away, ["a1"], away]);
     start(receiver, log);
     await settled();
     assert.deepEqual(
@@ -79,7 +80,7 @@ describe("a poller", () => {
   });
 
   test("goes on when an acknowledgement fails: the messages come again", async () => {
-    const { receiver, log } = play([["a1"], ["a2"]], {
+    const { receiver, log } = polled([["a1"], ["a2"]], {
       acknowledge: async (messages) => {
         if (messages[0]?.id === "a1") throw new Error("away");
       },
@@ -95,7 +96,7 @@ describe("a poller", () => {
 
   test("told to stop, finishes what is in hand and receives nothing new", async () => {
     let finish = (): void => {};
-    const { receiver, log } = play([["a1"], ["a2"]]);
+    const { receiver, log } = polled([["a1"], ["a2"]]);
     const poller = start(receiver, log, () => new Promise((resolve) => (finish = () => resolve([]))));
     await settled();
     const stopping = poller.stop(10_000);

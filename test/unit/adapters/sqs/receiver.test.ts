@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { openReceiver, type Received } from "../../../../shared/adapters/sqs/receiver.ts";
 import { type Asked, digestOf, openFake, type Reply } from "./fake.ts";
 
-const received: Received = { id: "1", receipt: "r-1", group: "g", body: "{}", received: 1 };
+const received: Received = { id: "1", receipt: "r-1", group: "g", body: "{}", received: 1, sentAt: undefined };
 
 const withReceiver = async (
   reply: Reply,
@@ -19,11 +19,11 @@ const withReceiver = async (
 };
 
 describe("a receiver", () => {
-  test("asks for ten, waits, and reads group and count", async () => {
-    const Attributes = { ApproximateReceiveCount: "3", MessageGroupId: "g" };
+  test("asks for ten, waits, and reads group, count and the time of sending", async () => {
+    const Attributes = { ApproximateReceiveCount: "3", MessageGroupId: "g", SentTimestamp: "1700000000000" };
     const Messages = [{ MessageId: "1", ReceiptHandle: "r-1", Body: "{}", MD5OfBody: digestOf("{}"), Attributes }];
     await withReceiver({ body: { Messages } }, async (receiver, asked) => {
-      assert.deepEqual(await receiver.receive(30_000), [{ ...received, received: 3 }]);
+      assert.deepEqual(await receiver.receive(30_000), [{ ...received, received: 3, sentAt: 1_700_000_000_000 }]);
       const { MaxNumberOfMessages, WaitTimeSeconds, VisibilityTimeout } = asked[0]?.input ?? {};
       assert.deepEqual([MaxNumberOfMessages, WaitTimeSeconds, VisibilityTimeout], [10, 20, 90]);
     });

@@ -61,14 +61,14 @@ describe("figures", () => {
 
   test("that are gauges are what stands at each scrape, and nothing of the last one", async () => {
     const { render } = openMetrics(families([]));
-    const value = async (standing: readonly MetricSample[]) =>
-      linesOf(await render(standing)).find((line) => line.startsWith("running_count"));
+    const value = async (samples: readonly MetricSample[]) =>
+      linesOf(await render(samples)).find((line) => line.startsWith("running_count"));
     assert.equal(await value([measure("running_count", 1), measure("running_count", 1)]), "running_count 2");
     assert.equal(await value([measure("running_count", 1)]), "running_count 1");
   });
 
   test("that are counters of what stands are counted anew at each scrape, too", async () => {
-    const ended = { name: "ended_count", help: "h", kind: "counter", standing: true } as const;
+    const ended = { name: "ended_count", help: "h", kind: "counter", ofObjects: true } as const;
     const { render } = openMetrics([{ figure: ended, labels: ["job"], prefix: "" }]);
     const lines = async (standing: readonly MetricSample[]) => linesOf(await render(standing)).slice(1);
     assert.deepEqual(await lines([measure("ended_count", 1, { job: "a" })]), ['ended_count{job="a"} 1']);
@@ -101,23 +101,25 @@ describe("a function's figures", () => {
         measure("time_seconds", 2.5, { namespace: "b" }),
         measure("rekindle_recovery_errors_total", 1),
       ],
-      5,
+      { cluster: "c", now: 5 },
     ).map((line) => JSON.parse(line));
     const cloud = (dimensions: readonly (readonly string[])[], Name: string, Unit: string) => ({
       Timestamp: 5,
       CloudWatchMetrics: [{ Namespace: "Rekindle", Dimensions: dimensions, Metrics: [{ Name, Unit }] }],
     });
+    const both = [["cluster"], ["cluster", "namespace"]];
+    const errors = "rekindle_recovery_errors_total";
     assert.deepEqual(lines, [
-      { _aws: cloud([["namespace"]], "runs_count", "Count"), namespace: "a", runs_count: 2 },
-      { _aws: cloud([["namespace"]], "time_seconds", "Seconds"), namespace: "b", time_seconds: 2.5 },
-      { _aws: cloud([[]], "rekindle_recovery_errors_total", "Count"), rekindle_recovery_errors_total: 1 },
+      { _aws: cloud(both, "runs_count", "Count"), cluster: "c", namespace: "a", runs_count: 2 },
+      { _aws: cloud(both, "time_seconds", "Seconds"), cluster: "c", namespace: "b", time_seconds: 2.5 },
+      { _aws: cloud([["cluster"]], errors, "Count"), cluster: "c", rekindle_recovery_errors_total: 1 },
     ]);
   });
 
   test("of what is observed often are all its values, as many to a line as it takes", () => {
     const observed = (value: number): MetricSample => ({ ...measure("to_pods_milliseconds", value), do: "observe" });
     const all = [measure("runs_count", 2), ...Array.from({ length: 101 }, (_, at) => observed(at))];
-    const [first, second, ...more] = emfLines(all, 5).map((line) => JSON.parse(line));
+    const [first, second, ...more] = emfLines(all, { cluster: "c", now: 5 }).map((line) => JSON.parse(line));
     assert.deepEqual([first.runs_count, first.to_pods_milliseconds.length], [2, 100]);
     assert.deepEqual(first._aws.CloudWatchMetrics[0].Metrics[1], {
       Name: "to_pods_milliseconds",
@@ -126,5 +128,5 @@ describe("a function's figures", () => {
     assert.deepEqual([second.runs_count, second.to_pods_milliseconds, more], [undefined, 100, []]);
   });
 
-  test("are no line when there are none", () => assert.deepEqual(emfLines([], 5), []));
+  test("are no line when there are none", () => assert.deepEqual(emfLines([], { cluster: "c", now: 5 }), []));
 });

@@ -12,7 +12,7 @@ import {
   sightOnce,
   startSighting,
 } from "../../../../shared/deployments/common/controller-sightings.ts";
-import { openStanding } from "../../../../shared/deployments/common/function-standby.ts";
+import { openStandby } from "../../../../shared/deployments/common/function-standby.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
 import { openSightings, signsIn } from "../../../../shared/forward/sightings.ts";
 import { openWriters } from "../../../../shared/forward/writers.ts";
@@ -44,13 +44,13 @@ const open = (simulator: Simulator) => {
   const report = (level: string, line: string): void => void (level === "warn" && lines.push(line));
   const cursorsOf = () => openCursors({ checkpoints, clusterUid: "u", report });
   const key = sightingKey("c1", []);
-  const standing = () => {
+  const openAnother = () => {
     const scope = { namespaces: [], selector: undefined };
     const sighter = openSighter({ ...scope, cluster, key, transport, cursors: cursorsOf(), groups, report });
-    return openStanding({ cluster, leases: ["mine"], operators, report, sighter, now: () => world.now });
+    return openStandby({ cluster, leases: ["mine"], operators, report, sighter, now: () => world.now });
   };
   const sightings = openSightings(cursorsOf(), key);
-  return { world, lists, cluster, lines, report, standing, sightings, checkpoints };
+  return { world, lists, cluster, lines, report, standing: openAnother, sightings, checkpoints };
 };
 
 const on = (simulator: Simulator, path: string, object: unknown): Promise<unknown> =>

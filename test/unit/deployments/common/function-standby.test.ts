@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../../../shared/core/errors.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { openStanding } from "../../../../shared/deployments/common/function-standby.ts";
+import { openStandby } from "../../../../shared/deployments/common/function-standby.ts";
 import type { Cluster } from "../../../../shared/engine/ports.ts";
 
 const eight = Date.UTC(2026, 10, 2, 8);
@@ -37,8 +37,8 @@ const open = (leases: readonly string[] = ["spark-operator-lock"]) => {
     },
   };
   const report = (_: string, message: string): void => void lines.push(message);
-  const standing = openStanding({ cluster, leases, operators, report, now: () => world.now });
-  return { world, lines, standing };
+  const standby = openStandby({ cluster, leases, operators, report, now: () => world.now });
+  return { world, lines, standing: standby };
 };
 
 describe("a function beside a leader", () => {

@@ -39,8 +39,9 @@ describe("the reconcile function", () => {
           ...queues,
           REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: nowhere }),
         });
-        const { batchItemFailures } = await reconcile({ Records: [record("pi"), record("e")] });
-        assert.deepEqual(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).sort(), ["e", "pi"]);
+        const answer = await reconcile({ Records: [record("pi"), record("e")] });
+        assert.ok("batchItemFailures" in answer);
+        assert.deepEqual(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).sort(), ["e", "pi"]);
       },
     );
   });

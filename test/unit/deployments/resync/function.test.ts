@@ -57,8 +57,8 @@ describe("a sweep", () => {
 
   test("sends nothing of kinds that another controller leads", async () => {
     const { parts, sent } = await open(3);
-    const standing = { aside: async (kind: string) => kind === "ConfigMap" };
-    assert.deepEqual([(await sweepOnce({ ...parts, standing }, "run-1", () => false)).sent, sent], [0, []]);
+    const standby = { aside: async (kind: string) => kind === "ConfigMap" };
+    assert.deepEqual([(await sweepOnce({ ...parts, standby }, "run-1", () => false)).sent, sent], [0, []]);
   });
 
   test("sends nothing of namespaces that are not looked after", async () => {

@@ -6,13 +6,23 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { step } from "../../../../shared/engine/step.ts";
-import { creation, failing, message, type Stage, stage, type Toy, type ToyPlan, toy, writesIn } from "../fakes.ts";
+import {
+  creation,
+  type Fixture,
+  failing,
+  message,
+  openFixture,
+  type Toy,
+  type ToyPlan,
+  toy,
+  writesIn,
+} from "../fakes.ts";
 
 const fresh = { ...message, fresh: true } as const;
 
 /** A world whose toy has a record and no status, as after a death before the first status write. */
-const recorded = async (decide: Stage["decide"]): Promise<Stage> => {
-  const world = stage();
+const recorded = async (decide: Fixture["decide"]): Promise<Fixture> => {
+  const world = openFixture();
   await step(world.world, message);
   world.calls.length = 0;
   world.sent.length = 0;
@@ -27,7 +37,7 @@ const making = (memory: Toy | undefined): ToyPlan => ({
 
 describe("what seems new", () => {
   test("is not asked for its record: one request less", async () => {
-    const world = stage(({ memory }) => making(memory));
+    const world = openFixture(({ memory }) => making(memory));
     await step(world.world, fresh);
     assert.deepEqual(world.calls, ["get toys bear", "save 1", "create parts arm"]);
   });
@@ -39,7 +49,7 @@ describe("what seems new", () => {
   ];
   for (const { name, object, more } of known) {
     test(`${name} is asked for it`, async () => {
-      const world = stage(({ memory }) => making(memory));
+      const world = openFixture(({ memory }) => making(memory));
       world.put(object);
       await step({ ...world.world, ...more }, fresh);
       assert.deepEqual(world.calls.includes("load"), true);
@@ -69,7 +79,7 @@ describe("presumed wrongly", () => {
   });
 
   test("a race after the first save is a race like any other", async () => {
-    const world = stage(({ refused }) => (refused.length === 0 ? making(undefined) : making({ count: 4 })));
+    const world = openFixture(({ refused }) => (refused.length === 0 ? making(undefined) : making({ count: 4 })));
     world.before = async (call) => {
       if (call !== "create parts arm") return;
       const loaded = await world.checkpoints.load(message);
@@ -82,7 +92,7 @@ describe("presumed wrongly", () => {
   });
 
   test("who comes back has been at a save already, and asks", async () => {
-    const world = stage(({ memory }) => making(memory));
+    const world = openFixture(({ memory }) => making(memory));
     world.before = (call) => {
       if (call === "create parts arm") throw failing(500, "InternalError");
     };

@@ -15,11 +15,11 @@ import type { World } from "../../../../shared/engine/world.ts";
 import {
   creation,
   eight,
+  type Fixture,
   message,
+  openFixture,
   parts,
   refOf,
-  type Stage,
-  stage,
   type Toy,
   type ToyPlan,
   writesIn,
@@ -30,7 +30,7 @@ const query: Looking = { do: "list", resource: parts, namespace: "ns", labels: {
 
 type Knowing = {
   readonly world: World;
-  readonly stage: Stage;
+  readonly fixture: Fixture;
   readonly kept: Map<string, CachedStep>;
   seen: readonly Stored[];
 };
@@ -45,7 +45,7 @@ const growing = (more: (view: View<Toy>) => Partial<ToyPlan>) =>
 
 /** A world after one live step, which its cache holds. */
 const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
-  const there = stage(growing(more));
+  const there = openFixture(growing(more));
   const kept = new Map<string, CachedStep>();
   const knows: { seen: readonly Stored[] } = { seen: [] };
   const cache: StepCache = {
@@ -63,12 +63,12 @@ const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({}))
   const world = { ...there.world, cache };
   await step(world, message);
   there.calls.length = 0;
-  return { world, stage: there, kept, ...knows };
+  return { world, fixture: there, kept, ...knows };
 };
 
 describe("what was watched", () => {
   test("is decided on at once: the save, and what it planned", async () => {
-    const { world, stage: there } = await knowing();
+    const { world, fixture: there } = await knowing();
     await step(world, watched);
     assert.deepEqual(there.calls, ["save 2", "create parts part-2"]);
     await step(world, watched);
@@ -81,7 +81,7 @@ describe("what was watched", () => {
   ] as const;
   for (const [why, called] of others)
     test(`who ${why} looks first`, async () => {
-      const { world, stage: there } = await knowing();
+      const { world, fixture: there } = await knowing();
       await step(world, called);
       assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     });
@@ -92,7 +92,7 @@ describe("what was watched", () => {
   });
 
   test("is nothing to a shadow", async () => {
-    const { world, stage: there } = await knowing();
+    const { world, fixture: there } = await knowing();
     await step({ ...world, shadow: () => {} }, watched);
     assert.equal(there.calls[0], "load");
   });
@@ -102,7 +102,7 @@ describe("a plan that does not stand behind what is merely known", () => {
   test("is decided again on what is read, and nothing of the first is done", async () => {
     const removing = ({ now }: View<Toy>): Partial<ToyPlan> =>
       now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], safety: {} } : {};
-    const { world, stage: there } = await knowing(removing);
+    const { world, fixture: there } = await knowing(removing);
     there.time.now += 1_000;
     there.time.monotonic += 1_000;
     await step(world, watched);
@@ -128,13 +128,13 @@ describe("a kind whose steps begin with what is watched", () => {
   };
 
   test("reads record and object where it remembers none, and lists nothing", async () => {
-    const { world, stage: there } = await watchful();
+    const { world, fixture: there } = await watchful();
     await step(world, watched);
     assert.deepEqual(there.calls, ["load", "get toys bear", "save 2", "create parts part-2"]);
   });
 
   test("reads all where nobody watched, and where its plan does not stand behind what was", async () => {
-    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { safety: {} }));
+    const { world, fixture: there } = await watchful(({ memory }) => (memory === undefined ? {} : { safety: {} }));
     await step(world, message);
     assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     there.calls.length = 0;
@@ -143,7 +143,7 @@ describe("a kind whose steps begin with what is watched", () => {
   });
 
   test("goes on by it where there is more to do", async () => {
-    const { world, stage: there } = await watchful(({ memory }) =>
+    const { world, fixture: there } = await watchful(({ memory }) =>
       memory?.count === 1 ? { next: { do: "again" } } : {},
     );
     await step(world, watched);
@@ -156,7 +156,7 @@ describe("a kind whose steps begin with what is watched", () => {
 
 describe("a record that others have gone on from", () => {
   test("loses the save, has touched nothing, and is read", async () => {
-    const { world, stage: there } = await knowing();
+    const { world, fixture: there } = await knowing();
     const loaded = await there.checkpoints.load(message);
     const record = there.record();
     assert.ok(record !== undefined);
@@ -168,7 +168,7 @@ describe("a record that others have gone on from", () => {
   test("is acted on within the fence of the instant that its clock shows, which is up to a second ago", async () => {
     const begun = await Promise.all(
       [9_001, 9_002].map(async (saveMs) => {
-        const { world, stage: there } = await knowing();
+        const { world, fixture: there } = await knowing();
         there.time.monotonic += 999;
         there.after = (call) => {
           if (call.startsWith("save")) there.time.monotonic += saveMs;
@@ -181,7 +181,7 @@ describe("a record that others have gone on from", () => {
   });
 
   test("is remembered by nobody after a step that did not come through", async () => {
-    const { world, stage: there, kept } = await knowing();
+    const { world, fixture: there, kept } = await knowing();
     there.before = (call) => {
       if (call.startsWith("create")) throw new Error("the wire was cut");
     };

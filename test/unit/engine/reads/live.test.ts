@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { step } from "../../../../shared/engine/step.ts";
-import { message, type Stage, stage, toy } from "../fakes.ts";
+import { type Fixture, message, openFixture, toy } from "../fakes.ts";
 
 /** A world whose toy has a record, and the list of views that decisions got. */
-const recorded = async (): Promise<{ world: Stage; seen: unknown[] }> => {
-  const world = stage();
+const recorded = async (): Promise<{ world: Fixture; seen: unknown[] }> => {
+  const world = openFixture();
   await step(world.world, message);
   const seen: unknown[] = [];
   world.decide = ({ object, memory }) => {
@@ -43,7 +43,7 @@ describe("absence", () => {
   });
 
   test("without a record nothing has to be confirmed", async () => {
-    const world = stage();
+    const world = openFixture();
     world.objects.clear();
     assert.deepEqual(await step(world.world, message), { did: "nothing", why: "neither object nor checkpoint" });
     assert.deepEqual(world.calls, ["load", "get toys bear"]);

@@ -5,14 +5,14 @@ import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decis
 import type { ProbeResult } from "../../../../shared/core/query.ts";
 import { resultOf, stepReads } from "../../../../shared/engine/reads/queries.ts";
 import { step } from "../../../../shared/engine/step.ts";
-import { failing, message, parts, refOf, type Stage, stage } from "../fakes.ts";
+import { type Fixture, failing, message, openFixture, parts, refOf } from "../fakes.ts";
 
 const question = { do: "proxyGet", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
 
 /** A world whose decision yields both queries, and the probe results that it got. */
-const curious = (): { world: Stage; heard: ProbeResult[] } => {
+const curious = (): { world: Fixture; heard: ProbeResult[] } => {
   const heard: ProbeResult[] = [];
-  const world = stage(function* ({ memory }) {
+  const world = openFixture(function* ({ memory }) {
     heard.push(...(yield* all([getIfAllowed(refOf(parts, "arm")), proxyGet(question)])));
     return { memory: memory ?? { count: 0 }, stages: [] };
   });

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
-import { readRecord } from "../../../../shared/engine/record.ts";
+import { readAny } from "../../../../shared/engine/record.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { readCursor } from "../../../../shared/updates/cursor.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";
@@ -157,7 +157,7 @@ describe("of every record that was ever released", () => {
   const parsers = new Map(operatorsFor(timing).map(({ kind, parse }) => [kind, parse]));
   /** Returns the defect of a record; undefined if it can be used. */
   const complaint = (kind: string, stored: unknown): string | undefined => {
-    const read = readRecord(stored);
+    const read = readAny(stored);
     if (!read.ok) return read.error;
     const memory = parsers.get(kind)?.(read.record.memory);
     if (memory !== undefined) return memory.ok ? undefined : memory.error;

@@ -4,7 +4,7 @@ import type { Operator } from "../../../../shared/core/operator.ts";
 import type { Recovery } from "../../../../shared/core/recovery.ts";
 import type { CheckpointRecord, Loaded } from "../../../../shared/engine/ports.ts";
 import type { World } from "../../../../shared/engine/world.ts";
-import { type Decide, decisionOf, eight, parts, type Stage, stage, type Toy, toys } from "../fakes.ts";
+import { type Decide, decisionOf, eight, type Fixture, openFixture, parts, type Toy, toys } from "../fakes.ts";
 
 const isToy = (stored: unknown): stored is Toy =>
   typeof stored === "object" && stored !== null && "count" in stored && typeof stored.count === "number";
@@ -32,7 +32,7 @@ const recovery: Recovery<Toy> = {
   trimmed: () => ({ count: 0 }),
 };
 
-export type ToyBox = Stage & {
+export type ToyBox = Fixture & {
   /** The counts from which decisions were made, in order; undefined: no memory. */
   readonly counts: (number | undefined)[];
   readonly toyWorld: (more?: Partial<World>) => World;
@@ -42,7 +42,7 @@ type Kind = Partial<Recovery<Toy>>;
 
 /** Opens a world whose toys have a recovery; `kind` replaces parts of it. */
 export const toyBox = (kind: Kind = {}, decide?: Decide): ToyBox => {
-  const base = stage();
+  const base = openFixture();
   const counts: (number | undefined)[] = [];
   const deciding: Decide =
     decide ??

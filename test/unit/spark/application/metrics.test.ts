@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
-import { measuresOf, measuresOfSave, sparkFigures, standingOf } from "../../../../shared/spark/application/metrics.ts";
+import { gaugesOf, measuresOf, measuresOfSave, sparkFigures } from "../../../../shared/spark/application/metrics.ts";
 import { dataDir } from "../../../support/data.ts";
 import { application, eight, remembered } from "./fixtures.ts";
 
@@ -95,7 +95,7 @@ describe("a status over another is counted as", () => {
 test("what stands is counted from the object", () => {
   const status = { ...running, executorState: { e1: "RUNNING", e2: "RUNNING", e3: "FAILED" } };
   assert.deepEqual(
-    standingOf(object(status)).map(({ name, value }) => [name, value]),
+    gaugesOf(object(status)).map(({ name, value }) => [name, value]),
     [
       ["spark_application_running_count", 1],
       ["spark_executor_running_count", 2],

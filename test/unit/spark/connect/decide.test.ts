@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { does, waitIn } from "../../../support/plans.ts";
-import { connect, eight, executor, made, others, planned, type Spec, said, server, standing } from "./fixtures.ts";
+import { connect, eight, executor, made, others, planned, type Spec, said, server, serverObjects } from "./fixtures.ts";
 
 const ready = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "True" }] };
 const starting = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "False" }] };
@@ -206,7 +206,7 @@ describe("what is in the way", () => {
   ];
   for (const [what, spec, message] of wrong) {
     test(`${what} is told, and leaves all as it is; mended, it goes on`, () => {
-      const plan = planned({ object: connect(spec), there: standing() });
+      const plan = planned({ object: connect(spec), there: serverObjects() });
       assert.deepEqual([said(plan), plan.status?.["state"], does(plan, "rest")], [[], "Failed", true]);
       assert.match(String(conditionOf(plan.status)["message"]), message);
       const mended = planned({ object: connect({}, { status: plan.status }), there: [...others(), server(ready)] });

@@ -82,16 +82,16 @@ export const made = (object: Stored = connect()): readonly Obj[] =>
     .flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
 
 /** Returns those objects as the API holds them afterwards. */
-export const standing = (object: Stored = connect()): readonly Stored[] =>
+export const serverObjects = (object: Stored = connect()): readonly Stored[] =>
   made(object).map((one) => ({ ...one, metadata: { ...one.metadata, uid: `uid-${one.kind}`, resourceVersion: "7" } }));
 
 const isPod = ({ kind }: Obj): boolean => kind === "Pod";
 
-export const others = (): readonly Stored[] => standing().filter((one) => !isPod(one));
+export const others = (): readonly Stored[] => serverObjects().filter((one) => !isPod(one));
 
 /** Returns the server's pod with this status. */
 export const server = (status: Spec, metadata: Partial<Stored["metadata"]> = {}): Stored => {
-  const [pod] = standing().filter(isPod);
+  const [pod] = serverObjects().filter(isPod);
   if (pod === undefined) throw new Error("no pod was made");
   return { ...pod, status, metadata: { ...pod.metadata, ...metadata } };
 };

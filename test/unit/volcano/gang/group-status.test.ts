@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { standingOf } from "../../../../shared/volcano/gang/group-status.ts";
+import { groupStatusPatch } from "../../../../shared/volcano/gang/group-status.ts";
 
 const group = (
   phase: string,
@@ -41,22 +41,28 @@ const rows: readonly (readonly [string, string, readonly Stored[], string | unde
   ["that nobody has let in is left alone", "Pending", [running, running], undefined],
 ];
 
-const phaseOf = (patch: ReturnType<typeof standingOf>): unknown => Object(patch?.["status"])["phase"];
+const phaseOf = (patch: ReturnType<typeof groupStatusPatch>): unknown => Object(patch?.["status"])["phase"];
 
 describe("a group that was let in here", () => {
   for (const [what, phase, pods, wanted] of rows)
-    test(what, () => assert.equal(phaseOf(standingOf(group(phase), pods)), wanted));
+    test(what, () => assert.equal(phaseOf(groupStatusPatch(group(phase), pods)), wanted));
 
   test("is left to who let it in", () => {
     assert.equal(
-      standingOf({ ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } }, [running, running]),
+      groupStatusPatch({ ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } }, [
+        running,
+        running,
+      ]),
       undefined,
     );
   });
 
   test("tells how many run, once", () => {
     const counts = { running: 1, succeeded: 1, failed: 0 };
-    assert.deepEqual(standingOf(group("Running"), [running, done]), { status: { phase: "Running", ...counts } });
-    assert.equal(standingOf(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done]), undefined);
+    assert.deepEqual(groupStatusPatch(group("Running"), [running, done]), { status: { phase: "Running", ...counts } });
+    assert.equal(
+      groupStatusPatch(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done]),
+      undefined,
+    );
   });
 });

@@ -115,7 +115,7 @@ describe("a driver whose pod is deleted", () => {
     { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
     { phase: "Running", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
     { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:59Z", want: "failed", why: "deleted" },
-    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", want: "completed", why: "application" },
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:58:58Z", want: "completed", why: "application" },
     { phase: "Failed", exitCode: 143, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
     { phase: "Failed", exitCode: 137, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
     { phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:58Z", want: "failed", why: "application" },
@@ -142,6 +142,30 @@ describe("a driver whose pod is deleted", () => {
     const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", ending: true });
     const metadata = { ...body.metadata, deletionGracePeriodSeconds: 30 };
     assert.equal(evidenceOf({ ...body, metadata }), "failed");
+  });
+});
+
+/** A kubelet's removal of a pod that a finalizer holds moves the deletion to 07:59:59, with a grace of 0. */
+describe("a driver that ended shortly before a deletion without grace", () => {
+  const cases = [
+    { exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", want: "failed", why: "deleted" },
+    { exitCode: 0, finishedAt: "2026-11-02T07:58:59Z", want: "failed", why: "deleted" },
+    { exitCode: 0, finishedAt: "2026-11-02T07:58:58Z", want: "completed", why: "application" },
+    { exitCode: 143, finishedAt: "2026-11-02T07:59:58Z", want: "failed", why: "deleted" },
+    { exitCode: 143, finishedAt: "2026-11-02T07:58:58Z", want: "failed", why: "application" },
+    { exitCode: 1, finishedAt: "2026-11-02T07:59:58Z", want: "failed", why: "application" },
+  ] as const;
+  for (const { want, why, ...end } of cases)
+    test(`with ${end.exitCode} at ${end.finishedAt}: ${want}, by ${why}`, () => {
+      const body = pod({ phase: end.exitCode === 0 ? "Succeeded" : "Failed", ...end, ending: true });
+      const metadata = { ...body.metadata, deletionGracePeriodSeconds: 0, finalizers: ["example.com/held"] };
+      assert.deepEqual([evidenceOf({ ...body, metadata }), causeOf({ ...body, metadata })], [want, why]);
+    });
+
+  test("stays completed where the deletion has a grace: its time is that of the request", () => {
+    const body = pod({ phase: "Running", exitCode: 0, finishedAt: "2026-11-02T07:59:28Z", ending: true });
+    const metadata = { ...body.metadata, deletionGracePeriodSeconds: 30 };
+    assert.equal(evidenceOf({ ...body, metadata }), "completed");
   });
 });
 

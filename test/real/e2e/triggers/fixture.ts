@@ -1,5 +1,5 @@
 /**
- * The stage of this lane: the built functions as processes on a real queue, two HTTP triggers on one queue, and their
+ * The fixture of this lane: the built functions as processes on a real queue, two HTTP triggers on one queue, and their
  * credentials.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -26,7 +26,7 @@ export const secrets = {
   slow: "a-token-of-one-who-is-slowed",
 } as const;
 
-export type Stage = {
+export type Fixture = {
   /** Two instances on a queue without a consumer, so that their messages can be counted. */
   readonly doors: readonly [string, string];
   /** One instance on the queue of the functions. */
@@ -110,7 +110,7 @@ const callersFor = (issuer: string): string =>
     { name: "ci", oidc: { issuer, audience: "rekindle", jwks: `${issuer}/keys`, subject: "ci:*" } },
   ]);
 
-export const setStage = async ({ kubeconfig, hostLog }: Scene): Promise<Stage> => {
+export const openFixture = async ({ kubeconfig, hostLog }: Scene): Promise<Fixture> => {
   const dir = dirname(hostLog);
   const [broker, provider] = await Promise.all([startElasticMq({ dir }), openProvider()]);
   const client = openClient(broker.endpoint);

@@ -1,5 +1,5 @@
 /**
- * The stage of this lane: an account with queue and table, a cluster that may be lost, and the stack of the template
+ * The fixture of this lane: an account with queue and table, a cluster that may be lost, and the stack of the template
  * between them.
  */
 import { mkdir, readFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ const windowSeconds = 5;
 
 export type Home = { readonly cluster: Cluster; readonly witness: Witness };
 
-export type Stage = {
+export type Fixture = {
   readonly dir: string;
   readonly gates: string;
   readonly guard: Guard;
@@ -113,7 +113,7 @@ const parametersFor = (more: Readonly<Record<string, string>>, listener: string)
 });
 
 /** Opens queue, table, secrets, and the proxies in front of them. */
-const openAccount = async (dir: string, random: Random, storm: Stage["storm"]) => {
+const openAccount = async (dir: string, random: Random, storm: Fixture["storm"]) => {
   const [broker, database] = await Promise.all([startElasticMq({ dir }), startDynamoLocal(dir)]);
   const queue = openClient(broker.endpoint);
   const mischief = () => (storm.blows ? { twice: 0.15, late: 0.15, lateMs: 6_000 } : none);
@@ -130,7 +130,7 @@ const openAccount = async (dir: string, random: Random, storm: Stage["storm"]) =
   return { queue, meddler, guard, sqs: broker.endpoint, dynamodb: database.endpoint, stop };
 };
 
-export const setStage = async (dir: string, seed: number): Promise<Stage> => {
+export const openFixture = async (dir: string, seed: number): Promise<Fixture> => {
   const random = randomFrom(seed);
   const storm = { blows: true };
   const { stop: closeAccount, ...services } = await openAccount(dir, random, storm);

@@ -1,4 +1,4 @@
-/** The stage that all cases of the family share: the scheduler's stand-in, the book, and a host that is killed. */
+/** The fixture that all cases of the family share: the scheduler's stand-in, the book, and a host that is killed. */
 import { admissionByUrl, installAdmission } from "../installed.ts";
 import { killing } from "../killing.ts";
 import { kubectl, must, type Scene } from "../scene.ts";
@@ -16,7 +16,7 @@ export type Gang = "here" | "scheduler";
 
 const letters = { here: "by the host (--gang auto)", scheduler: "by a stand-in for Volcano's scheduler (--gang auto)" };
 
-export type Stage = {
+export type Fixture = {
   readonly scene: Scene;
   readonly gang: Gang;
   readonly book: Book;
@@ -25,7 +25,7 @@ export type Stage = {
 };
 
 /**
- * Starts the scheduler's stand-in if the stage has one; otherwise the host admits groups, and the cluster's own
+ * Starts the scheduler's stand-in if the fixture has one; otherwise the host admits groups, and the cluster's own
  * scheduler places their pods.
  */
 const letIn = async ({ cluster }: Scene, gang: Gang): Promise<() => Promise<void>> => {
@@ -34,11 +34,11 @@ const letIn = async ({ cluster }: Scene, gang: Gang): Promise<() => Promise<void
   return (await startScheduler(cluster.adminKubeconfig, nodes)).stop;
 };
 
-/** Runs `work` on a stage. The error of a case is reported by that case, the host's own exit by all of them. */
-export const staged = async <T>(
+/** Runs `work` on a fixture. The error of a case is reported by that case, the host's own exit by all of them. */
+export const withFixture = async <T>(
   scene: Scene,
   gang: Gang,
-  work: (stage: Stage, during: <R>(one: Promise<R>) => Promise<R>) => Promise<T>,
+  work: (fixture: Fixture, during: <R>(one: Promise<R>) => Promise<R>) => Promise<T>,
 ): Promise<T> => {
   const { cluster } = scene;
   // A new CRD is served a moment later.

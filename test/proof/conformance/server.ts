@@ -14,4 +14,4 @@ const asked: Admit = ({ url, timeoutSeconds }, review) => {
   throw new Error(`Post "${url}?timeout=${timeoutSeconds}s": dial tcp ${host}: connect: connection refused`);
 };
 
-export const openStage = (): Simulator => openSimulator({ nodes: [], rbac: true, guardsOwners: true, admit: asked });
+export const openServer = (): Simulator => openSimulator({ nodes: [], rbac: true, guardsOwners: true, admit: asked });

@@ -1,4 +1,4 @@
-/** The stage of this lane: a real cluster with an audit log, a real queue, and Rekindle as functions in a storm. */
+/** The fixture of this lane: a real cluster with an audit log, a real queue, and Rekindle as functions in a storm. */
 import { join } from "node:path";
 import * as z from "zod";
 import { type Audit, openAudit } from "../../cluster/audit.ts";
@@ -17,7 +17,7 @@ import { collection, observeAll, type Witness } from "./witness.ts";
 /** A message that a function sent, and the time (epoch ms). */
 export type Sent = { readonly name: string; readonly reason: string; readonly at: number };
 
-export type Stage = {
+export type Fixture = {
   readonly cluster: Cluster;
   readonly cloud: Cloud;
   readonly audit: Audit;
@@ -54,7 +54,7 @@ const stormOf = (random: Random): Fates => {
 
 const message = z.object({ name: z.string(), reason: z.string() });
 
-export const setStage = async (dir: string, seed: number, only: string | undefined): Promise<Stage> => {
+export const openFixture = async (dir: string, seed: number, only: string | undefined): Promise<Fixture> => {
   const random = randomFrom(seed);
   const audit = await openAudit(dir, "rekindle");
   const cluster = await startCluster({ nodes: 1, dir, extra: audit.flags });

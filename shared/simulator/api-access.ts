@@ -12,7 +12,7 @@ import type { Server } from "./server.ts";
 import { json, verbFor } from "./verbs.ts";
 import { type Feed, type OpenWatch, openWatch } from "./watch.ts";
 
-export type Door = {
+export type ApiAccess = {
   handle(ask: Ask): Answer;
   /** Opens a watch, or returns the answer that refuses it. */
   watch(ask: Ask, feed: Feed): OpenWatch | Answer;
@@ -66,7 +66,7 @@ const dateOf = (server: Server, last: Dated): string => {
   return last.text;
 };
 
-export const openDoor = (server: Server, around: Surroundings): Door => {
+export const openApiAccess = (server: Server, around: Surroundings): ApiAccess => {
   const dated: Dated = { second: -1, text: "" };
   const headers = ({ type = "application/json", warnings = [] }: Result): Record<string, string> => ({
     "content-type": type,

@@ -1,5 +1,5 @@
 /**
- * The stage of this lane: a real cluster with an audit log of Rekindle's accounts, upstream on it, and the applications
+ * The fixture of this lane: a real cluster with an audit log of Rekindle's accounts, upstream on it, and the applications
  * that upstream left.
  */
 
@@ -16,7 +16,7 @@ import { leaveRights } from "../rights.ts";
 import { installKubeflow, type Kubeflow } from "./kubeflow.ts";
 import { applyAll, stored } from "./upstream.ts";
 
-export type Stage = {
+export type Fixture = {
   readonly dir: string;
   readonly cluster: Cluster;
   readonly audit: Audit;
@@ -45,7 +45,7 @@ export const migrator = async (cluster: Cluster): Promise<string> => {
   return await cluster.kubeconfigOf("default", "migrator");
 };
 
-export const setStage = async (dir: string, recorded: string): Promise<Stage> => {
+export const openFixture = async (dir: string, recorded: string): Promise<Fixture> => {
   const audit = await openAudit(dir, "rekindle", "rekindle");
   const cluster = await startCluster({ nodes: 1, dir, extra: audit.flags });
   try {
@@ -67,7 +67,7 @@ const objectOf = (name: string, slices: number, more: object = {}) =>
   sparkPi(name, { arguments: [String(slices)], restartPolicy: { type: "Never" }, ...more });
 
 export const create = async (
-  { cluster }: Pick<Stage, "cluster">,
+  { cluster }: Pick<Fixture, "cluster">,
   name: string,
   slices: number,
   more?: object,
@@ -76,13 +76,13 @@ export const create = async (
   return await stored(cluster.api, `${applications}/${name}`);
 };
 
-const made = async ({ cluster }: Stage, path: string, object: unknown): Promise<void> => {
+const made = async ({ cluster }: Fixture, path: string, object: unknown): Promise<void> => {
   const reply = await cluster.api.call("POST", path, object);
   if (reply.status !== 201) throw new Error(`${path}: ${JSON.stringify(reply.body)}`);
 };
 
 /** Replaces the status under upstream's account. */
-const tell = async ({ kubeflow }: Stage, name: string, status: object): Promise<void> => {
+const tell = async ({ kubeflow }: Fixture, name: string, status: object): Promise<void> => {
   const path = `${applications}/${name}`;
   const { status: code, body } = await kubeflow.api.call("PUT", `${path}/status`, {
     ...(await stored(kubeflow.api, path)),
@@ -95,14 +95,14 @@ const plurals: Readonly<Record<string, string>> = { Service: "services", ConfigM
 const core = "/api/v1/namespaces/default";
 
 /** Creates a real driver as upstream submits it, and waits until its executor runs; its status says RUNNING. */
-export const leaveRunning = async (stage: Stage, name: string, slices: number): Promise<string> => {
-  const application = await create(stage, name, slices);
+export const leaveRunning = async (fixture: Fixture, name: string, slices: number): Promise<string> => {
+  const application = await create(fixture, name, slices);
   const id = "11111111-2222-4333-8444-555555555555";
   const left = leftBy(application, id, Date.now());
-  await made(stage, `${core}/pods`, left.driver);
-  const driver = await stored(stage.cluster.api, `${core}/pods/${left.driver.metadata.name}`);
-  for (const object of left.others(driver)) await made(stage, `${core}/${plurals[object.kind]}`, object);
-  await tell(stage, name, left.status("SUBMITTED"));
+  await made(fixture, `${core}/pods`, left.driver);
+  const driver = await stored(fixture.cluster.api, `${core}/pods/${left.driver.metadata.name}`);
+  for (const object of left.others(driver)) await made(fixture, `${core}/${plurals[object.kind]}`, object);
+  await tell(fixture, name, left.status("SUBMITTED"));
   const selector = encodeURIComponent(`spark-role=executor,sparkoperator.k8s.io/submission-id=${id}`);
   const running = z.object({
     items: z
@@ -111,19 +111,21 @@ export const leaveRunning = async (stage: Stage, name: string, slices: number): 
       )
       .min(1),
   });
-  await stage.cluster.api.until(
+  await fixture.cluster.api.until(
     `${core}/pods?labelSelector=${selector}`,
     ({ body }) => running.safeParse(body).success,
     90_000,
   );
-  const { items } = running.parse((await stage.cluster.api.call("GET", `${core}/pods?labelSelector=${selector}`)).body);
+  const { items } = running.parse(
+    (await fixture.cluster.api.call("GET", `${core}/pods?labelSelector=${selector}`)).body,
+  );
   const executorState = Object.fromEntries(items.map(({ metadata }) => [metadata.name, "RUNNING"]));
-  await tell(stage, name, { ...left.status("RUNNING"), executorState });
+  await tell(fixture, name, { ...left.status("RUNNING"), executorState });
   return driver.metadata.uid;
 };
 
 /** Creates applications of which only the status is left, in states at rest. */
-export const leaveAtRest = async (stage: Stage): Promise<readonly string[]> => {
+export const leaveAtRest = async (fixture: Fixture): Promise<readonly string[]> => {
   const submitted = {
     submissionID: "22222222-2222-4333-8444-555555555555",
     submissionAttempts: 2,
@@ -142,8 +144,8 @@ export const leaveAtRest = async (stage: Stage): Promise<readonly string[]> => {
     ],
   ] as const;
   for (const [name, more, status] of rows) {
-    await create(stage, name, 1, more);
-    await tell(stage, name, status);
+    await create(fixture, name, 1, more);
+    await tell(fixture, name, status);
   }
   return rows.map(([name]) => name);
 };

@@ -1,0 +1,51 @@
+/** An HTTP server of a function as a process: it listens until it is stopped, over TLS if a certificate is set. */
+import { readFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { lineReport } from "../../adapters/telemetry/lines.ts";
+import type { Settings } from "../settings/read.ts";
+import { httpTimeouts } from "./http-timeouts.ts";
+
+type Secure = {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  /** CA of client certificates: a client must present a certificate that it signed. */
+  readonly ca?: Buffer;
+  readonly requestCert?: true;
+};
+
+export type Served = Pick<
+  Settings<"submitter">,
+  "listen" | "logLevel" | "tlsCertFile" | "tlsKeyFile" | "tlsClientCaFile"
+>;
+
+/**
+ * Reads certificate and key, and the CA of clients if one is set; undefined where none of them is set. Throws where
+ * only one of certificate and key is set.
+ */
+const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
+  const { tlsCertFile: certificate, tlsKeyFile: privateKey, tlsClientCaFile: clientCa } = settings;
+  if (certificate === undefined && privateKey === undefined && clientCa === undefined) return undefined;
+  if (certificate === undefined || privateKey === undefined)
+    throw new Error("set both REKINDLE_TLS_CERT_FILE and REKINDLE_TLS_KEY_FILE, or neither");
+  const own = { cert: await readFile(certificate), key: await readFile(privateKey) };
+  return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
+};
+
+/** Listens until `stopped`; requests in flight are answered. */
+export const listenUntil = async (settings: Served, answer: RequestListener, stopped: Promise<void>): Promise<void> => {
+  const { listen, logLevel } = settings;
+  const secure = await certificateOf(settings);
+  const server =
+    secure === undefined
+      ? createServer(httpTimeouts, answer)
+      : createSecureServer({ ...secure, ...httpTimeouts }, answer);
+  const at = listen.lastIndexOf(":");
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
+    server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
+  });
+  lineReport(logLevel)("info", "serving", { listen, secure: secure !== undefined });
+  await stopped;
+  await new Promise((resolve) => server.close(resolve));
+};

@@ -1,0 +1,187 @@
+/**
+ * The dispatcher as a process: it waits for its lease, dispatches while it holds it, and serves health, metrics and
+ * triggers. A standby answers triggers with 503 and a time to come again, so that their senders try again.
+ */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Hono } from "hono";
+import type { Prove } from "../../adapters/dispatch/call.ts";
+import { openAgents, openTokens } from "../../adapters/dispatch/connections.ts";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { dedupe, digest, type Message } from "../../core/key.ts";
+import { type Lease, openLease, renewMs } from "../../forward/lease.ts";
+import { acknowledgingFor } from "../api/acknowledgements.ts";
+import { apiApp } from "../api/app.ts";
+import { checkCallers, identifyBy } from "../api/callers.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { openLines } from "../common/function-log.ts";
+import { serveUntil } from "../common/http-process.ts";
+import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
+import { openRecords } from "../common/records.ts";
+import { openOptional, type Secret } from "../common/secret.ts";
+import { processClock } from "../common/step-dependencies.ts";
+import { openMetering, upstreamNaming, withProcess } from "../host/metrics.ts";
+import type { DoorParts } from "../host/process.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
+import { type Dispatching, type DispatchParts, startDispatching } from "./start.ts";
+
+/** Name of the lease that the dispatchers of one home share. */
+const leaseName = "rekindle-dispatcher";
+/** The longest that calls in flight hold up the end of a dispatcher, ms. */
+const graceMs = 25_000;
+
+const isToken = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+
+/**
+ * Opens the proof of calls: a token is sent as it is, a metadata server is asked for one, and anything else signs, by its
+ * first line, because functions accept every line.
+ */
+export const proving = (secret: Secret | undefined): Prove => {
+  if (secret === undefined) return undefined;
+  const tokenFrom = openTokens();
+  return async (url) => {
+    const [first = ""] = (await secret()).trim().split("\n");
+    const text = first.trim();
+    if (text.startsWith("[")) throw new Error("callSecret: a dispatcher takes one proof, and no callers as JSON");
+    if (/^https?:\/\//.test(text)) return { token: await tokenFrom(text, url) };
+    return isToken(text) ? { token: text } : { secret: text };
+  };
+};
+
+const openParts = async (settings: Settings<"dispatch">): Promise<Omit<DispatchParts, "mayCall">> => {
+  const trail = openLines(settings);
+  const { report } = trail;
+  const own = openAccess(settings.clusterRecord, { userAgent: "rekindle-dispatch" });
+  const territory = openNamespaceScope({ ...settings, transport: own, report, now: Date.now });
+  const around = { cluster: settings.cluster, home: settings.home };
+  const { hints } = openRecords(settings.checkpoints, { ...around, transport: own });
+  const naming = { ...upstreamNaming, prefix: settings.metricsPrefix, labels: settings.metricsLabels };
+  const metering = openMetering({ naming, transport: own, hints, territory, now: Date.now });
+  const transport = trail.transport(metering.counted(own));
+  const { tlsCertFile: cert, tlsKeyFile: key, concurrency } = settings;
+  const secret = openOptional(settings.callSecret, { report, setting: "callSecret" });
+  return {
+    ...{ settings, trail, transport, territory, metering, cluster: openCluster(transport) },
+    records: openRecords(settings.checkpoints, { ...around, transport }),
+    agents: await openAgents({ cert, key }, concurrency * 2),
+    prove: proving(secret),
+  };
+};
+
+/** For a request that was admitted while the lease was held, and whose dispatcher has lost it since. */
+const standby = (): never => {
+  throw new Error("this dispatcher is a standby");
+};
+
+/** The time after which a sender tries again whom a standby refused, s: another dispatcher may be active by then. */
+const standbySeconds = 2;
+
+/** Answers what would be sent to the queue with 503 while no dispatching is active; `/healthz` and reads pass. */
+const refusingStandby = (door: Hono, active: () => Dispatching | undefined) => ({
+  fetch: (request: Request, env?: object): Response | Promise<Response> =>
+    request.method === "POST" && active() === undefined
+      ? Response.json(
+          { error: "this dispatcher is a standby" },
+          { status: 503, headers: { "retry-after": String(standbySeconds) } },
+        )
+      : door.fetch(request, env),
+});
+
+/** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
+const doorOf = (
+  { settings, trail, metering }: Pick<DispatchParts, "settings" | "trail" | "metering">,
+  trigger: Secret | undefined,
+  active: () => Dispatching | undefined,
+): DoorParts => {
+  const { cluster } = settings;
+  const updates = openOptional(settings.updatesSecret, { report: trail.report, setting: "updatesSecret" });
+  const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).send(message, id);
+  return {
+    ready: () => active()?.ready() === true,
+    kinds: () => kindNames,
+    plurals,
+    trigger: ({ kind, namespace, name }, event) => {
+      const key = { cluster, kind, namespace, name };
+      return send({ ...key, reason: "trigger" }, dedupe.trigger(key, digest(event)));
+    },
+    notice: async (node, until, event) => {
+      for (const one of noticesOf(cluster, node, until)) await send(one, dedupe.trigger(one, digest(event)));
+    },
+    scrape: withProcess(metering.scrape),
+    identify: identifyBy(trigger, trail.report),
+    acknowledging: acknowledgingFor(cluster, updates, send),
+  };
+};
+
+type Turns = {
+  readonly lease: Lease;
+  readonly start: () => Promise<Dispatching>;
+  readonly stopped: () => boolean;
+  readonly pause: (ms: number) => Promise<void>;
+  readonly report: DispatchParts["trail"]["report"];
+  readonly became: (active: Dispatching | undefined) => void;
+};
+
+/** Dispatches while the lease is held; what is under way when it is lost meets the fence of its step. */
+const whileHeld = async ({ lease, start, stopped, pause, report, became }: Turns): Promise<void> => {
+  report("info", "dispatch: holds the lease, dispatching");
+  const active = await start();
+  became(active);
+  while (!stopped() && lease.held()) {
+    await pause(renewMs);
+    await lease.attempt();
+  }
+  became(undefined);
+  if (stopped()) await active.stop(graceMs);
+  else {
+    report("warn", "dispatch: the lease is lost; nothing is called until it is held again");
+    await active.stop(0);
+  }
+};
+
+/** Takes turns with other dispatchers until it is stopped, then lets the next one begin at once. */
+export const takeTurns = async (turns: Turns): Promise<void> => {
+  const { lease, stopped, pause, report } = turns;
+  while (!stopped()) {
+    if (await lease.attempt()) await whileHeld(turns);
+    else await pause(renewMs);
+  }
+  await lease
+    .release()
+    .catch((cause: unknown) => report("debug", "cannot release the lease", { error: String(cause) }));
+};
+
+/** Runs until the process is stopped. */
+export const dispatchUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
+  const settings = settingsFor("dispatch", env);
+  const parts = await openParts(settings);
+  const { report } = parts.trail;
+  const trigger = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
+  await checkCallers(trigger);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  const clock = processClock();
+  const holder = `${hostname()}_${randomUUID()}`;
+  const lease = openLease({
+    ...{ cluster: parts.cluster, namespace: settings.home, name: leaseName, holder },
+    now: clock.monotonic,
+  });
+  let active: Dispatching | undefined;
+  const door = refusingStandby(apiApp(doorOf(parts, trigger, () => active)), () => active);
+  const turning = takeTurns({
+    ...{
+      lease,
+      report,
+      start: () => startDispatching({ ...parts, mayCall: lease.held }),
+      stopped: () => stopping.signal.aborted,
+    },
+    pause: (ms) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {}),
+    became: (now) => {
+      active = now;
+    },
+  });
+  await Promise.all([serveUntil(settings, door, stopped), turning]);
+  parts.agents.close();
+};

@@ -1,0 +1,174 @@
+/**
+ * The dispatcher at work, from the moment it holds its lease until it loses it: watches, the embedded queue, timers and
+ * resyncs, as in a host; each step and each delivery of updates is a call of a function.
+ */
+import { type Call, openCall, type Prove } from "../../adapters/dispatch/call.ts";
+import type { Carried } from "../../adapters/dispatch/carrier.ts";
+import type { Agents } from "../../adapters/dispatch/connections.ts";
+import { takingBy } from "../../adapters/dispatch/delivery-calls.ts";
+import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
+import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
+import type { Trail } from "../../adapters/telemetry/trail.ts";
+import type { Transport } from "../../core/http.ts";
+import { type Message, textOf } from "../../core/key.ts";
+import { readMessage } from "../../engine/message.ts";
+import type { Cluster, Queue } from "../../engine/ports.ts";
+import { openCursors } from "../../forward/cursors.ts";
+import { startForwarder } from "../../forward/forwarder.ts";
+import { renewMs } from "../../forward/lease.ts";
+import { openBreather } from "../../forward/pause.ts";
+import { openSightings } from "../../forward/sightings.ts";
+import { openWriters } from "../../forward/writers.ts";
+import { runs } from "../../kube/families.ts";
+import { sightingKey, startSighting } from "../common/controller-sightings.ts";
+import type { NamespaceScope } from "../common/namespaces.ts";
+import type { Records } from "../common/records.ts";
+import { apart } from "../common/separate-queues.ts";
+import { identify } from "../common/step-dependencies.ts";
+import { watchers } from "../common/watchers.ts";
+import type { Metering } from "../host/metrics.ts";
+import { startSweeping } from "../host/resync-loop.ts";
+import { resync } from "../resync/sweep.ts";
+import { leasesOf, weightOf } from "../settings/conversions.ts";
+import type { Settings } from "../settings/read.ts";
+
+/** The parts that outlive a lease. */
+export type DispatchParts = {
+  readonly settings: Settings<"dispatch">;
+  readonly trail: Trail;
+  readonly transport: Transport;
+  readonly cluster: Cluster;
+  readonly territory: NamespaceScope;
+  readonly records: Records;
+  readonly metering: Metering;
+  readonly agents: Agents;
+  readonly prove: Prove;
+  /** False: no call may begin, because another dispatcher may hold the lease. */
+  readonly mayCall: () => boolean;
+};
+
+export type Dispatching = {
+  /** True once every watch has listed its objects and a resync has succeeded. */
+  ready(): boolean;
+  readonly send: Queue["send"];
+  /** Begins no other call. Resolves when the calls in flight have ended, or `graceMs` has passed. */
+  stop(graceMs: number): Promise<void>;
+};
+
+/** Deliveries of status updates at once. */
+const deliveriesAtOnce = 8;
+/** A message that is begun this often is dropped: functions give up its key long before. The next resync sends it. */
+const maxReceives = 10;
+/** The most messages of a call, as Lambda's. */
+const mostMessages = 10;
+/** The time that the queue waits beyond the limit of a call, ms: the call's own end decides first. */
+const marginMs = 5_000;
+/** The time of a call beside its step, ms: the start of a function's process, and the step's last requests. */
+const besideMs = 40_000;
+/** The shortest wait that a function's answer may ask for, ms. */
+const leastAgainMs = 1_000;
+const surveyMs = 10_000;
+const againMs = 1_000;
+
+/** Monotonic, ms. */
+const now = (): number => performance.now();
+
+/** Returns the time limit of a call, ms. */
+const limitOf = ({ stepMs }: Settings<"dispatch">): number => stepMs + besideMs;
+
+/** Puts a message that a function sends into the queue. One that cannot be read is logged and dropped. */
+const putting =
+  (queue: Queue, { report }: Trail) =>
+  async ({ body, id, delayMs }: Carried): Promise<void> => {
+    const message = readMessage(body);
+    if (message === undefined) {
+      report("error", "dropped a message of a function that is not Rekindle's", { id });
+      return;
+    }
+    await (delayMs === undefined ? queue.send(message, id) : queue.sendLater(message, id, delayMs));
+  };
+
+const openQueues = ({ settings, trail, metering }: DispatchParts) => {
+  const bury = (message: Message): void =>
+    trail.report("error", "gave up a message that was delivered too often", { key: textOf(message) });
+  const open = (): EmbeddedQueue =>
+    openQueue({
+      ...{ now, visibilityMs: limitOf(settings) + marginMs, maxReceives, mostMessages, bury },
+      weightOf: weightOf(settings),
+    });
+  const steps = open();
+  const deliveries = open();
+  return { steps, deliveries, queue: trail.queue(apart(metering.timed(steps), deliveries)) };
+};
+
+/** Starts the calls: those of steps and those of deliveries, so that no step waits behind a listener. */
+const startCalls = (parts: DispatchParts, { steps, deliveries, queue }: ReturnType<typeof openQueues>): Workers => {
+  const { settings, trail, metering, agents, prove, mayCall } = parts;
+  const { report } = trail;
+  const callOf = (url: string): Call => {
+    const limits = { limitMs: limitOf(settings), leastAgainMs };
+    const call = openCall({ url, ...limits, prove, agents, now: Date.now });
+    return async (delivery) =>
+      mayCall() ? await call(delivery) : { did: "refused", why: "the lease is not held", againMs: renewMs };
+  };
+  const common = { put: putting(queue, trail), report, now, random: Math.random };
+  const measured = metering.call(callOf(settings.callUrls.reconcile));
+  const stepping = startWorkers({
+    ...{ queue: steps, take: takingBy({ ...common, call: measured }), parallel: settings.concurrency, againMs, now },
+  });
+  const delivering = startWorkers({
+    ...{ queue: deliveries, take: takingBy({ ...common, call: callOf(settings.callUrls.deliver) }), againMs, now },
+    parallel: deliveriesAtOnce,
+  });
+  return {
+    busy: () => stepping.busy() + delivering.busy(),
+    stop: async (graceMs) => void (await Promise.all([stepping.stop(graceMs), delivering.stop(graceMs)])),
+  };
+};
+
+/** Looks for other controllers, and keeps what is seen for the functions. Without leases in the settings nobody looks. */
+const sightingOf = async ({ settings, cluster, records, trail, territory }: DispatchParts) => {
+  const { report } = trail;
+  const writers = openWriters();
+  const operators = watchers.filter(runs(settings.families));
+  if (leasesOf(settings).length === 0) return { operators, see: writers.see, stop: async () => {} };
+  const { checkpoints } = records;
+  const cursors = openCursors({ checkpoints, clusterUid: await identify(cluster), report });
+  const sightings = openSightings(cursors, sightingKey(settings.cluster, territory.watched));
+  const groups = operators.map(({ resource }) => resource.group);
+  return { operators, see: writers.see, stop: startSighting({ cluster, groups, report, sightings, writers }) };
+};
+
+/** Starts everything. What a dispatcher before this one knew is made again: by lists, and by the records' timers. */
+export const startDispatching = async (parts: DispatchParts): Promise<Dispatching> => {
+  const { settings, trail, transport, territory, records } = parts;
+  const { report } = trail;
+  const { cluster, selector } = settings;
+  const { watched: namespaces, within } = territory;
+  await within();
+  const queues = openQueues(parts);
+  const { queue } = queues;
+  const { operators, see, stop } = await sightingOf(parts);
+  const about = { cluster, namespaces, selector, operators, within, updates: true };
+  const scope = { ...about, transport, hints: records.hints, queue, breathe: openBreather(now) };
+  const again = (): Promise<number> => resync(scope, String(Date.now()));
+  const surveyed = territory.survey(surveyMs, () => {
+    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  });
+  const calls = startCalls(parts, queues);
+  const forwarder = startForwarder({
+    ...scope,
+    ...{ see, report, now: Date.now, random: Math.random },
+    send: (message, id) => queue.send(message, id),
+  });
+  const sweeping = startSweeping(again, settings.resyncMs, report);
+  return {
+    ready: () => forwarder.synced() && sweeping.swept(),
+    send: queue.send,
+    stop: async (graceMs) => {
+      surveyed();
+      // Calls first: a lost lease allows no further one.
+      await Promise.all([calls.stop(graceMs), sweeping.stop(), forwarder.stop(), stop()]);
+    },
+  };
+};

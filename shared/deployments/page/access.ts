@@ -1,0 +1,100 @@
+/** Access to the page: for callers of the HTTP API, the user of `rekindle page`, or anybody on this machine in the demo. */
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { Context } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import type { Gate } from "../api/access-check.ts";
+import type { Secret } from "../common/secret.ts";
+import { cookieName, openSessions, type Sessions, sessionMs, type Viewer } from "./session.ts";
+
+/** Returns the viewer of a request, or the answer that refuses it. */
+type Admit = (c: Context) => Promise<Viewer | Response>;
+
+export type Access = {
+  readonly admit: Admit;
+  /** Trades a proof for a session. */
+  readonly signIn: (c: Context) => Promise<Response>;
+};
+
+const unknown = (c: Context): Response => c.json({ error: "sign in" }, 401);
+
+/** True for a request that the page itself sent: a browser says where it comes from, other clients say nothing. */
+const isOwn = (c: Context): boolean => {
+  const site = c.req.header("sec-fetch-site");
+  const origin = c.req.header("origin");
+  if (site !== undefined && site !== "same-origin" && site !== "none") return false;
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === c.req.header("host"));
+};
+
+const enter = (c: Context, sessions: Sessions, name: string, namespaces: readonly string[]): Response => {
+  const value = sessions.seal(name, namespaces);
+  // Lax, not Strict: a link from a chat or an alert leads to the page.
+  setCookie(c, cookieName, value, {
+    httpOnly: true,
+    secure: true,
+    sameSite: "Lax",
+    path: "/",
+    maxAge: sessionMs / 1_000,
+  });
+  return c.json({ name, namespaces });
+};
+
+const viewerIn = (c: Context, sessions: Sessions): Viewer | undefined => {
+  const value = getCookie(c, cookieName);
+  return value === undefined ? undefined : sessions.open(value);
+};
+
+/** Access of the callers of the HTTP API with the ability `read`. `secret`: the setting that names them. */
+export const callersOnly = (gate: Gate, secret: Secret): Access => {
+  let known: { readonly text: string; readonly sessions: Sessions } | undefined;
+  const sessions = async (): Promise<Sessions> => {
+    const text = await secret();
+    if (known?.text !== text) known = { text, sessions: openSessions(text, Date.now) };
+    return known.sessions;
+  };
+  return {
+    admit: async (c) => {
+      const viewer = viewerIn(c, await sessions());
+      if (viewer !== undefined) return viewer;
+      if (c.req.header("authorization") === undefined) return unknown(c);
+      const admitted = await gate(c, "read");
+      if (admitted instanceof Response) return admitted;
+      const { name, namespaces } = admitted.caller;
+      return { name, namespaces, id: `caller ${name}`, until: Number.POSITIVE_INFINITY };
+    },
+    signIn: async (c) => {
+      if (!isOwn(c)) return c.json({ error: "forbidden: the request comes from another site" }, 403);
+      const admitted = await gate(c, "read");
+      if (admitted instanceof Response) return admitted;
+      return enter(c, await sessions(), admitted.caller.name, admitted.caller.namespaces);
+    },
+  };
+};
+
+const same = (a: string, b: string): boolean => {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
+};
+
+/** Access of one person on this machine: a secret that opens one session, once. */
+export const oneTime = (name: string): Access & { readonly secret: string } => {
+  const secret = randomBytes(24).toString("base64url");
+  const sessions = openSessions(randomBytes(32).toString("hex"), Date.now);
+  let isSpent = false;
+  return {
+    secret,
+    admit: async (c) => viewerIn(c, sessions) ?? unknown(c),
+    signIn: async (c) => {
+      const given = c.req.header("authorization") ?? "";
+      if (!isOwn(c) || isSpent || !same(given, `Bearer ${secret}`))
+        return c.json({ error: "this link was used already: run rekindle page again" }, 403);
+      isSpent = true;
+      return enter(c, sessions, name, []);
+    },
+  };
+};
+
+/** Access of everybody who reaches the port: only for a simulated cluster on this machine. */
+export const everybody = (name: string): Access => {
+  const viewer: Viewer = { name, namespaces: [], id: name, until: Number.POSITIVE_INFINITY };
+  return { admit: async () => viewer, signIn: async (c) => c.json({ name, namespaces: [] }) };
+};

@@ -1,0 +1,238 @@
+/**
+ * The rows of the page: each is projected when a watch hands its object over, so a viewer costs no request to the API
+ * server. Every change has a revision; a reader asks for what changed after one.
+ */
+import { randomBytes } from "node:crypto";
+import { hintOf } from "../../adapters/checkpoints/object.ts";
+import { type RecordView, recordId, recordView } from "../../cli/record.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import { type Batch, columnsOf, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";
+import { type Lanes, openLanes } from "./lanes.ts";
+import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
+
+/** The most deletions that are remembered: a reader from before the oldest gets all rows anew. */
+const mostGone = 4_096;
+
+type Entry = {
+  readonly uid: string;
+  readonly outline: Projected;
+  readonly row: Row;
+  readonly revision: number;
+};
+
+type Gone = { readonly key: string; readonly namespace: string; readonly revision: number };
+
+/** Called after a change; `application` names the one whose row, pods or record changed. */
+type Listener = (application: string) => void;
+
+export type Board = {
+  /** Takes in an object as the server sent it. */
+  see(object: Stored): void;
+  /** Takes in a deletion; of the object only its metadata is used. */
+  gone(object: Stored): void;
+  /** Takes in a record that this process has saved; undefined: it is removed. */
+  recorded(key: Key, record: unknown): void;
+  /** Takes in records that other processes saved, by `recordId`; what this process saved itself is newer. */
+  remember(records: ReadonlyMap<string, RecordView>): void;
+  /** All rows of these namespaces (empty: all), or what changed after `since`. */
+  read(namespaces: readonly string[], since?: string): Batch;
+  row(key: string): Row | undefined;
+  lanes(key: string): readonly Lane[];
+  /** Counts the changes of one application: a detail of an older count is read again. */
+  changes(key: string): number;
+  subscribe(listener: Listener): () => void;
+  size(): number;
+};
+
+const isCheckpoint = ({ kind, apiVersion }: Stored): boolean =>
+  kind === "Checkpoint" && apiVersion.startsWith("rekindle.dev/");
+
+const within = (namespaces: readonly string[], namespace: string): boolean =>
+  namespaces.length === 0 || namespaces.includes(namespace);
+
+const place = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+const sameRow = (a: Row, b: Row): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+type State = {
+  readonly epoch: string;
+  readonly now: () => number;
+  readonly entries: Map<string, Entry>;
+  /** By namespace and name of the `Checkpoint`. */
+  readonly records: Map<string, RecordOutline>;
+  readonly queues: Map<string, QueueRow>;
+  /** The revision of the newest change of a queue. */
+  queuesAt: number;
+  readonly changes: Map<string, number>;
+  readonly lanes: Lanes;
+  readonly listeners: Set<Listener>;
+  gone: Gone[];
+  /** The revision of the newest deletion that is no longer remembered. */
+  forgotten: number;
+  revision: number;
+};
+
+const tell = (state: State, application: string): void => {
+  state.changes.set(application, (state.changes.get(application) ?? 0) + 1);
+  for (const listener of state.listeners) listener(application);
+};
+
+const recordOf = ({ records }: State, { kind, namespace, name }: Projected): RecordOutline | undefined =>
+  records.get(recordId({ cluster: "", kind, namespace, name }));
+
+const put = (state: State, uid: string, outline: Projected): void => {
+  const row = rowFrom(outline, recordOf(state, outline));
+  const key = keyOf(row);
+  const before = state.entries.get(key);
+  const isSame = before?.uid === uid && sameRow(before.row, row);
+  if (!isSame) state.revision += 1;
+  state.entries.set(key, { uid, outline, row, revision: isSame ? before.revision : state.revision });
+  if (!isSame) tell(state, key);
+};
+
+const remove = (state: State, { uid }: Stored["metadata"], outline: Projected): void => {
+  const key = keyOf(outline);
+  if (state.entries.get(key)?.uid !== uid) return;
+  state.entries.delete(key);
+  state.lanes.forget(key);
+  state.revision += 1;
+  state.gone.push({ key, namespace: outline.namespace, revision: state.revision });
+  const over = state.gone.length - mostGone;
+  if (over > 0) state.forgotten = state.gone.splice(0, over).at(-1)?.revision ?? state.forgotten;
+  tell(state, key);
+  state.changes.delete(key);
+};
+
+/** Takes in a record; undefined: it is gone. The row of its application follows, if the object is known. */
+const putRecord = (state: State, object: Stored, record: RecordView | undefined): void => {
+  const { namespace = "", name } = object.metadata;
+  const at = place(namespace, name);
+  if (record === undefined) state.records.delete(at);
+  else state.records.set(at, recordOutline(record));
+  const hint = hintOf(object.metadata);
+  const key = hint === undefined ? "" : keyOf(hint);
+  const entry = state.entries.get(key);
+  if (entry === undefined) return;
+  put(state, entry.uid, entry.outline);
+  tell(state, key);
+};
+
+const recorded = (state: State, key: Key, given: unknown): void => {
+  const record = given === undefined ? undefined : recordView(given);
+  if (record === undefined) state.records.delete(recordId(key));
+  else state.records.set(recordId(key), recordOutline(record));
+  const entry = state.entries.get(keyOf(key));
+  if (entry !== undefined) put(state, entry.uid, entry.outline);
+};
+
+const remember = (state: State, records: ReadonlyMap<string, RecordView>): void => {
+  for (const [id, record] of records) if (!state.records.has(id)) state.records.set(id, recordOutline(record));
+  for (const { uid, outline } of [...state.entries.values()]) put(state, uid, outline);
+};
+
+const putQueue = (state: State, row: QueueRow): void => {
+  if (JSON.stringify(state.queues.get(row.name)) === JSON.stringify(row)) return;
+  state.revision += 1;
+  state.queuesAt = state.revision;
+  state.queues.set(row.name, row);
+  tell(state, "");
+};
+
+const tellIf = (state: State, application: string | undefined): void => {
+  if (application !== undefined) tell(state, application);
+};
+
+const seen = (state: State, object: Stored): void => {
+  if (object.kind === "Pod") {
+    tellIf(state, state.lanes.see(object));
+  } else if (isCheckpoint(object)) {
+    putRecord(state, object, recordView(object["spec"]));
+  } else {
+    const queue = queueFrom(object);
+    const outline = projected(object);
+    if (queue !== undefined) putQueue(state, queue);
+    if (outline !== undefined) put(state, object.metadata.uid, outline);
+  }
+};
+
+const removeQueue = (state: State, { name }: QueueRow): void => {
+  if (!state.queues.delete(name)) return;
+  state.revision += 1;
+  state.queuesAt = state.revision;
+  tell(state, "");
+};
+
+const left = (state: State, object: Stored): void => {
+  if (object.kind === "Pod") {
+    tellIf(state, state.lanes.gone(object, state.now()));
+  } else if (isCheckpoint(object)) {
+    putRecord(state, object, undefined);
+  } else {
+    const queue = queueFrom(object);
+    const outline = projected(object);
+    if (queue !== undefined) removeQueue(state, queue);
+    if (outline !== undefined) remove(state, object.metadata, outline);
+  }
+};
+
+/** Returns the revision after which a reader wants changes; undefined where it needs all rows. */
+const sinceOf = ({ epoch, revision, forgotten }: State, id: string | undefined): number | undefined => {
+  const [of, text = ""] = id?.split("-") ?? [];
+  if (of !== epoch || !/^\d{1,15}$/.test(text)) return undefined;
+  const since = Number(text);
+  return since >= forgotten && since <= revision ? since : undefined;
+};
+
+/** The parts of a batch that have changed after a revision, of some namespaces; undefined: all of them. */
+const changedAfter = (state: State, namespaces: readonly string[], since: number | undefined) => {
+  const isNews = (revision: number): boolean => since === undefined || revision > since;
+  const entries = [...state.entries.values()].filter(
+    ({ row, revision }) => isNews(revision) && within(namespaces, row.namespace),
+  );
+  const gone = state.gone.filter(
+    ({ revision, namespace }) => since !== undefined && revision > since && within(namespaces, namespace),
+  );
+  // Queues are of the whole cluster.
+  const queuesAt = namespaces.length === 0 && isNews(state.queuesAt) ? state.queuesAt : undefined;
+  return { entries, gone, queuesAt };
+};
+
+const read = (state: State, namespaces: readonly string[], id: string | undefined): Batch => {
+  const since = sinceOf(state, id);
+  const { entries, gone, queuesAt } = changedAfter(state, namespaces, since);
+  // A caller of some namespaces is told the newest revision in them: it does not count the changes of others.
+  const reached = [...entries, ...gone].reduce((most, { revision }) => Math.max(most, revision), since ?? 0);
+  return {
+    id: `${state.epoch}-${Math.max(reached, queuesAt ?? 0)}`,
+    now: state.now(),
+    whole: since === undefined,
+    columns: columnsOf(entries.map(({ row }) => row)),
+    gone: gone.filter(({ key }) => !state.entries.has(key)).map(({ key }) => key),
+    ...(queuesAt === undefined ? {} : { queues: [...state.queues.values()] }),
+  };
+};
+
+export const openBoard = (now: () => number): Board => {
+  const state: State = {
+    epoch: randomBytes(6).toString("hex"),
+    now,
+    ...{ entries: new Map(), records: new Map(), queues: new Map(), changes: new Map(), lanes: openLanes() },
+    ...{ listeners: new Set(), gone: [], forgotten: 0, revision: 0, queuesAt: 0 },
+  };
+  return {
+    see: (object) => seen(state, object),
+    gone: (object) => left(state, object),
+    recorded: (key, record) => recorded(state, key, record),
+    remember: (records) => remember(state, records),
+    read: (namespaces, since) => read(state, namespaces, since),
+    row: (key) => state.entries.get(key)?.row,
+    lanes: state.lanes.of,
+    changes: (key) => state.changes.get(key) ?? 0,
+    subscribe: (listener) => {
+      state.listeners.add(listener);
+      return () => void state.listeners.delete(listener);
+    },
+    size: () => state.entries.size,
+  };
+};

@@ -1,0 +1,18 @@
+/** The page for the callers of the HTTP API. */
+import { Hono } from "hono";
+import type { Gate } from "../api/access-check.ts";
+import { callersOnly } from "./access.ts";
+import { openDetails } from "./detail.ts";
+import { pageFiles } from "./files.ts";
+import type { HostPage } from "./host.ts";
+import { servePage } from "./routes.ts";
+
+export const callersPage = (page: HostPage, gate: Gate): Hono => {
+  const { board, transport, table, secret } = page;
+  const app = new Hono();
+  const details = openDetails({ transport, table }, board);
+  servePage(app, { ...page, details, files: pageFiles }, callersOnly(gate, secret));
+  app.notFound((c) => c.json({ error: "not found" }, 404));
+  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  return app;
+};

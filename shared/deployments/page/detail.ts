@@ -1,0 +1,169 @@
+/**
+ * One application as the page shows it: what `rekindle status` says, its pods over time, its events, spec and record.
+ * Read once for all viewers: requests in flight and answers of an unchanged application are shared.
+ */
+import { type EventEntry, eventsAbout } from "../../cli/event.ts";
+import { Refused } from "../../cli/failure.ts";
+import { kindNamed } from "../../cli/kinds/all.ts";
+import { asYaml } from "../../cli/output.ts";
+import { look, type Seen, statusView } from "../../cli/status.ts";
+import type { Source } from "../../cli/tools.ts";
+import { forgetOldest } from "../../core/bounded-map.ts";
+import { ApiError } from "../../core/errors.ts";
+import { instantOf } from "../../core/time.ts";
+import { labelOf } from "../../kube/pods.ts";
+import { type Detail, keyOf, type LossRow, type Row } from "../../page/wire.ts";
+import type { Board } from "./board.ts";
+import { openLanes, withLosses } from "./lanes.ts";
+import { groupOf } from "./projection.ts";
+import { masked } from "./secret-mask.ts";
+
+export type Named = Pick<Row, "kind" | "namespace" | "name">;
+
+/** An answer is read again after this time, ms, also without a change: times until something happens pass. */
+const freshMs = 5_000;
+/** The shortest time between two reads of one application, ms, however often it changes. */
+const calmMs = 400;
+const mostAnswers = 200;
+const longestText = 200_000;
+
+type Answer = { readonly at: number; readonly changes: number; readonly detail: Promise<Detail | undefined> };
+
+const short = (text: string): string =>
+  text.length <= longestText ? text : `${text.slice(0, longestText)}\n… cut off`;
+
+type EventsRead = { readonly events: readonly EventEntry[]; readonly error: string };
+
+/** The most pods whose events are read beside those of the application: the main ones. */
+const mostTalkers = 3;
+
+/** The application, and its newest pods that are no executors: an executor's end is in its record. */
+const subjectsOf = ({ target, pods }: Seen) => [
+  { kind: target.kind.resource.kind, name: target.key.name },
+  ...pods
+    .filter((pod) => labelOf(pod, "spark-exec-id") === undefined)
+    .slice(-mostTalkers)
+    .map(({ metadata }) => ({ kind: "Pod", name: metadata.name })),
+];
+
+/** Reads the events; a caller without the right gets the reason instead. */
+const readEvents = async (source: Source, seen: Seen): Promise<EventsRead> => {
+  const { namespace } = seen.target.key;
+  try {
+    const found = await Promise.all(subjectsOf(seen).map((subject) => eventsAbout(source, namespace, subject)));
+    return { events: found.flat().toSorted((a, b) => a.at - b.at), error: "" };
+  } catch (cause) {
+    if (cause instanceof ApiError) return { events: [], error: cause.message };
+    throw cause;
+  }
+};
+
+type LossWithPod = LossRow & { readonly pod: string };
+
+const lossesIn = (view: ReturnType<typeof statusView>): readonly LossWithPod[] =>
+  (view.executors?.losses ?? []).map(({ id, reason, node = "", exitCode, why = "", at, pod = "" }) => ({
+    ...{ id, reason, node, why, pod },
+    exit: exitCode,
+    at: Date.parse(at),
+  }));
+
+/** The lanes of the pods that exist, for a process that has not watched them. */
+const presentLanes = (seen: Seen) => {
+  const lanes = openLanes();
+  const { kind, namespace, name } = seen.target.key;
+  for (const pod of seen.pods) lanes.see(pod);
+  return lanes.of(`${kind}/${namespace}/${name}`);
+};
+
+const instants = ({ since, until }: { readonly since: string | undefined; readonly until: string | undefined }) => ({
+  since: since === undefined ? undefined : Date.parse(since),
+  until: until === undefined ? undefined : Date.parse(until),
+});
+
+const updatesIn = ({ updates }: ReturnType<typeof statusView>): Detail["updates"] =>
+  updates === undefined
+    ? undefined
+    : {
+        waiting: updates.waiting,
+        since: Date.parse(updates.since),
+        tries: updates.tries,
+        error: updates.error ?? "",
+        next: updates.next === undefined ? undefined : Date.parse(updates.next),
+      };
+
+const recordText = ({ found }: Seen): string => {
+  if (found.is === "record") return short(asYaml(masked(found.record)));
+  return found.is === "none" ? `no record: ${found.why}` : `the record cannot be read: ${found.error}`;
+};
+
+const timesOf = (view: ReturnType<typeof statusView>, { found }: Seen) => ({
+  history: view.history.map(({ state, attempt, at }) => ({
+    state,
+    attempt,
+    at: Date.parse(at),
+    group: groupOf(state),
+  })),
+  runs: view.runs.map(({ attempt, outcome, endedAt, error = "" }) => ({ attempt, outcome, at: endedAt, error })),
+  saves: found.is === "record" ? found.record.saves : undefined,
+});
+
+const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Detail => {
+  const view = statusView(seen);
+  const key = keyOf(view);
+  const losses = lossesIn(view);
+  const seenLanes = board.lanes(key);
+  const lanes = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
+  const attempt = view.history.at(-1)?.attempt ?? view.attempts ?? 1;
+  return {
+    ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
+    group: board.row(key)?.group ?? groupOf(view.state),
+    attempts: view.attempts ?? 0,
+    message: view.message ?? "",
+    isOver: view.ended !== undefined,
+    createdAt: instantOf(seen.object.metadata.creationTimestamp) ?? seen.now,
+    ...{ waitsFor: view.waitsFor, todo: view.do },
+    ...instants(view),
+    facts: Object.entries(view.details).filter(([, value]) => value !== ""),
+    ...timesOf(view, seen),
+    losses: losses.map(({ pod: _, ...loss }) => loss),
+    lost: view.executors?.lost ?? {},
+    updates: updatesIn(view),
+    lanes: withLosses(lanes, losses, attempt),
+    events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
+    eventsError: error,
+    spec: short(asYaml(masked({ metadata: seen.object.metadata, spec: seen.object["spec"] }))),
+    record: recordText(seen),
+  };
+};
+
+const read = async (source: Source, named: Named, board: Board): Promise<Detail | undefined> => {
+  const kind = kindNamed(named.kind);
+  if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
+  try {
+    const seen = await look(source, { kind, key: { cluster: "default", ...named } }, Date.now());
+    return detailOf(seen, await readEvents(source, seen), board);
+  } catch (cause) {
+    if (cause instanceof Refused) return undefined;
+    throw cause;
+  }
+};
+
+export type Details = (named: Named) => Promise<Detail | undefined>;
+
+/** Opens the details. `now`: monotonic, ms. */
+export const openDetails = (source: Source, board: Board, now: () => number = () => performance.now()): Details => {
+  const answers = new Map<string, Answer>();
+  return (named) => {
+    const key = keyOf(named);
+    const changes = board.changes(key);
+    const known = answers.get(key);
+    const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.at;
+    if (known !== undefined && (age < calmMs || (age < freshMs && known.changes === changes))) return known.detail;
+    const detail = read(source, named, board);
+    answers.delete(key);
+    answers.set(key, { at: now(), changes, detail });
+    forgetOldest(answers, mostAnswers);
+    detail.catch(() => answers.delete(key));
+    return detail;
+  };
+};

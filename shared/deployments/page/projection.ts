@@ -1,0 +1,176 @@
+/**
+ * Projects an object, and its record where one is known, onto a row of the page. The words are those of `rekindle list`.
+ */
+
+import { historyOf } from "../../cli/history.ts";
+import { kindOf } from "../../cli/kinds/all.ts";
+import { type Outline, outlineOf, waitsIn } from "../../cli/list.ts";
+import { lossesOf } from "../../cli/losses.ts";
+import type { RecordView } from "../../cli/record.ts";
+import { fieldsOf } from "../../core/json.ts";
+import { oneLine } from "../../core/line.ts";
+import type { Stored } from "../../core/object.ts";
+import { labelOf } from "../../kube/pods.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import { type Group, groups, type QueueRow, type Row, type Segment } from "../../page/wire.ts";
+
+const held: ReadonlySet<string> = new Set(["SUSPENDING", "SUSPENDED", "Suspended", "Aborting", "Aborted"]);
+const onItsWay: ReadonlySet<string> = new Set(["SUBMITTED", "RESUMING", "Provisioning"]);
+const running: ReadonlySet<string> = new Set([
+  ...["RUNNING", "SUCCEEDING", "Running", "Completing", "Ready", "Scheduled", "Active"],
+  ...["Terminating", "Restarting"],
+]);
+const failing: ReadonlySet<string> = new Set(["FAILED", "Failed", "Terminated", "FailedValidation"]);
+const done: ReadonlySet<string> = new Set(["COMPLETED", "Completed", "Succeed"]);
+
+/** The group of a state by itself. */
+export const groupOf = (state: string): Group => {
+  if (failing.has(state)) return "failed";
+  if (done.has(state)) return "completed";
+  if (held.has(state)) return "held";
+  if (onItsWay.has(state)) return "submitted";
+  return running.has(state) ? "running" : "waiting";
+};
+
+/** The fields of a record that a row of the page shows. */
+export type RecordOutline = Pick<RecordView, "trouble" | "waitsFor"> & {
+  readonly strip: readonly Segment[];
+  readonly lost: number;
+};
+
+/** The most spans of a strip: the latest tell what matters. */
+const mostSegments = 12;
+const longestText = 400;
+
+const seconds = (ms: number): number => Math.round(ms / 1_000);
+
+const segmentsOf = (record: RecordView): readonly Segment[] =>
+  historyOf(record)
+    .slice(-mostSegments)
+    .map(({ state, at }) => [seconds(Date.parse(at)), groups.indexOf(groupOf(state))]);
+
+export const recordOutline = (record: RecordView): RecordOutline => {
+  const { trouble, waitsFor } = record;
+  const lost = Object.entries(lossesOf(record)?.lost ?? {}).filter(([reason]) => reason !== "finished");
+  return {
+    trouble,
+    waitsFor,
+    strip: segmentsOf(record),
+    lost: lost.reduce((sum, [, count]) => sum + count, 0),
+  };
+};
+
+/** An object's part of a row; the record's part comes and goes. */
+export type Projected = Outline & { readonly pods: readonly [have: number, want: number]; readonly queue: string };
+
+const at = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
+
+const numberOr = (value: unknown, other: number): number => (typeof value === "number" ? value : other);
+const textOr = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
+
+const executorsOf = (object: Stored): readonly [number, number] => {
+  const states = at(object, "status", "executorState");
+  const have = isRecord(states) ? Object.values(states).filter((state) => state === "RUNNING").length : 0;
+  return [have, numberOr(at(object, "spec", "executor", "instances"), 1)];
+};
+
+const tasksOf = (object: Stored): readonly [number, number] => {
+  const tasks = at(object, "spec", "tasks");
+  const wants = Array.isArray(tasks) ? tasks.map((task: unknown) => numberOr(at(task, "replicas"), 1)) : [];
+  return [numberOr(at(object, "status", "running"), 0), wants.reduce((sum, want) => sum + want, 0)];
+};
+
+const podsOf = (object: Stored): readonly [number, number] => {
+  if (object.kind === "SparkApplication" || object.kind === "SparkConnect") return executorsOf(object);
+  return object.kind === "Job" ? tasksOf(object) : [-1, -1];
+};
+
+const queueOf = (object: Stored): string =>
+  textOr(at(object, "spec", "queue"), textOr(at(object, "spec", "batchSchedulerOptions", "queue"), ""));
+
+/** Projects an object of a kind that the page shows; undefined for any other. */
+export const projected = (object: Stored): Projected | undefined => {
+  const kind = kindOf(object);
+  if (kind === undefined) return undefined;
+  return { ...outlineOf(kind, object), pods: podsOf(object), queue: queueOf(object) };
+};
+
+const rowGroup = (outline: Projected, record: RecordOutline | undefined): Group => {
+  if (outline.ended === "well") return "completed";
+  if (outline.ended === "badly") return "failed";
+  const group = groupOf(outline.state);
+  if (group === "held") return group;
+  if (outline.held?.startsWith("a user") === true) return "held";
+  return record?.trouble === undefined ? group : "waiting";
+};
+
+/** Why it ended, or what it waits for; nothing where it runs and waits only for its own end. */
+const waitsOf = (outline: Projected, group: Group, record: RecordOutline | undefined): string => {
+  if (outline.ended !== undefined && outline.held === undefined) return outline.message ?? "";
+  const message = outline.message === undefined ? "" : ` (${outline.message})`;
+  const isQuiet = group === "running" && outline.held === undefined && record?.waitsFor === undefined;
+  return isQuiet ? (outline.message ?? "") : `${waitsIn(outline, record)}${message}`;
+};
+
+const nextOf = ({ details }: Projected): string => {
+  const schedule = details["SCHEDULE"];
+  return schedule === undefined
+    ? ""
+    : [schedule, details["NEXT RUN"] ?? "", details["LAST RUN"] ?? details["LAST SCHEDULE"] ?? ""].join("\n");
+};
+
+export const rowFrom = (outline: Projected, record: RecordOutline | undefined): Row => {
+  const group = rowGroup(outline, record);
+  const created = outline.createdAt ?? 0;
+  const [have, want] = outline.pods;
+  return {
+    kind: outline.kind,
+    namespace: outline.namespace,
+    name: outline.name,
+    state: outline.state,
+    group,
+    attempts: outline.attempts ?? 0,
+    createdAt: seconds(created),
+    since: seconds(outline.since ?? created),
+    waits: oneLine(waitsOf(outline, group, record)).slice(0, longestText),
+    pods: [have, want, record?.lost ?? -1],
+    queue: outline.queue,
+    next: nextOf(outline),
+    strip: record?.strip ?? [],
+  };
+};
+
+const textsOf = (value: unknown): Readonly<Record<string, string>> =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {};
+
+const isQueue = ({ apiVersion, kind }: Stored): boolean =>
+  kind === "Queue" && apiVersion.startsWith("scheduling.volcano.sh/");
+
+/** A queue of Volcano as a row; undefined for any other object. */
+export const queueFrom = (object: Stored): QueueRow | undefined => {
+  if (!isQueue(object)) return undefined;
+  const status: Json = fieldsOf(object["status"]);
+  return {
+    name: object.metadata.name,
+    parent: textOr(at(object, "spec", "parent"), object.metadata.name === "root" ? "" : "root"),
+    state: textOr(status["state"], ""),
+    weight: numberOr(at(object, "spec", "weight"), 1),
+    groups: [numberOr(status["pending"], 0), numberOr(status["inqueue"], 0), numberOr(status["running"], 0)],
+    allocated: textsOf(status["allocated"]),
+    capability: textsOf(at(object, "spec", "capability")),
+  };
+};
+
+/** The application of a pod, by the labels that its kind sets; undefined for a pod of nobody here. */
+export const ownerOf = (
+  pod: Stored,
+): { readonly kind: string; readonly namespace: string; readonly name: string } | undefined => {
+  const { namespace = "" } = pod.metadata;
+  const connect = labelOf(pod, "sparkoperator.k8s.io/connect-name");
+  if (connect !== undefined) return { kind: "SparkConnect", namespace, name: connect };
+  const spark = labelOf(pod, "sparkoperator.k8s.io/app-name");
+  if (spark !== undefined) return { kind: "SparkApplication", namespace, name: spark };
+  const job = labelOf(pod, "volcano.sh/job-name");
+  return job === undefined ? undefined : { kind: "Job", namespace, name: job };
+};

@@ -1,0 +1,162 @@
+/** The routes of the page: its document and files, rows, stream, changes, one application, health. All only read. */
+import { createHash } from "node:crypto";
+import { type Context, Hono } from "hono";
+import { compress } from "hono/compress";
+import { secureHeaders } from "hono/secure-headers";
+import { isName, isNamespace } from "../../api/intent.ts";
+import type { Health } from "../../page/wire.ts";
+import { once } from "../common/once.ts";
+import type { Access } from "./access.ts";
+import type { Board } from "./board.ts";
+import type { Details } from "./detail.ts";
+import type { PageFiles } from "./files.ts";
+import type { Viewer } from "./session.ts";
+import { openStreams } from "./stream.ts";
+
+/** The parts of the page. */
+export type PageParts = {
+  readonly board: Board;
+  readonly details: Details;
+  readonly files: () => Promise<PageFiles>;
+  /** Name of the cluster, for the page's head. */
+  readonly cluster: string;
+  readonly ready: () => boolean;
+  readonly depth?: (() => Health["queue"]) | undefined;
+  /** Called when somebody looks: watches that only the page needs begin then. */
+  readonly viewed?: (() => void) | undefined;
+};
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
+
+type Made = { readonly html: string; readonly files: ReadonlyMap<string, readonly [type: string, text: string]> };
+
+const document = (script: string, style: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Rekindle</title>
+<link rel="icon" href="/page/icon.svg">
+<link rel="stylesheet" href="/page/${style}">
+<script type="module" src="/page/${script}"></script>
+</head>
+<body><div id="page"></div><noscript>The page needs JavaScript. rekindle list says the same in a terminal.</noscript></body>
+</html>
+`;
+
+/** The mark of the page: a flame. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#e8590c" d="M12 2c1 4 5 6 5 11a5 5 0 0 1-10 0c0-2 1-3 2-4 0 2 1 3 2 3 1-3-1-6 1-10z"/></svg>\n`;
+
+const make = ({ script, style }: PageFiles): Made => {
+  const [scriptName, styleName] = [`page-${digest(script)}.js`, `page-${digest(style)}.css`];
+  return {
+    html: document(scriptName, styleName),
+    files: new Map([
+      [scriptName, ["text/javascript; charset=utf-8", script]],
+      [styleName, ["text/css; charset=utf-8", style]],
+      ["icon.svg", ["image/svg+xml", icon]],
+    ]),
+  };
+};
+
+const self = ["'self'"];
+const none = ["'none'"];
+
+/** Only this server's own files run, and none of them can turn a text into markup. */
+const headers = secureHeaders({
+  contentSecurityPolicy: {
+    ...{ defaultSrc: none, scriptSrc: self, styleSrc: self, imgSrc: self, connectSrc: self },
+    ...{ baseUri: none, formAction: self, frameAncestors: none },
+    ...{ requireTrustedTypesFor: ["'script'"], trustedTypes: none },
+  },
+  referrerPolicy: "no-referrer",
+  xFrameOptions: "DENY",
+});
+
+const serveFiles = (app: Hono, { files }: PageParts): void => {
+  const made = once(async () => make(await files()));
+  app.get("/page", async (c) => c.html((await made()).html, 200, { "cache-control": "no-cache" }));
+  for (const path of ["/page/:file{page-[-\\w]+\\.(?:js|css)}", "/page/:file{icon\\.svg}"])
+    app.get(path, compress(), async (c) => {
+      const file = (await made()).files.get(c.req.param("file") ?? "");
+      if (file === undefined) return c.json({ error: "not found" }, 404);
+      const [type, text] = file;
+      return c.body(text, 200, { "content-type": type, "cache-control": "public, max-age=31536000, immutable" });
+    });
+};
+
+/** Answers with the batch; a reader that has it already gets 304. */
+const changes = (c: Context, { board }: PageParts, { namespaces }: Viewer): Response => {
+  const batch = board.read(namespaces, c.req.query("since"));
+  const etag = `"${batch.id}"`;
+  if (c.req.header("if-none-match") === etag && !batch.whole) return c.body(null, 304, { etag });
+  return c.json(batch, 200, { etag, "cache-control": "no-store" });
+};
+
+/** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
+export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
+  const { board, details, cluster, ready, depth } = parts;
+  const streams = openStreams(board);
+  const startedAt = Date.now();
+  const admit = async (c: Context): Promise<Viewer | Response> => {
+    const viewer = await access.admit(c);
+    if (!(viewer instanceof Response)) parts.viewed?.();
+    return viewer;
+  };
+  app.use("/page", headers);
+  app.use("/page/*", headers);
+  serveFiles(app, parts);
+  app.post("/page/session", access.signIn);
+  app.get("/page/rows", compress(), async (c) => {
+    const viewer = await admit(c);
+    return viewer instanceof Response
+      ? viewer
+      : c.json(board.read(viewer.namespaces), 200, { "cache-control": "no-store" });
+  });
+  app.get("/page/changes", compress(), async (c) => {
+    const viewer = await admit(c);
+    return viewer instanceof Response ? viewer : changes(c, parts, viewer);
+  });
+  app.get("/page/stream", async (c) => {
+    const viewer = await admit(c);
+    return viewer instanceof Response ? viewer : streams.open(c, viewer);
+  });
+  app.get("/page/app/:kind/:namespace/:name", compress(), async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const { kind, namespace, name } = c.req.param();
+    const isTheirs = viewer.namespaces.length === 0 || viewer.namespaces.includes(namespace);
+    const detail =
+      isTheirs && isNamespace(namespace) && isName(name) ? await details({ kind, namespace, name }) : undefined;
+    return detail === undefined
+      ? c.json({ error: "not found" }, 404)
+      : c.json(detail, 200, { "cache-control": "no-store" });
+  });
+  app.get("/page/health", async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const { namespaces, name: caller } = viewer;
+    const queue = namespaces.length > 0 ? undefined : depth?.();
+    const rows = namespaces.length > 0 ? -1 : board.size();
+    const health: Health = {
+      ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },
+      ...(queue === undefined ? {} : { queue }),
+    };
+    return c.json(health, 200, { "cache-control": "no-store" });
+  });
+};
+
+/** The page alone, on this machine. `hosts`: the names under which it may be reached; others may be a rebound name. */
+export const pageApp = (parts: PageParts, access: Access, hosts: () => readonly string[]): Hono => {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (!hosts().includes(c.req.header("host") ?? "")) return c.json({ error: "forbidden: unknown host name" }, 403);
+    return await next();
+  });
+  app.get("/", (c) => c.redirect("/page"));
+  servePage(app, parts, access);
+  app.notFound((c) => c.json({ error: "not found" }, 404));
+  app.onError((cause, c) => c.json({ error: cause instanceof Error ? cause.message : "internal" }, 500));
+  return app;
+};

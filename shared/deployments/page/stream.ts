@@ -1,0 +1,136 @@
+/**
+ * The live stream of the page: server-sent events with resume ids, coalesced. A slow reader costs no memory, because
+ * the next batch is made only when the last one was taken, from what has changed by then.
+ */
+import type { Context } from "hono";
+import { type SSEStreamingApi, streamSSE } from "hono/streaming";
+import type { Batch } from "../../page/wire.ts";
+import type { Board } from "./board.ts";
+import type { Viewer } from "./session.ts";
+
+/** Changes within this time, ms, are one batch. */
+const coalesceMs = 250;
+/** A stream says every so often, ms, that it lives. */
+const beatMs = 5_000;
+/** A stream ends after this time, ms, and its reader asks again: access is checked then. */
+const longestMs = 15 * 60_000;
+/** The longest time, ms, that a reader may take for one batch. */
+const timeLimitMs = 30_000;
+const mostStreams = 200;
+const mostOfOne = 4;
+const retryMs = 1_000;
+const jitterMs = 4_000;
+
+export type Streams = {
+  /** Opens a stream; too many of them are answered with 503, and the client polls instead. */
+  open(c: Context, viewer: Viewer): Response;
+  count(): number;
+};
+
+const isEmpty = ({ whole, columns, gone, queues }: Batch): boolean =>
+  !whole && columns.name.length === 0 && gone.length === 0 && queues === undefined;
+
+/** Resolves after `ms`, or as soon as `wake` is called. */
+const openBell = () => {
+  let ring: (() => void) | undefined;
+  let isRung = false;
+  return {
+    ring: (): void => {
+      isRung = true;
+      ring?.();
+    },
+    wait: (ms: number): Promise<boolean> =>
+      new Promise((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          ring = undefined;
+          resolve(isRung);
+          isRung = false;
+        };
+        const timer = setTimeout(end, ms);
+        ring = end;
+        if (isRung) end();
+      }),
+  };
+};
+
+const within = ({ namespaces }: Viewer, application: string): boolean =>
+  namespaces.length === 0 || namespaces.includes(application.split("/")[1] ?? "");
+
+type Flow = { readonly stream: SSEStreamingApi; readonly board: Board; readonly viewer: Viewer };
+
+const written = async ({ stream }: Flow, message: { event: string; data: string; id?: string }): Promise<boolean> => {
+  const timeout = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => timeout.resolve(false), timeLimitMs);
+  const writing = stream.writeSSE(message).then(() => !stream.aborted);
+  const isTaken = await Promise.race([writing.catch(() => false), timeout.promise]);
+  clearTimeout(timer);
+  return isTaken;
+};
+
+/** Sends batches until the reader is gone, too slow, or the stream is old. */
+const flow = async (one: Flow, from: string | undefined): Promise<void> => {
+  const { stream, board, viewer } = one;
+  const bell = openBell();
+  const touched = new Set<string>();
+  const leave = board.subscribe((application) => {
+    touched.add(application);
+    bell.ring();
+  });
+  stream.onAbort(bell.ring);
+  const began = performance.now();
+  let at = from;
+  let isTaken = true;
+  const send = async (): Promise<void> => {
+    const applications = [...touched].filter((application) => within(viewer, application));
+    touched.clear();
+    const batch = board.read(viewer.namespaces, at);
+    if (!isEmpty(batch) || at === undefined)
+      isTaken = await written(one, { event: "rows", id: batch.id, data: JSON.stringify(batch) });
+    at = batch.id;
+    if (isTaken && applications.length > 0)
+      isTaken = await written(one, { event: "app", data: JSON.stringify(applications.slice(0, 500)) });
+  };
+  try {
+    await send();
+    while (isTaken && !stream.aborted && performance.now() - began < longestMs) {
+      const isRung = await bell.wait(beatMs);
+      if (stream.aborted) return;
+      if (isRung) {
+        await new Promise((resolve) => setTimeout(resolve, coalesceMs));
+        await send();
+      } else isTaken = await written(one, { event: "beat", data: String(Date.now()) });
+    }
+    const retry = retryMs + Math.round(Math.random() * jitterMs);
+    if (isTaken && !stream.aborted) await stream.writeSSE({ event: "bye", data: String(retry), retry });
+  } finally {
+    leave();
+  }
+};
+
+export const openStreams = (board: Board): Streams => {
+  const counts = new Map<string, number>();
+  let all = 0;
+  const add = ({ id }: Viewer, by: number): void => {
+    all += by;
+    const count = (counts.get(id) ?? 0) + by;
+    if (count === 0) counts.delete(id);
+    else counts.set(id, count);
+  };
+  return {
+    count: () => all,
+    open: (c, viewer) => {
+      if (all >= mostStreams || (counts.get(viewer.id) ?? 0) >= mostOfOne)
+        return c.json({ error: "too many streams: poll /page/changes" }, 503, { "retry-after": "30" });
+      add(viewer, 1);
+      const from = c.req.header("last-event-id");
+      return streamSSE(c, async (stream) => {
+        try {
+          await flow({ stream, board, viewer }, from);
+        } finally {
+          add(viewer, -1);
+        }
+      });
+    },
+  };
+};

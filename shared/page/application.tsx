@@ -1,0 +1,284 @@
+/** One application: why it is not done, what was lost and what came instead, its attempts, events, spec and record. */
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { Link, State, Table } from "./parts.tsx";
+import { place } from "./place.ts";
+import { detail, now } from "./store.ts";
+import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
+import { slotsOf } from "./timeline.ts";
+import { Timeline } from "./timeline-view.tsx";
+import type { Detail, LossRow } from "./wire.ts";
+
+type Tab = readonly [title: string, count: number | undefined, view: () => ComponentChildren];
+
+const chosen = { left: signal("Losses"), right: signal("Spec") };
+
+type Tabbed = { readonly side: keyof typeof chosen; readonly tabs: readonly Tab[] };
+
+const Tabs = ({ side, tabs }: Tabbed) => {
+  const current = tabs.find(([title]) => title === chosen[side].value) ?? tabs[0];
+  return (
+    <section class="panel tabbed">
+      <div class="tabs" role="tablist" aria-label={side === "left" ? "What happened" : "What was asked for"}>
+        {tabs.map(([title, count]) => (
+          <button
+            key={title}
+            type="button"
+            role="tab"
+            id={`tab-${title}`}
+            aria-selected={current?.[0] === title}
+            aria-controls={`panel-${side}`}
+            onClick={() => {
+              chosen[side].value = title;
+            }}
+          >
+            {title} {count === undefined ? "" : count}
+          </button>
+        ))}
+      </div>
+      <div class="tab" role="tabpanel" id={`panel-${side}`} aria-labelledby={`tab-${current?.[0] ?? ""}`}>
+        {current?.[2]()}
+      </div>
+    </section>
+  );
+};
+
+const Text = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <pre tabIndex={0} role="region" aria-label={label}>
+    {visible(text)}
+  </pre>
+);
+
+/** The executor that came in place of each lost one, by the pod's order in its slot. */
+const successors = (one: Detail): ReadonlyMap<number, { readonly id: number; readonly at: number | undefined }> => {
+  const found = new Map<number, { readonly id: number; readonly at: number | undefined }>();
+  for (const { lanes } of slotsOf(one.lanes.filter(({ role }) => role === "executor")))
+    for (const { id, follows, up } of lanes) if (follows !== undefined) found.set(follows, { id, at: up });
+  return found;
+};
+
+const lossCells = (loss: LossRow, one: Detail, next: ReturnType<typeof successors>): readonly ComponentChildren[] => {
+  const successor = next.get(loss.id);
+  const gap = successor?.at === undefined ? undefined : (successor.at - loss.at) / 1_000;
+  return [
+    <>
+      <b>{loss.id}</b> <span class="muted">{moment(loss.at, one.now)}</span>
+    </>,
+    <span class="failed-text">
+      {visible(loss.reason)} {loss.exit === undefined ? "" : loss.exit}
+    </span>,
+    <span class="mono">{visible(loss.node)}</span>,
+    successor === undefined ? "" : String(successor.id),
+    gap === undefined ? "" : span(Math.max(0, gap)),
+  ];
+};
+
+const Losses = ({ one }: { readonly one: Detail }) => {
+  const next = successors(one);
+  const losses = one.losses.filter(({ reason }) => reason !== "finished");
+  const last = losses.at(-1);
+  return (
+    <>
+      <Table
+        label="Losses"
+        heads={["Executor", "Why", "Node", "Replaced by", "Gap"]}
+        rows={losses.toReversed().map((loss) => lossCells(loss, one, next))}
+        empty="No executor of this run was lost."
+      />
+      {last === undefined || last.why === "" ? undefined : (
+        <p class="note">
+          <b>Executor {last.id}</b> {visible(last.why)}
+        </p>
+      )}
+    </>
+  );
+};
+
+const Events = ({ one }: { readonly one: Detail }) => (
+  <>
+    {one.eventsError === "" ? undefined : <p class="note">Events cannot be read: {visible(one.eventsError)}</p>}
+    <Table
+      label="Events"
+      heads={["When", "Reason", "About", "Message"]}
+      rows={one.events.toReversed().map(({ at, type, reason, about, message, count }) => [
+        <span class="muted">{moment(at, one.now)}</span>,
+        <span class={type === "Warning" ? "failed-text" : ""}>
+          {visible(reason)}
+          {count > 1 ? ` ×${count}` : ""}
+        </span>,
+        <span class="mono">{visible(about)}</span>,
+        visible(message),
+      ])}
+      empty="No events: the cluster keeps them for about an hour."
+    />
+  </>
+);
+
+const Updates = ({ one }: { readonly one: Detail }) => {
+  const { updates } = one;
+  if (updates === undefined) return <p class="empty">This application has no listener for status updates.</p>;
+  if (updates.waiting === 0) return <p class="empty">All status updates are acknowledged.</p>;
+  return (
+    <p class="note">
+      <b>{plural(updates.waiting, "update")} not acknowledged</b> since {moment(updates.since, one.now)}, after{" "}
+      {plural(updates.tries, "try").replace("trys", "tries")}
+      {updates.error === "" ? "" : `: ${visible(updates.error)}`}
+      {updates.next === undefined ? "" : `; next ${moment(updates.next, one.now)}`}
+    </p>
+  );
+};
+
+const Runs = ({ one }: { readonly one: Detail }) => (
+  <Table
+    label="Runs"
+    heads={["Attempt", "Outcome", "Ended", "Error"]}
+    rows={one.runs
+      .toReversed()
+      .map(({ attempt, outcome, at, error }) => [
+        String(attempt),
+        visible(outcome),
+        moment(at, one.now),
+        visible(error),
+      ])}
+    empty="The record keeps no earlier run of this application."
+  />
+);
+
+const named = ({ kind, namespace, name }: Detail): string =>
+  kind === "SparkApplication" ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
+
+/** The same in a terminal: every screen offers the line that says the same. */
+const Facts = ({ one }: { readonly one: Detail }) => (
+  <section class="panel facts" aria-label="Facts">
+    <header>
+      <h2>Facts</h2>
+    </header>
+    <dl>
+      {[
+        ["created", moment(one.createdAt, one.now)] as const,
+        ...one.facts.map(
+          ([name, value]) =>
+            [name.toLowerCase(), /^\d{4}-\d\d-\d\dT/.test(value) ? moment(Date.parse(value), one.now) : value] as const,
+        ),
+        ...(one.saves === undefined ? [] : [["saves of its record", String(one.saves)] as const]),
+      ].map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{visible(value)}</dd>
+        </div>
+      ))}
+    </dl>
+    <p class="lines">
+      <code>rekindle status {visible(named(one))}</code>
+      <code>rekindle log {visible(named(one))} -f</code>
+      <code>rekindle plan {visible(named(one))}</code>
+    </p>
+  </section>
+);
+
+const Wait = ({ one }: { readonly one: Detail }) => {
+  const isBad = one.group === "failed";
+  const isQuiet = one.isOver && !isBad;
+  return (
+    <section class={`panel wait ${isBad ? "bad" : isQuiet ? "good" : one.group}`} aria-label="What it waits for">
+      <p>
+        Waits for <b>{visible(one.waitsFor)}</b>
+      </p>
+      <dl>
+        {one.since === undefined ? undefined : (
+          <div>
+            <dt>since</dt>
+            <dd>
+              {moment(one.since, one.now)} ({briefly((one.now - one.since) / 1_000)})
+            </dd>
+          </div>
+        )}
+        {one.until === undefined ? undefined : (
+          <div>
+            <dt>until</dt>
+            <dd>{moment(one.until, one.now)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>do</dt>
+          <dd>{visible(one.todo)}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+};
+
+const summary = (one: Detail): string => {
+  const executors = one.lanes.filter(
+    ({ role, attempt, lost }) => role === "executor" && lost !== true && attempt === Math.max(1, one.attempts),
+  );
+  const up = executors.filter(({ up: at, end }) => at !== undefined && end === undefined).length;
+  const lost = one.losses.filter(({ reason }) => reason !== "finished").length;
+  const last = one.isOver ? (one.history.at(-1)?.at ?? one.now) : one.now;
+  return [
+    one.attempts > 0 ? `attempt ${one.attempts}` : "",
+    one.isOver || executors.length === 0 ? "" : `${up} of ${plural(executors.length, "executor")}`,
+    lost > 0 ? `${lost} lost` : "",
+    briefly((last - one.createdAt) / 1_000),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+};
+
+const Whole = ({ one }: { readonly one: Detail }) => (
+  <>
+    <div class="title">
+      <h1 tabIndex={-1}>{visible(one.name)}</h1>
+      <span class={`pill ${one.group}`}>
+        <State group={one.group} state={one.state} />
+      </span>
+      <p class="muted">{summary(one)}</p>
+      <p class="aside muted">Read only</p>
+    </div>
+    <Wait one={one} />
+    <Timeline detail={one} />
+    <div class="below">
+      <Tabs
+        side="left"
+        tabs={[
+          ["Losses", one.losses.filter(({ reason }) => reason !== "finished").length, () => <Losses one={one} />],
+          ["Events", one.events.length, () => <Events one={one} />],
+          ["Updates", one.updates?.waiting ?? 0, () => <Updates one={one} />],
+          ["Runs", one.runs.length, () => <Runs one={one} />],
+        ]}
+      />
+      <Tabs
+        side="right"
+        tabs={[
+          ["Spec", undefined, () => <Text text={one.spec} label="Spec" />],
+          ["Record", undefined, () => <Text text={one.record} label="Record" />],
+        ]}
+      />
+      <Facts one={one} />
+    </div>
+  </>
+);
+
+export const Application = () => {
+  const value = detail.value;
+  const [kind = "", namespace = "", name = ""] = place.value.application.split("/");
+  now.value;
+  return (
+    <main class="application">
+      <nav class="crumbs" aria-label="Breadcrumbs">
+        <Link to={{ screen: "applications" }}>Applications</Link> /{" "}
+        <Link to={{ screen: "applications", query: `ns:${namespace}` }}>{visible(namespace)}</Link> / {kindText(kind)}
+      </nav>
+      {value === undefined ? <p class="empty">Reading {visible(name)} …</p> : undefined}
+      {value === "missing" ? (
+        <p class="empty">
+          There is no {visible(`${kindText(kind)} ${namespace}/${name}`)}: it was deleted, or is not yours to read.
+        </p>
+      ) : undefined}
+      {typeof value === "object" && "error" in value ? (
+        <p class="empty">It cannot be read now: {visible(value.error)}</p>
+      ) : undefined}
+      {typeof value === "object" && !("error" in value) ? <Whole one={value} /> : undefined}
+    </main>
+  );
+};

@@ -1,0 +1,266 @@
+/** The state that all screens read: rows, queues, the shown application, and how the page hears of changes. */
+import { computed, effect, signal } from "@preact/signals";
+import { place } from "./place.ts";
+import { countsOf, parse, select } from "./query.ts";
+import { type Batch, type Detail, type Health, keyOf, type QueueRow, type Row, rowsOf } from "./wire.ts";
+
+/** How changes reach the page. */
+export type Link = "starting" | "live" | "polling" | "behind" | "signed out";
+
+export const link = signal<Link>("starting");
+/** Epoch ms of the last word of the server, by this machine's clock. */
+export const heardAt = signal(Date.now());
+/** The viewer's clock, epoch ms, once a second. */
+export const now = signal(Date.now());
+export const health = signal<Health | undefined>(undefined);
+export const queues = signal<readonly QueueRow[]>([]);
+/** Why the last sign-in failed. */
+export const refused = signal("");
+
+const rows = new Map<string, Row>();
+const version = signal(0);
+/** True once all rows have come. */
+export const isLoaded = signal(false);
+/** The server's clock minus this machine's, ms. */
+let skew = 0;
+
+export const all = computed((): readonly Row[] => {
+  version.value;
+  return [...rows.values()];
+});
+
+/** Time for the filter: coarse, so that it does not sort once a second. */
+const coarse = computed(() => Math.floor(now.value / 10_000) * 10);
+
+export const query = computed(() => parse(place.value.query));
+export const listed = computed(() => select(all.value, query.value, coarse.value));
+export const counts = computed(() => countsOf(all.value, query.value, coarse.value));
+export const serverNow = (): number => now.value + skew;
+
+setInterval(() => {
+  now.value = Date.now();
+  if (link.value === "live" && Date.now() - heardAt.value > 12_000) link.value = "behind";
+}, 1_000);
+
+let id: string | undefined;
+
+const take = (batch: Batch): void => {
+  skew = batch.now - Date.now();
+  id = batch.id;
+  if (batch.whole) rows.clear();
+  for (const row of rowsOf(batch.columns)) rows.set(keyOf(row), row);
+  for (const key of batch.gone) rows.delete(key);
+  if (batch.queues !== undefined) queues.value = batch.queues;
+  else if (batch.whole) queues.value = [];
+  version.value += 1;
+  isLoaded.value = true;
+};
+
+const heard = (how: Link): void => {
+  heardAt.value = Date.now();
+  if (link.value !== how) link.value = how;
+};
+
+/** One application; `missing`: there is none of this name. */
+export const detail = signal<Detail | "missing" | { readonly error: string } | undefined>(undefined);
+
+const isOf = (value: typeof detail.value, key: string): boolean =>
+  typeof value === "object" && !("error" in value) && keyOf(value) === key;
+
+let reading = 0;
+
+const readDetail = async (): Promise<void> => {
+  const { screen, application } = place.value;
+  if (screen !== "application") return;
+  const turn = ++reading;
+  const path = application.split("/").map(encodeURIComponent).join("/");
+  const answer = await fetch(`/page/app/${path}`).catch(() => undefined);
+  if (turn !== reading || answer === undefined) return;
+  if (answer.status === 404) detail.value = "missing";
+  else if (answer.ok) {
+    const found: Detail = await answer.json();
+    if (turn === reading) detail.value = found;
+  } else if (!isOf(detail.value, application)) detail.value = { error: `the server answered ${answer.status}` };
+};
+
+let soon: number | undefined;
+
+/** Reads the shown application again; several changes within a moment are one read. */
+const refresh = (ms: number): void => {
+  if (soon !== undefined) return;
+  soon = window.setTimeout(() => {
+    soon = undefined;
+    void readDetail();
+  }, ms);
+};
+
+effect(() => {
+  const { screen, application } = place.value;
+  if (screen !== "application") return;
+  if (!isOf(detail.peek(), application)) detail.value = undefined;
+  void readDetail();
+});
+
+/** The page is read again every 5 s while it is visible: waits grow longer without a change of the cluster. */
+setInterval(() => {
+  if (document.visibilityState === "visible" && link.value !== "signed out") refresh(0);
+}, 5_000);
+
+type Message = { readonly event: string; readonly data: string };
+
+const messageIn = (block: string): Message => {
+  const fields = block
+    .split("\n")
+    .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()] as const);
+  const of = (name: string): string =>
+    fields
+      .filter(([field]) => field === name)
+      .map(([, value]) => value)
+      .join("\n");
+  return { event: of("event"), data: of("data") };
+};
+
+const receive = ({ event, data }: Message): void => {
+  heard("live");
+  if (event === "rows") {
+    const batch: Batch = JSON.parse(data);
+    take(batch);
+  }
+  if (event === "app") {
+    const applications: readonly string[] = JSON.parse(data);
+    if (applications.includes(place.value.application)) refresh(30);
+  }
+};
+
+/** Reads all rows once, compressed, so that the stream carries only changes. Returns the status of the answer. */
+const begin = async (): Promise<number> => {
+  const answer = await fetch("/page/rows");
+  if (answer.ok) take(await answer.json());
+  return answer.status;
+};
+
+/** Reads the stream until it ends. Returns the status of the answer. */
+const stream = async (signal: AbortSignal): Promise<number> => {
+  const begun = id === undefined ? await begin() : 200;
+  if (begun !== 200) return begun;
+  const answer = await fetch("/page/stream", { signal, headers: id === undefined ? {} : { "last-event-id": id } });
+  if (!answer.ok || answer.body === null) return answer.status;
+  heard("live");
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return answer.status;
+    text += value;
+    const blocks = text.split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) receive(messageIn(block));
+  }
+};
+
+/** Asks once for changes. Returns true where there were some. */
+const poll = async (): Promise<boolean> => {
+  const since = id === undefined ? "" : `?since=${id}`;
+  const answer = await fetch(
+    `/page/changes${since}`,
+    id === undefined ? {} : { headers: { "if-none-match": `"${id}"` } },
+  );
+  if (answer.status === 401) {
+    link.value = "signed out";
+    return false;
+  }
+  if (answer.status === 304) {
+    heard("polling");
+    return false;
+  }
+  if (!answer.ok) return false;
+  heard("polling");
+  take(await answer.json());
+  refresh(30);
+  return true;
+};
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const isSignedOut = (): boolean => link.value === "signed out";
+
+/** Polls for half a minute, then the stream is tried again. */
+const pollForAWhile = async (): Promise<void> => {
+  const end = Date.now() + 30_000;
+  while (Date.now() < end && !isSignedOut()) {
+    await poll().catch(() => {
+      link.value = "behind";
+    });
+    await sleep(document.visibilityState === "visible" ? 2_000 : 10_000);
+  }
+};
+
+let failures = 0;
+
+const visible = (): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (document.visibilityState !== "visible") return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+  });
+
+/** A tab that has been hidden for a minute holds no stream. */
+const untilHidden = (): AbortController => {
+  const stop = new AbortController();
+  let timer: number | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (document.visibilityState === "hidden") timer = window.setTimeout(() => stop.abort(), 60_000);
+  };
+  document.addEventListener("visibilitychange", look);
+  stop.signal.addEventListener("abort", () => document.removeEventListener("visibilitychange", look));
+  return stop;
+};
+
+const once = async (): Promise<void> => {
+  const stop = untilHidden();
+  try {
+    const status = await stream(stop.signal);
+    if (status === 401) link.value = "signed out";
+    else if (status === 503) await pollForAWhile();
+    else if (status === 200) failures = 0;
+    else throw new Error(`the stream was answered with ${status}`);
+  } catch {
+    if (!stop.signal.aborted) {
+      link.value = "behind";
+      failures += 1;
+      await sleep(Math.min(10_000, 500 * 2 ** Math.min(failures, 5)) * (0.5 + Math.random() / 2));
+    }
+  } finally {
+    stop.abort();
+  }
+};
+
+export const readHealth = async (): Promise<void> => {
+  const answer = await fetch("/page/health").catch(() => undefined);
+  if (answer?.ok === true) health.value = await answer.json();
+};
+
+/** Follows the cluster until the viewer has to sign in. */
+export const follow = async (): Promise<void> => {
+  link.value = "starting";
+  void readHealth();
+  do {
+    await visible();
+    await once();
+  } while (!isSignedOut());
+};
+
+/** Trades a token for a session, and follows. */
+export const signIn = async (token: string): Promise<void> => {
+  refused.value = "";
+  const answer = await fetch("/page/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
+  if (answer.ok) return void follow();
+  const { error = "refused" }: { readonly error?: string } = await answer.json().catch(() => ({}));
+  refused.value = answer.status === 401 ? "no caller has this token" : error;
+  link.value = "signed out";
+};

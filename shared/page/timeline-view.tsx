@@ -1,0 +1,287 @@
+/** The timeline of one application: its driver and executors as lanes, each loss with what came instead. */
+import { signal, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { briefly, clock, visible } from "./text.ts";
+import { attemptsOf, folded, type Slot, slotsOf } from "./timeline.ts";
+import {
+  Attempts,
+  Axis,
+  axisHeight,
+  Events,
+  lane,
+  left,
+  Patterns,
+  Rect,
+  type Scale,
+  States,
+  scaleOf,
+  widthOf,
+} from "./timeline-frame.tsx";
+import type { Detail, Lane } from "./wire.ts";
+
+/** True: the timeline is shown as a table. */
+export const isTable = signal(false);
+
+const Lost = ({ x, y }: { readonly x: number; readonly y: number }) => (
+  <g class="lost-mark" transform={`translate(${x - 6.5} ${y + 3})`}>
+    <rect width="13" height="13" rx="3" />
+    <path d="M4 4l5 5M9 4l-5 5" />
+  </g>
+);
+
+type Drawn = {
+  readonly one: Slot["lanes"][number];
+  readonly scale: Scale;
+  readonly y: number;
+  readonly newest: number;
+  readonly now: number;
+};
+
+const lossText = ({ reason = "lost", exit }: Lane): string =>
+  exit === undefined || exit === 0 ? reason : `${reason} ${exit}`;
+
+const laneTitle = (one: Lane): string =>
+  [
+    one.pod,
+    one.node,
+    one.up === undefined ? "did not start" : `up ${clock(one.up)}`,
+    one.end === undefined ? "runs" : `ended ${clock(one.end)}`,
+    one.reason,
+  ]
+    .filter(Boolean)
+    .map((text) => visible(text ?? ""))
+    .join(" · ");
+
+const kindOf = (one: Drawn["one"], newest: number): string => {
+  if (one.attempt !== newest && one.attempt !== 0) return "past";
+  return one.follows === undefined ? "live" : "run";
+};
+
+const End = ({ one, scale, y, start }: Pick<Drawn, "one" | "scale" | "y"> & { readonly start: number }) => {
+  if (one.end === undefined) return null;
+  const x = scale.x(one.end);
+  const isBad = one.lost === true || (one.role !== "executor" && one.exit !== undefined && one.exit !== 0);
+  if (!isBad) return <path class="ended" d={`M${x} ${y + 2}v15`} />;
+  const text = one.role === "driver" ? `exit ${one.exit ?? "?"}` : lossText(one);
+  const fits = x - start > widthOf(text) + 10;
+  return (
+    <g>
+      <Lost x={x} y={y} />
+      <text
+        class={fits ? "why" : "why after"}
+        x={fits ? x - 11 : x + 11}
+        y={y + 13.5}
+        text-anchor={fits ? "end" : "start"}
+      >
+        {visible(text)}
+      </text>
+    </g>
+  );
+};
+
+/** The time from the request for a pod until it is up; of a successor it is part of the gap. */
+const Coming = ({ one, scale, y, to }: Pick<Drawn, "one" | "scale" | "y"> & { readonly to: number }) => {
+  if (one.asked === undefined) return null;
+  const x = scale.x(one.asked);
+  const kind = one.follows === undefined ? "coming" : "gap";
+  return to - x > 1 ? <Rect x={x} y={y} width={to - x} kind={kind} title={`asked for at ${clock(one.asked)}`} /> : null;
+};
+
+/** The time after a loss in which nobody is in its place. */
+const Gap = ({ one, scale, y, newest, now }: Drawn) => {
+  if (one.lost !== true || one.end === undefined) return null;
+  const to = one.until ?? (newest === one.attempt ? now : one.end);
+  const x = scale.x(one.end);
+  return <Rect x={x} y={y} width={scale.x(to) - x} kind="gap" title="nothing runs in its place yet" />;
+};
+
+const LaneView = (drawn: Drawn) => {
+  const { one, scale, y, newest, now } = drawn;
+  const start = one.up ?? one.end ?? now;
+  const [x1, x2] = [scale.x(start), scale.x(one.end ?? now)];
+  const follows = one.follows === undefined ? "" : `${one.id}, in place of ${one.follows}`;
+  const isNamed = follows !== "" && x2 - x1 > widthOf(follows);
+  return (
+    <g>
+      <Coming one={one} scale={scale} y={y} to={x1} />
+      {one.up === undefined ? undefined : (
+        <Rect x={x1} y={y} width={x2 - x1} kind={kindOf(one, newest)} title={laneTitle(one)} />
+      )}
+      {isNamed ? (
+        <text class="in running" x={x1 + 7} y={y + 13.5}>
+          {follows}
+        </text>
+      ) : undefined}
+      <Gap {...drawn} />
+      <End one={one} scale={scale} y={y} start={x1} />
+    </g>
+  );
+};
+
+const slotName = (
+  { lanes }: Slot,
+  newest: number,
+): { readonly name: string; readonly next: string; readonly isLoud: boolean } => {
+  const own = lanes.filter(({ attempt }) => attempt === newest);
+  const [first = lanes[0], ...later] = own;
+  const last = later.at(-1);
+  const isOpen = own.at(-1)?.lost === true;
+  const name = first === undefined ? "" : first.role === "executor" ? `Executor ${first.id}` : first.pod;
+  return {
+    name,
+    next: last === undefined ? (isOpen ? "→ …" : "") : `→ ${last.id}`,
+    isLoud: own.some(({ lost }) => lost === true),
+  };
+};
+
+const short = (text: string): string => (text.length <= 18 ? text : `…${text.slice(-17)}`);
+
+const SlotRow = ({ slot, scale, y, newest, now }: Omit<Drawn, "one"> & { readonly slot: Slot }) => {
+  const { name, next, isLoud } = slotName(slot, newest);
+  return (
+    <g>
+      <text class={isLoud ? "label loud" : "label"} x={14} y={y + 13.5}>
+        {short(visible(name))}
+        <title>{visible(name)}</title>
+      </text>
+      <text class="then" x={left - 12} y={y + 13.5} text-anchor="end">
+        {next}
+      </text>
+      {slot.lanes.map((one) => (
+        <LaneView key={one.pod} one={one} scale={scale} y={y} newest={newest} now={now} />
+      ))}
+    </g>
+  );
+};
+
+const useWidth = () => {
+  const box = useRef<HTMLDivElement>(null);
+  const width = useSignal(1_000);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return;
+    const watch = new ResizeObserver(() => {
+      width.value = current.clientWidth;
+    });
+    watch.observe(current);
+    width.value = current.clientWidth;
+    return () => watch.disconnect();
+  }, []);
+  return { box, width: width.value };
+};
+
+const Drivers = ({ drivers, scale, y, newest, now }: Omit<Drawn, "one"> & { readonly drivers: readonly Lane[] }) => (
+  <g>
+    <text class="label loud" x={14} y={y + 13.5}>
+      Driver
+    </text>
+    {drivers.map((one) => (
+      <LaneView key={one.pod + one.asked} one={one} scale={scale} y={y} newest={newest} now={now} />
+    ))}
+  </g>
+);
+
+const Drawing = ({ detail }: { readonly detail: Detail }) => {
+  const { box, width } = useWidth();
+  const scale = scaleOf(detail, width);
+  const drivers = detail.lanes.filter(({ role }) => role === "driver");
+  const { shown, quiet } = folded(slotsOf(detail.lanes.filter(({ role }) => role !== "driver")));
+  const newest = Math.max(0, ...detail.lanes.map(({ attempt }) => attempt));
+  const top = axisHeight + lane + (drivers.length === 0 ? 0 : lane) + 8;
+  const foot = top + (shown.length + (quiet > 0 ? 1 : 0)) * lane + 8;
+  const height = foot + lane + 12;
+  const common = { scale, newest, now: scale.to };
+  return (
+    <div ref={box} class="drawing">
+      <svg width={width} height={height} role="img" aria-label={`Timeline of ${detail.name}; t shows it as a table`}>
+        <Patterns />
+        <Attempts detail={detail} scale={scale} height={height} />
+        <Axis scale={scale} height={height} isOver={detail.isOver} />
+        <text class="label loud" x={14} y={axisHeight + 13.5}>
+          State
+        </text>
+        <States detail={detail} scale={scale} y={axisHeight} />
+        {drivers.length === 0 ? undefined : <Drivers drivers={drivers} y={axisHeight + lane} {...common} />}
+        {shown.map((slot, at) => (
+          <SlotRow key={slot.lanes[0]?.pod} slot={slot} y={top + at * lane} {...common} />
+        ))}
+        {quiet > 0 ? (
+          <text class="label" x={14} y={top + shown.length * lane + 13.5}>{`and ${quiet} more that lost nothing`}</text>
+        ) : undefined}
+        <path class="rule" d={`M0 ${foot - 2}H${width}`} />
+        <Events events={detail.events} scale={scale} y={foot + 2} />
+      </svg>
+    </div>
+  );
+};
+
+const cell = (at: number | undefined): string => (at === undefined ? "" : clock(at));
+
+const AsTable = ({ lanes }: { readonly lanes: readonly Lane[] }) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label="Timeline as a table">
+    <table>
+      <thead>
+        <tr>
+          {["Pod", "Attempt", "Asked for", "Up", "Ended", "Why", "Node"].map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {lanes.map((one) => (
+          <tr key={one.pod + one.asked}>
+            <td class="mono">{visible(one.pod)}</td>
+            <td>{one.attempt || ""}</td>
+            <td>{cell(one.asked)}</td>
+            <td>{cell(one.up)}</td>
+            <td>{cell(one.end)}</td>
+            <td class={one.lost === true ? "failed-text" : ""}>
+              {one.lost === true ? lossText(one) : one.exit === undefined ? "" : `exit ${one.exit}`}
+            </td>
+            <td class="mono">{visible(one.node ?? "")}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+/** The story of the attempts in one line: `attempt 1 failed after 9 min 44 s, attempt 2 runs for 26 min`. */
+const story = (detail: Detail): string =>
+  attemptsOf(detail)
+    .slice(-3)
+    .map(
+      ({ attempt, from, to, end }) =>
+        `attempt ${attempt} ${end === "running" ? "goes on for" : `${end} after`} ${briefly((to - from) / 1_000)}`,
+    )
+    .join(", ");
+
+const Legend = () => (
+  <p class="legend" aria-hidden="true">
+    <i class="key run" /> runs <i class="key coming" /> comes up <i class="key gap" /> waits <i class="key bad">×</i>{" "}
+    lost or failed
+  </p>
+);
+
+export const Timeline = ({ detail }: { readonly detail: Detail }) => (
+  <section class="panel timeline" aria-label="Timeline">
+    <header>
+      <h2>Timeline</h2>
+      <p class="muted">{story(detail)}</p>
+      <Legend />
+      <button
+        type="button"
+        class="small"
+        aria-pressed={isTable.value}
+        onClick={() => {
+          isTable.value = !isTable.value;
+        }}
+      >
+        as table <kbd>t</kbd>
+      </button>
+    </header>
+    {isTable.value ? <AsTable lanes={detail.lanes} /> : <Drawing detail={detail} />}
+  </section>
+);

@@ -1,0 +1,228 @@
+/** The messages from the page's server to its client: rows as columns with dictionaries, and one application whole. */
+
+/** Groups of states in the order of their need for attention. */
+export const groups = ["failed", "waiting", "held", "submitted", "running", "completed"] as const;
+export type Group = (typeof groups)[number];
+
+/** A span of an application's life: from this second on it is in this group. */
+export type Segment = readonly [at: number, group: number];
+
+/** One application in the list. Instants in epoch seconds. */
+export type Row = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: string;
+  readonly group: Group;
+  readonly attempts: number;
+  readonly createdAt: number;
+  readonly since: number;
+  /** The condition that the object waits for, or the reason of its end; "" where there is none. */
+  readonly waits: string;
+  /** Pods that run, pods that are wanted, pods that were lost; -1: unknown. */
+  readonly pods: readonly [have: number, want: number, lost: number];
+  readonly queue: string;
+  /** The next run of a schedule, its time table, or "". */
+  readonly next: string;
+  readonly strip: readonly Segment[];
+};
+
+/** Rows as columns. A text of `kind`, `namespace`, `state`, `waits` and `queue` is its place in `words`. */
+export type Columns = {
+  readonly words: readonly string[];
+  readonly kind: readonly number[];
+  readonly namespace: readonly number[];
+  readonly name: readonly string[];
+  readonly state: readonly number[];
+  readonly group: readonly number[];
+  readonly attempts: readonly number[];
+  readonly createdAt: readonly number[];
+  readonly since: readonly number[];
+  readonly waits: readonly number[];
+  readonly pods: readonly (readonly [number, number, number])[];
+  readonly queue: readonly number[];
+  readonly next: readonly number[];
+  readonly strip: readonly (readonly Segment[])[];
+};
+
+/** A queue of Volcano: its share and its use, as the status tells them. */
+export type QueueRow = {
+  readonly name: string;
+  readonly parent: string;
+  readonly state: string;
+  readonly weight: number;
+  readonly groups: readonly [pending: number, inqueue: number, running: number];
+  readonly allocated: Readonly<Record<string, string>>;
+  readonly capability: Readonly<Record<string, string>>;
+};
+
+/** The answer of `/page/rows`, of `/page/changes`, and each `rows` event of the stream. */
+export type Batch = {
+  /** EPOCH-REVISION: the place in the stream after this batch. */
+  readonly id: string;
+  /** The server's clock, epoch ms. */
+  readonly now: number;
+  /** True: the rows are all rows; what is not among them is gone. */
+  readonly whole: boolean;
+  readonly columns: Columns;
+  readonly gone: readonly string[];
+  /** Absent: unchanged. */
+  readonly queues?: readonly QueueRow[];
+};
+
+/** A pod in the timeline. Instants in epoch ms; absent: not reached, or not seen by this process. */
+export type Lane = {
+  readonly pod: string;
+  readonly role: "driver" | "executor" | "pod";
+  /** The executor's id; 0 for other pods. */
+  readonly id: number;
+  readonly attempt: number;
+  readonly asked?: number;
+  readonly up?: number;
+  readonly end?: number;
+  readonly node?: string;
+  /** Why it ended, in the words of the record; absent: it lives, or ended with its driver. */
+  readonly reason?: string;
+  readonly exit?: number;
+  readonly lost?: true;
+};
+
+export type EventRow = {
+  readonly at: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly about: string;
+  readonly message: string;
+  readonly count: number;
+};
+
+export type LossRow = {
+  readonly id: number;
+  readonly reason: string;
+  readonly node: string;
+  readonly exit: number | undefined;
+  readonly why: string;
+  readonly at: number;
+};
+
+/** Everything that the page shows of one application. Instants in epoch ms. */
+export type Detail = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly now: number;
+  readonly state: string;
+  readonly group: Group;
+  readonly attempts: number;
+  readonly message: string;
+  readonly isOver: boolean;
+  readonly createdAt: number;
+  readonly waitsFor: string;
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly todo: string;
+  readonly facts: readonly (readonly [string, string])[];
+  readonly history: readonly {
+    readonly state: string;
+    readonly group: Group;
+    readonly attempt: number;
+    readonly at: number;
+  }[];
+  readonly runs: readonly {
+    readonly attempt: number;
+    readonly outcome: string;
+    readonly at: number;
+    readonly error: string;
+  }[];
+  readonly losses: readonly LossRow[];
+  readonly lost: Readonly<Record<string, number>>;
+  readonly updates:
+    | {
+        readonly waiting: number;
+        readonly since: number;
+        readonly tries: number;
+        readonly error: string;
+        readonly next: number | undefined;
+      }
+    | undefined;
+  readonly saves: number | undefined;
+  readonly lanes: readonly Lane[];
+  readonly events: readonly EventRow[];
+  /** Why events could not be read; "": they could. */
+  readonly eventsError: string;
+  /** YAML; secret values are masked. */
+  readonly spec: string;
+  readonly record: string;
+};
+
+/** The answer of `/page/health`. */
+export type Health = {
+  readonly now: number;
+  readonly cluster: string;
+  readonly ready: boolean;
+  readonly startedAt: number;
+  readonly rows: number;
+  readonly streams: number;
+  /** Messages of the embedded queue; absent: another process runs the steps. */
+  readonly queue?: { readonly ready: number; readonly delayed: number; readonly busy: number };
+  /** Name of the viewer, and the namespaces that it may read; empty: all. */
+  readonly caller: string;
+  readonly namespaces: readonly string[];
+};
+
+export const keyOf = ({ kind, namespace, name }: Pick<Row, "kind" | "namespace" | "name">): string =>
+  `${kind}/${namespace}/${name}`;
+
+const indexing = () => {
+  const words: string[] = [];
+  const places = new Map<string, number>();
+  const place = (word: string): number => {
+    const known = places.get(word);
+    if (known !== undefined) return known;
+    places.set(word, words.length);
+    words.push(word);
+    return words.length - 1;
+  };
+  return { words, place };
+};
+
+export const columnsOf = (rows: readonly Row[]): Columns => {
+  const { words, place } = indexing();
+  return {
+    words,
+    kind: rows.map(({ kind }) => place(kind)),
+    namespace: rows.map(({ namespace }) => place(namespace)),
+    name: rows.map(({ name }) => name),
+    state: rows.map(({ state }) => place(state)),
+    group: rows.map(({ group }) => groups.indexOf(group)),
+    attempts: rows.map(({ attempts }) => attempts),
+    createdAt: rows.map(({ createdAt }) => createdAt),
+    since: rows.map(({ since }) => since),
+    waits: rows.map(({ waits }) => place(waits)),
+    pods: rows.map(({ pods }) => pods),
+    queue: rows.map(({ queue }) => place(queue)),
+    next: rows.map(({ next }) => place(next)),
+    strip: rows.map(({ strip }) => strip),
+  };
+};
+
+const unknownPods = [-1, -1, -1] as const;
+
+export const rowsOf = (columns: Columns): readonly Row[] => {
+  const word = (place: number | undefined): string => columns.words[place ?? -1] ?? "";
+  return columns.name.map((name, at) => ({
+    name,
+    kind: word(columns.kind[at]),
+    namespace: word(columns.namespace[at]),
+    state: word(columns.state[at]),
+    group: groups[columns.group[at] ?? 0] ?? "waiting",
+    attempts: columns.attempts[at] ?? 0,
+    createdAt: columns.createdAt[at] ?? 0,
+    since: columns.since[at] ?? 0,
+    waits: word(columns.waits[at]),
+    pods: columns.pods[at] ?? unknownPods,
+    queue: word(columns.queue[at]),
+    next: word(columns.next[at]),
+    strip: columns.strip[at] ?? [],
+  }));
+};

@@ -1,0 +1,26 @@
+/** A family of end-to-end cases that share a cluster: the parts that it needs, and its cases. */
+import type { ClusterOptions } from "../cluster/cluster.ts";
+import type { Case, Scene } from "./scene.ts";
+
+/** The origin of the installed CRDs. */
+export type Which = "ours" | "upstream";
+
+/** `recorded` and `volcano` are folders of upstreams' recorded files; undefined if they are not beside the project. */
+type Given = { readonly recorded: string | undefined; readonly volcano: string | undefined; readonly kills: number };
+
+export type Family = {
+  readonly about: string;
+  /** Parts of `npm run setup` beyond the control plane and Spark. */
+  readonly needs: readonly string[];
+  /** Every case runs once with each of these CRDs. */
+  readonly crds: readonly Which[];
+  /** Options of the cluster beyond one node. */
+  readonly cluster?: Partial<Omit<ClusterOptions, "dir">>;
+  /** The cases, and how many are skipped because recorded data is missing. */
+  readonly cases: (given: Given) => {
+    readonly cases: readonly Case[];
+    readonly skipped: number;
+    /** Wraps all cases, which then run in parallel. */
+    readonly around?: <T>(scene: Scene, work: () => Promise<T>) => Promise<T>;
+  };
+};

@@ -1,0 +1,142 @@
+/** Rows, changes and deletions as readers of the board get them; namespaces hold; secrets are masked. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { openBoard } from "../../../../shared/deployments/page/board.ts";
+import { masked } from "../../../../shared/deployments/page/secret-mask.ts";
+import { rowsOf } from "../../../../shared/page/wire.ts";
+
+const now = Date.parse("2026-11-02T08:10:00Z");
+
+const application = (name: string, state: string, namespace = "team-a", version = "1"): Stored => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: {
+    name,
+    namespace,
+    uid: `uid-${name}`,
+    resourceVersion: version,
+    creationTimestamp: "2026-11-02T08:00:00Z",
+  },
+  spec: { executor: { instances: 3 } },
+  status: {
+    applicationState: { state, errorMessage: state === "FAILED" ? "exit 1" : "" },
+    executorState: { a: "RUNNING" },
+  },
+});
+
+const record = (name: string, waitsFor: string): Stored => ({
+  apiVersion: "rekindle.dev/v1alpha1",
+  kind: "Checkpoint",
+  metadata: {
+    ...{ name: `sparkapplication.${name}`, namespace: "team-a", uid: `record-${name}`, resourceVersion: "1" },
+    labels: { "rekindle.dev/kind": "SparkApplication" },
+    annotations: { "rekindle.dev/name": name, "rekindle.dev/uid": `uid-${name}` },
+  },
+  spec: { schema: 1, uid: `uid-${name}`, saves: 1, waitsFor, memory: { history: [] } },
+});
+
+const read = (board: ReturnType<typeof openBoard>, namespaces: readonly string[] = [], since?: string) => {
+  const { columns, ...batch } = board.read(namespaces, since);
+  return { ...batch, rows: rowsOf(columns) };
+};
+
+describe("the board of the page", () => {
+  test("a row has the state, the pods and the words of rekindle list", () => {
+    const board = openBoard(() => now);
+    board.see(application("etl", "SUBMITTED"));
+    board.see(record("etl", "executor 3 to get a place"));
+    const [row] = read(board).rows;
+    assert.deepEqual([row?.state, row?.group, row?.waits], ["SUBMITTED", "submitted", "executor 3 to get a place"]);
+    assert.deepEqual(row?.pods, [1, 3, 0]);
+  });
+
+  test("an application that failed says why", () => {
+    const board = openBoard(() => now);
+    board.see(application("etl", "FAILED"));
+    assert.deepEqual(
+      read(board).rows.map(({ group, waits }) => [group, waits]),
+      [["failed", "exit 1"]],
+    );
+  });
+
+  test("a reader gets what changed after its revision, deletions too, and nothing twice", () => {
+    const board = openBoard(() => now);
+    board.see(application("a", "RUNNING"));
+    board.see(application("b", "RUNNING"));
+    const first = read(board);
+    assert.equal(first.whole, true);
+    board.see(application("b", "RUNNING", "team-a", "2"));
+    board.gone(application("a", "RUNNING"));
+    board.see(application("c", "SUBMITTED"));
+    const next = read(board, [], first.id);
+    assert.deepEqual(
+      [next.whole, next.rows.map(({ name }) => name), next.gone],
+      [false, ["c"], ["SparkApplication/team-a/a"]],
+    );
+    assert.deepEqual(read(board, [], next.id).rows, []);
+  });
+
+  test("a reader of another epoch gets all rows", () => {
+    const board = openBoard(() => now);
+    board.see(application("a", "RUNNING"));
+    assert.equal(read(board, [], "0123456789ab-1").whole, true);
+  });
+
+  test("a caller of one namespace learns no row, deletion or count of another", () => {
+    const board = openBoard(() => now);
+    board.see(application("mine", "RUNNING", "team-a"));
+    const first = read(board, ["team-a"]);
+    for (let at = 0; at < 20; at += 1) board.see(application(`other-${at}`, "RUNNING", "team-b"));
+    board.gone(application("other-1", "RUNNING", "team-b"));
+    const next = read(board, ["team-a"], first.id);
+    assert.deepEqual([next.rows, next.gone, next.id], [[], [], first.id]);
+    assert.deepEqual(
+      read(board, ["team-a"]).rows.map(({ name }) => name),
+      ["mine"],
+    );
+  });
+
+  test("the deletion of an object does not remove its namesake that came after it", () => {
+    const board = openBoard(() => now);
+    const before = application("etl", "RUNNING");
+    board.see(before);
+    board.see({ ...before, metadata: { ...before.metadata, uid: "another" } });
+    board.gone(before);
+    assert.equal(read(board).rows.length, 1);
+  });
+
+  test("a listener hears of its application when one of its pods changes", () => {
+    const board = openBoard(() => now);
+    const heard: string[] = [];
+    board.subscribe((key) => heard.push(key));
+    board.see({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        ...{ name: "etl-exec-1", namespace: "team-a", uid: "pod-1", resourceVersion: "1" },
+        labels: { "sparkoperator.k8s.io/app-name": "etl", "spark-role": "executor", "spark-exec-id": "1" },
+      },
+      status: { containerStatuses: [{ state: { terminated: { exitCode: 137, finishedAt: "2026-11-02T08:05:00Z" } } }] },
+    });
+    assert.deepEqual(heard, ["SparkApplication/team-a/etl"]);
+    const [lane] = board.lanes("SparkApplication/team-a/etl");
+    assert.deepEqual([lane?.id, lane?.exit, lane?.end], [1, 137, Date.parse("2026-11-02T08:05:00Z")]);
+  });
+});
+
+test("values that look like secrets are masked, also in a container's environment", () => {
+  const spec = {
+    sparkConf: { "spark.hadoop.fs.s3a.secret.key": "canary", "spark.executor.cores": "4" },
+    driver: {
+      env: [
+        { name: "DB_PASSWORD", value: "canary" },
+        { name: "ZONE", value: "a" },
+      ],
+    },
+    imagePullSecrets: ["registry"],
+  };
+  const text = JSON.stringify(masked(spec));
+  assert.ok(!text.includes("canary"));
+  assert.ok(text.includes('"4"') && text.includes('"a"') && text.includes("registry"));
+});

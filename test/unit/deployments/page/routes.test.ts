@@ -1,0 +1,124 @@
+/** Access to the page, and the answer of each route. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Hono } from "hono";
+import { callers } from "../../../../shared/api/callers.ts";
+import { identifier } from "../../../../shared/api/identity.ts";
+import { openGate } from "../../../../shared/deployments/api/access-check.ts";
+import { callersOnly, everybody, oneTime } from "../../../../shared/deployments/page/access.ts";
+import { openBoard } from "../../../../shared/deployments/page/board.ts";
+import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";
+
+const token = "a-token-of-sixteen-and-more";
+const setting = JSON.stringify([
+  { name: "team-a", tokens: [token], may: ["read"], namespaces: ["team-a"] },
+  { name: "pipeline", tokens: [`${token}-2`], may: ["trigger"] },
+]);
+
+const board = openBoard(Date.now);
+for (const namespace of ["team-a", "team-b"])
+  board.see({
+    apiVersion: "sparkoperator.k8s.io/v1beta2",
+    kind: "SparkApplication",
+    metadata: { name: `of-${namespace}`, namespace, uid: namespace, resourceVersion: "1" },
+    status: { applicationState: { state: "RUNNING" } },
+  });
+
+const parts: PageParts = {
+  board,
+  details: async () => undefined,
+  files: async () => ({ script: "1", style: "a{}" }),
+  cluster: "test",
+  ready: () => true,
+};
+
+const open = (): Hono => {
+  const app = new Hono();
+  const identify = identifier(callers.parse(JSON.parse(setting)), { now: Date.now, subjectOf: async () => undefined });
+  servePage(
+    app,
+    parts,
+    callersOnly(openGate(identify), async () => setting),
+  );
+  return app;
+};
+
+const bearer = (given: string) => ({ authorization: `Bearer ${given}` });
+const cookieIn = (response: Response): string => response.headers.get("set-cookie")?.split(";")[0] ?? "";
+
+describe("access to the page", () => {
+  test("without a proof only the document and its files are served, and they hold no data", async () => {
+    const app = open();
+    for (const path of ["rows", "changes", "stream", "health", "app/SparkApplication/team-a/of-team-a"])
+      assert.equal((await app.request(`/page/${path}`)).status, 401, path);
+    const document = await app.request("/page");
+    assert.equal(document.status, 200);
+    assert.ok(!(await document.text()).includes("of-team-a"));
+  });
+
+  test("a caller that may read gets a session, whose cookie no script reads, and sees its namespaces only", async () => {
+    const app = open();
+    const signed = await app.request("/page/session", { method: "POST", headers: bearer(token) });
+    assert.equal(signed.status, 200);
+    assert.match(signed.headers.get("set-cookie") ?? "", /^__Host-rekindle=.*; HttpOnly; Secure; SameSite=Lax$/);
+    const rows = await app.request("/page/rows", { headers: { cookie: cookieIn(signed) } });
+    const text = await rows.text();
+    assert.ok(text.includes("of-team-a") && !text.includes("team-b"));
+    const other = await app.request("/page/app/SparkApplication/team-b/of-team-b", {
+      headers: { cookie: cookieIn(signed) },
+    });
+    assert.equal(other.status, 404);
+  });
+
+  test("a changed cookie, a caller that may not read, and a request of another site are refused", async () => {
+    const app = open();
+    const signed = await app.request("/page/session", { method: "POST", headers: bearer(token) });
+    const cookie = cookieIn(signed);
+    const changed = `${cookie.slice(0, -2)}${cookie.endsWith("AA") ? "BB" : "AA"}`;
+    assert.equal((await app.request("/page/rows", { headers: { cookie: changed } })).status, 401);
+    assert.equal((await app.request("/page/rows", { headers: bearer(`${token}-2`) })).status, 403);
+    const foreign = { ...bearer(token), origin: "https://attacker.example", host: "rekindle.example" };
+    assert.equal((await app.request("/page/session", { method: "POST", headers: foreign })).status, 403);
+  });
+
+  test("every answer forbids foreign scripts, frames and texts that become markup", async () => {
+    const policy = (await open().request("/page")).headers.get("content-security-policy") ?? "";
+    for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "trusted-types 'none'"])
+      assert.ok(policy.includes(part), part);
+  });
+
+  test("the link of rekindle page opens one session", async () => {
+    const { secret, ...access } = oneTime("you");
+    const app = pageApp(parts, access, () => ["127.0.0.1:1"]);
+    const ask = () =>
+      app.request("/page/session", { method: "POST", headers: { ...bearer(secret), host: "127.0.0.1:1" } });
+    assert.equal((await ask()).status, 200);
+    assert.equal((await ask()).status, 403);
+  });
+
+  test("a page on this machine answers under no other host name", async () => {
+    const app = pageApp(parts, everybody("demo"), () => ["127.0.0.1:1"]);
+    assert.equal((await app.request("/page/rows", { headers: { host: "rebound.example:1" } })).status, 403);
+    assert.equal((await app.request("/page/rows", { headers: { host: "127.0.0.1:1" } })).status, 200);
+  });
+
+  test("a reader that has everything is told so without a body", async () => {
+    const app = open();
+    const headers = bearer(token);
+    const { id }: { id: string } = JSON.parse(await (await app.request("/page/rows", { headers })).text());
+    const again = await app.request(`/page/changes?since=${id}`, {
+      headers: { ...headers, "if-none-match": `"${id}"` },
+    });
+    assert.equal(again.status, 304);
+  });
+
+  test("the stream begins with all rows of the caller", async () => {
+    const answer = await open().request("/page/stream", { headers: bearer(token) });
+    const reader = answer.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    const text = new TextDecoder().decode(value);
+    await reader?.cancel();
+    assert.match(text, /^event: rows\n/);
+    assert.ok(text.includes("of-team-a") && !text.includes("team-b"));
+  });
+});

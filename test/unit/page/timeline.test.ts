@@ -1,0 +1,101 @@
+/** Slots of executors in the timeline, and the strip of a row. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { folded, slotsOf, spansOf } from "../../../shared/page/timeline.ts";
+import { groups, type Lane } from "../../../shared/page/wire.ts";
+import { rowOf } from "./rows.ts";
+
+const lane = (id: number, given: Partial<Lane> = {}): Lane => ({
+  ...{ pod: `exec-${id}`, role: "executor", id, attempt: 1, asked: 1_000, up: 2_000 },
+  ...given,
+});
+const idsIn = (lanes: readonly Lane[]): readonly (readonly number[])[] =>
+  slotsOf(lanes).map((slot) => slot.lanes.map(({ id }) => id));
+
+describe("the slots of executors", () => {
+  test("an executor that is asked for after a loss goes on in the slot of the lost one", () => {
+    const lost = lane(1, { end: 5_000, lost: true, reason: "memory" });
+    const lanes = [lost, lane(2), lane(3, { asked: 6_000, up: 7_000 })];
+    assert.deepEqual(idsIn(lanes), [[1, 3], [2]]);
+    assert.equal(slotsOf(lanes)[0]?.lanes[1]?.follows, 1);
+    assert.equal(slotsOf(lanes)[0]?.lanes[0]?.until, 7_000);
+  });
+
+  test("of two losses the earlier one is replaced first", () => {
+    const lanes = [
+      lane(1, { end: 6_000, lost: true }),
+      lane(2, { end: 5_000, lost: true }),
+      lane(3, { asked: 7_000 }),
+      lane(4, { asked: 8_000 }),
+    ];
+    assert.deepEqual(idsIn(lanes), [
+      [1, 4],
+      [2, 3],
+    ]);
+  });
+
+  test("an executor that was asked for before a loss replaces nobody", () => {
+    assert.deepEqual(idsIn([lane(1, { end: 9_000, lost: true }), lane(2, { asked: 3_000 })]), [[1], [2]]);
+  });
+
+  test("an executor that ended without being lost is not replaced", () => {
+    assert.deepEqual(idsIn([lane(1, { end: 5_000 }), lane(2, { asked: 6_000 })]), [[1], [2]]);
+  });
+
+  test("the first slot of an attempt continues the first slot of the attempt before", () => {
+    assert.deepEqual(idsIn([lane(1), lane(2), lane(1, { pod: "again-1", attempt: 2, asked: 9_000 })]), [[1, 1], [2]]);
+  });
+
+  test("of more slots than fit, those with a loss stay", () => {
+    const lanes = Array.from({ length: 100 }, (_, at) => lane(at + 1, at === 99 ? { end: 5_000, lost: true } : {}));
+    const { shown, quiet } = folded(slotsOf(lanes));
+    assert.equal(shown.length, 60);
+    assert.equal(quiet, 40);
+    assert.ok(shown.some((slot) => slot.lanes[0]?.id === 100));
+  });
+});
+
+describe("the strip of a row", () => {
+  const at = (group: (typeof groups)[number]): number => groups.indexOf(group);
+
+  test("an attempt that failed is drawn as failed, the wait after it as a wait, the attempt that runs as running", () => {
+    const row = rowOf({
+      strip: [
+        [100, at("running")],
+        [200, at("waiting")],
+        [300, at("running")],
+      ],
+    });
+    assert.deepEqual(
+      spansOf(row, 400).map(({ from, to, group }) => [from, to, group]),
+      [
+        [100, 200, "failed"],
+        [200, 300, "waiting"],
+        [300, 400, "running"],
+      ],
+    );
+  });
+
+  test("a run that completed ends with the application", () => {
+    const row = rowOf({
+      group: "completed",
+      since: 210,
+      strip: [
+        [100, at("running")],
+        [200, at("running")],
+        [210, at("completed")],
+      ],
+    });
+    assert.deepEqual(
+      spansOf(row, 400).map(({ to, group }) => [to, group]),
+      [
+        [200, "completed"],
+        [210, "completed"],
+      ],
+    );
+  });
+
+  test("without a record the strip is one span", () => {
+    assert.deepEqual(spansOf(rowOf({ createdAt: 50 }), 400), [{ from: 50, to: 400, group: "running" }]);
+  });
+});

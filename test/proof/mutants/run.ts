@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
 import { mutants } from "./all.ts";
@@ -10,9 +10,10 @@ import type { Mutant, Swept, Tested } from "./mutants.ts";
 
 const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
 
-const help = `npm run mutants [-- [NAME…] [--threads N] [--json FILE]]
+const help = `npm run mutants [-- [NAME… | --short] [--threads N] [--json FILE]]
 
   NAME         only these
+  --short      only the first mutant of each folder of sources
   --threads N  as many at once (default: one per processor, at most 4)
   --json FILE  writes the result as data, too
 
@@ -195,13 +196,32 @@ const tryAll = async ({ folders, chosen }: Trying): Promise<readonly Result[]> =
   return [first, ...results];
 };
 
+const folderOf = ({ file }: Mutant): string => dirname(file);
+
+/** True for the first mutant of a folder of sources. */
+const isFirst = (mutant: Mutant): boolean => mutants.find((one) => folderOf(one) === folderOf(mutant)) === mutant;
+
+/** The mutants that a command line chooses; throws on a name that no mutant has. */
+const choose = (names: readonly string[], isShort: boolean): readonly Mutant[] => {
+  if (isShort && names.length > 0) throw new Error("--short chooses the mutants: leave out the names");
+  if (isShort) return mutants.filter(isFirst);
+  const unknown = names.find((name) => mutants.every((mutant) => mutant.name !== name));
+  if (unknown !== undefined) throw new Error(`no mutant ${unknown}; --help names them`);
+  return names.length === 0 ? mutants : mutants.filter(({ name }) => names.includes(name));
+};
+
 const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { threads: { type: "string" }, json: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: {
+      short: { type: "boolean", default: false },
+      threads: { type: "string" },
+      json: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help) return console.log(help);
-  const chosen = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const chosen = choose(positionals, values.short);
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   const folders = Array.from({ length: threads }, (_, index) => copy(index));
   const all = await tryAll({ folders, chosen });

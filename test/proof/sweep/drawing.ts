@@ -1,7 +1,8 @@
 /**
  * Draws the single faults of a sweep of all, outside of the scenarios that are run whole. A fault at a place
  * (caller, call, phase) is run in the first scenario that has it, and in some of the others as a seed draws them. A
- * death after a call is run at each place of every scenario.
+ * death after a call is run at each place of every scenario. The short form runs each fault at each place in the first
+ * scenario that has it, and nowhere else.
  */
 import { type Case, isSeries, type Sized, siteOf } from "./case.ts";
 import { isWhole } from "./cases.ts";
@@ -20,14 +21,14 @@ const everywhere = "crash-after";
 const every = (batch: readonly Case[]): readonly number[] => [...batch.keys()];
 
 /** Without a seed all cases are run. */
-export const openDrawing = (seed: number | undefined): Drawing => {
+export const openDrawing = (seed: number | undefined, isShort: boolean): Drawing => {
   const times = new Map<string, number>();
   const isChosen = (one: Case): boolean => {
     const site = siteOf(one);
-    if (site === undefined || one.family === everywhere) return true;
+    if (site === undefined || (one.family === everywhere && !isShort)) return true;
     const what = `${site} × ${one.family}`;
     const before = times.get(what) ?? 0;
-    const isWanted = before < atLeast || openChance(`${seed} again ${one.id}`).is(share);
+    const isWanted = before < atLeast || (!isShort && openChance(`${seed} again ${one.id}`).is(share));
     if (isWanted) times.set(what, before + 1);
     return isWanted;
   };
@@ -35,6 +36,6 @@ export const openDrawing = (seed: number | undefined): Drawing => {
     if (isSeries(batch)) return [];
     if (kind === "pairs" || seed === undefined) return every(batch);
     const chosen = batch.map(isChosen);
-    return every(batch).filter((at) => chosen[at] === true || isWhole(scenario));
+    return every(batch).filter((at) => chosen[at] === true || (isWhole(scenario) && !isShort));
   };
 };

@@ -13,11 +13,12 @@ import { families, scenarios } from "./scenarios.ts";
 import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
 import { versions, violationsOf } from "./upgrade.ts";
 
-const help = `npm run sweep [-- [--singles | --pairs] [--seed N | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
+const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
                      [--case ID] [--first] [--threads N] [--json FILE]]
 
   --singles        only single faults
   --pairs          only two invocations against each other, and two faults in one run
+  --short          only single faults, each at each call site (caller, call, phase) in one scenario that has it
   --seed N         what is drawn where not everything is run (default 1); --all runs every single fault instead
   --family NAME    only the scenarios of this family: spark, volcano
   --scenario NAME  only this one, every single fault of it; may be given again
@@ -35,6 +36,7 @@ type Values = {
   readonly scenario: readonly string[];
   readonly family: string | undefined;
   readonly first: boolean;
+  readonly short: boolean;
   readonly threads: number;
   readonly json: string | undefined;
 };
@@ -127,7 +129,7 @@ type Hearing = {
 const plan = async ({ values, results, add }: Hearing): Promise<void> => {
   const { families: faults, kind, seed } = values.choice;
   const isWanted = new RegExp(`^(${faults ?? ".*"})$`);
-  const drawing = openDrawing(seed);
+  const drawing = openDrawing(seed, values.short);
   for (const name of namesIn(values)) {
     const prepared = await prepare(name, values.choice);
     const { violations, calls } = prepared.baseline;
@@ -246,8 +248,9 @@ const seedOf = (values: { all?: boolean; seed?: string; scenario?: unknown; faul
   return values.scenario === undefined && values.fault === undefined ? 1 : undefined;
 };
 
-const kindOf = ({ singles, pairs }: { singles?: boolean; pairs?: boolean }): Kind | undefined => {
-  if (singles) return "singles";
+const kindOf = (values: { singles?: boolean; pairs?: boolean; short?: boolean }): Kind | undefined => {
+  const { singles, pairs, short } = values;
+  if (singles || short) return "singles";
   return pairs ? "pairs" : undefined;
 };
 
@@ -259,6 +262,7 @@ const main = async (): Promise<void> => {
       fault: { type: "string" },
       singles: { type: "boolean" },
       pairs: { type: "boolean" },
+      short: { type: "boolean" },
       seed: { type: "string" },
       all: { type: "boolean" },
       case: { type: "string" },
@@ -270,12 +274,15 @@ const main = async (): Promise<void> => {
   });
   if (values.help) return console.log(help);
   if (values.case !== undefined) return replay(values.case, values.json);
+  if (values.short && (values.all || values.pairs))
+    throw new Error("--short chooses single faults: leave out --all and --pairs");
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   await sweep({
     choice: { families: values.fault, kind: kindOf(values), seed: seedOf(values), first: values.first },
     scenario: values.scenario ?? [],
     family: values.family,
     first: values.first ?? false,
+    short: values.short ?? false,
     threads,
     json: values.json,
   });

@@ -10,6 +10,7 @@ import { suspendedAndResumed } from "./spark/interrupted.ts";
 import { limitsExecutors } from "./spark/limited.ts";
 import { badOnes } from "./spark/refused.ts";
 import { scalesUp } from "./spark/scaled.ts";
+import { upstreamSchedule } from "./spark/scheduled.ts";
 import { tools as toolCases } from "./tools.ts";
 import { triggerCases } from "./triggers/cases.ts";
 import { volcanoCases } from "./volcano/cases.ts";
@@ -20,12 +21,10 @@ const main: Family = {
   about: "the main job: applications run and are recovered while the host is killed (the default)",
   needs: [],
   crds: ["ours", "upstream"],
-  cases: ({ recorded, kills }) => ({
+  cases: ({ recorded, kills, which, isShort }) => ({
     cases: [
       ...(recorded === undefined ? [] : [upstreamExamples(join(recorded, "examples"))]),
-      killedHost(kills),
-      killedRetries,
-      deletedUnseen,
+      ...(isShort && which === "upstream" ? [] : [killedHost(kills), killedRetries, deletedUnseen]),
     ],
     skipped: recorded === undefined ? 1 : 0,
   }),
@@ -53,7 +52,7 @@ const spark: Family = {
   about: "the Spark family: upstream's examples, a schedule, Connect, suspension, bad applications",
   needs: ["connect"],
   crds: ["ours"],
-  cases: ({ recorded }) => ({
+  cases: ({ recorded, isShort }) => ({
     cases: [
       badOnes,
       suspendedAndResumed,
@@ -63,10 +62,11 @@ const spark: Family = {
         ? []
         : [
             connects(join(recorded, "examples", "sparkconnect", "spark-connect.yaml")),
-            upstreamFiles(join(recorded, "examples")),
+            upstreamFiles(join(recorded, "examples"), isShort),
+            upstreamSchedule(join(recorded, "examples", "spark-pi-scheduled.yaml")),
           ]),
     ],
-    skipped: recorded === undefined ? 2 : 0,
+    skipped: recorded === undefined ? 3 : 0,
   }),
 };
 

@@ -5,8 +5,16 @@ import type { Case, Scene } from "./scene.ts";
 /** The origin of the installed CRDs. */
 export type Which = "ours" | "upstream";
 
-/** `recorded` and `volcano` are folders of upstreams' recorded files; undefined if they are not beside the project. */
-type Given = { readonly recorded: string | undefined; readonly volcano: string | undefined; readonly kills: number };
+type Given = {
+  /** Folders of upstreams' recorded files; undefined if they are not beside the project. */
+  readonly recorded: string | undefined;
+  readonly volcano: string | undefined;
+  readonly kills: number;
+  /** The CRDs of the round that the cases are for. */
+  readonly which: Which;
+  /** Leaves out what another round or another family shows as well. */
+  readonly isShort: boolean;
+};
 
 export type Family = {
   readonly about: string;

@@ -20,7 +20,7 @@ import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
 import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
@@ -35,6 +35,8 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | 
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40)
+  --short       the main family runs only upstream's examples with upstream's CRDs; --family spark leaves out the
+                examples that the main family runs
   --seed N      moments of the kills; printed, so that a run can be repeated
   --json FILE   the outcome as data
 
@@ -75,6 +77,7 @@ type Chosen = Omit<ReturnType<Family["cases"]>, "skipped">;
 const played = async ({ cases, around }: Chosen, scene: Scene, which: Which): Promise<readonly Result[]> => {
   const tried = (one: Case): Promise<Result> => attempt(one, scene, `${one.name} (${which} CRDs)`);
   if (around !== undefined) return await around(scene, () => Promise.all(cases.map(tried)));
+  for (const one of cases) one.begin?.(scene);
   const results: Result[] = [];
   for (const one of cases) results.push(await tried(one));
   return results;
@@ -112,20 +115,22 @@ type Wanted = {
   readonly kills: number;
   readonly only: string | undefined;
   readonly crds: string | undefined;
+  readonly isShort: boolean;
 };
 
-/** Runs all cases of a family, once with each of its CRDs. */
-const hostLane = async (family: Family, { seed, kills, only, crds }: Wanted): Promise<Outcome> => {
+/** Runs the cases of a family, once with each of its CRDs. */
+const hostLane = async (family: Family, { seed, kills, only, crds, isShort }: Wanted): Promise<Outcome> => {
   const recorded = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
   const volcano = dataDir === undefined ? undefined : join(dataDir, "volcano");
-  const { skipped, ...all } = family.cases({ recorded, volcano, kills });
-  const chosen = { ...all, cases: all.cases.filter((one) => only === undefined || one.name.includes(only)) };
   const rounds = family.crds.filter((which) => which === "ours" || recorded !== undefined);
   const results: Result[] = [];
+  let left = family.crds.length - rounds.length;
   for (const which of rounds) {
+    const { skipped, ...all } = family.cases({ recorded, volcano, kills, which, isShort });
+    if (which === "ours") left += skipped;
+    const chosen = { ...all, cases: all.cases.filter((one) => only === undefined || one.name.includes(only)) };
     if (crds === undefined || crds === which) results.push(...(await round(family, which, chosen, { seed, only })));
   }
-  const left = skipped + family.crds.length - rounds.length;
   if (left > 0) console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");
   return { results, skipped: left };
 };
@@ -178,6 +183,7 @@ const main = async (): Promise<void> => {
       crds: { type: "string" },
       case: { type: "string" },
       kills: { type: "string" },
+      short: { type: "boolean", default: false },
       seed: { type: "string" },
       json: { type: "string" },
     },
@@ -194,7 +200,7 @@ const main = async (): Promise<void> => {
   console.log(`seed ${seed}`);
   const options = { seed, kills: Number(values.kills ?? killsOf(values)), only: values.case };
   const lane = laneOf(values);
-  const { results, skipped } = await lane(family, { ...options, crds: values.crds });
+  const { results, skipped } = await lane(family, { ...options, crds: values.crds, isShort: values.short });
   const failed = results.filter((result) => !result.ok).length;
   const missing = results.filter((result) => result.missing);
   for (const { name, lines } of missing) console.log(`missing: ${name}: ${lines.join("; ")}`);

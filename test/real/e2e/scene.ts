@@ -16,6 +16,8 @@ export type Scene = {
 /** A case. `run` throws the failure; it returns lines for the report, or the reason why the case cannot be run here. */
 export type Case = {
   readonly name: string;
+  /** Called before the first case of the lane; what it begins goes on beside the other cases. */
+  readonly begin?: (scene: Scene) => void;
   readonly run: (scene: Scene) => Promise<readonly string[] | { readonly missing: string }>;
 };
 

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, kubectl, must, pi, running, type Scene } from "../scene.ts";
 import { driverLog, stateOf } from "../witness.ts";
 import { awaitEnd, isOver, type Ledger, openLedger, type Page, type Pod } from "./ledger.ts";
-import { scheduledTwice } from "./scheduled.ts";
 
 /** One example file: the application's name, and its checks beside the successful end. */
 type Example = {
@@ -142,17 +141,21 @@ const deletedInTime = async ({ cluster }: Scene, page: Page): Promise<string> =>
   return `deleted ${seconds} s after its end, with all its objects`;
 };
 
-const together: readonly Example[] = [
+/** The main family runs these, too. */
+const ofMain: readonly Example[] = [
   { file: "spark-pi", name: "spark-pi" },
   { file: "spark-pi-python", name: "spark-pi-python" },
   { file: "spark-pi-configmap", name: "spark-pi-configmap" },
+];
+
+const together: readonly Example[] = [
   { file: "spark-pi-custom-resource", name: "spark-pi-custom-resource", special: customResources },
   { file: "spark-pi-ttl", name: "spark-pi-ttl", special: deletedInTime },
   { file: "spark-pi-pod-template", name: "spark-pi-pod-template", special: templates },
   { file: "spark-pi-dynamic-allocation", name: "spark-pi-dynamic-allocation", special: initialExecutors },
 ];
 
-/** These have the names of other examples, which must be deleted first. */
+/** These have the names of examples of the main family. */
 const afterwards: readonly Example[] = [
   { file: "spark-pi-emptydir", name: "spark-pi", special: memoryVolume },
   { file: "spark-pi-prometheus-servlet", name: "spark-pi-python", meanwhile: servlet },
@@ -174,17 +177,15 @@ const cleared = async ({ cluster }: Scene, examples: readonly Example[]): Promis
   await kubectl(cluster, ["delete", "sparkapplications", ...names, "--cascade=foreground", "--wait"]);
 };
 
-/** `dir` holds upstream's example files. */
-export const upstreamFiles = (dir: string): Case => ({
+/** `dir` holds upstream's example files. The short form leaves those of the main family out. */
+export const upstreamFiles = (dir: string, isShort: boolean): Case => ({
   name: "upstream's examples beside each other, unmodified, as upstream documents them",
   run: (scene) =>
     running(scene, async () => {
       await kubectl(scene.cluster, ["create", "configmap", "test-configmap", "--from-literal=a=b"]);
-      const scheduled = scheduledTwice(scene, join(dir, "spark-pi-scheduled.yaml"));
-      scheduled.catch(() => {});
-      const first = await wave(scene, dir, together);
+      if (isShort) return await wave(scene, dir, [...together, ...afterwards]);
+      const first = await wave(scene, dir, [...ofMain, ...together]);
       await cleared(scene, afterwards);
-      const second = await wave(scene, dir, afterwards);
-      return [...first, ...second, await scheduled];
+      return [...first, ...(await wave(scene, dir, afterwards))];
     }),
 });

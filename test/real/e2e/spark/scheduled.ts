@@ -1,7 +1,7 @@
-/** A scheduled application runs twice beside other applications: two children, one per tick, both completed. */
+/** Upstream's scheduled application, beside other cases: two children, one per tick, both completed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { kubectl, must, type Scene } from "../scene.ts";
+import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 
 const child = z.object({
   metadata: z.object({
@@ -34,7 +34,7 @@ const isInterval = (from: string, to: string): boolean => {
 };
 
 /** Applies the file, and waits for two runs to complete: some seven minutes. */
-export const scheduledTwice = async ({ cluster }: Scene, file: string): Promise<string> => {
+const scheduledTwice = async ({ cluster }: Scene, file: string): Promise<string> => {
   await kubectl(cluster, ["apply", "-f", file]);
   const seen = new Map<string, z.infer<typeof child>>();
   const until = performance.now() + 660_000;
@@ -63,4 +63,17 @@ export const scheduledTwice = async ({ cluster }: Scene, file: string): Promise<
   must(said.lastRunName === second?.metadata.name, `lastRunName is ${said.lastRunName}, not ${second?.metadata.name}`);
   await kubectl(cluster, ["delete", "scheduledsparkapplication", name]);
   return `${name}: two runs three minutes apart, both COMPLETED`;
+};
+
+/** `file` is upstream's. It is applied before the first case of the lane; the hosts of all cases run its schedule. */
+export const upstreamSchedule = (file: string): Case => {
+  let runs: Promise<string> | undefined;
+  return {
+    name: `upstream's ${name}, unmodified, runs twice while hosts end and begin`,
+    begin: (scene) => {
+      runs = scheduledTwice(scene, file);
+      runs.catch(() => {});
+    },
+    run: (scene) => running(scene, async () => [await (runs ?? Promise.reject(new Error("begin was not called")))]),
+  };
 };

@@ -8,6 +8,7 @@
  * each.
  * Q3. The journal names each decision before it begins, so that a death is blamed on no other object.
  */
+import { backoffOf } from "../core/backoff.ts";
 import { forgetOldest } from "../core/bounded-map.ts";
 import { BudgetError } from "../core/errors.ts";
 import { type Key, textOf } from "../core/key.ts";
@@ -55,8 +56,7 @@ const most = 10_000;
 const message =
   "a decision about this object took too long, or the process died of one, so the object is in quarantine. Make its spec smaller: fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas. A changed spec is tried within 10 s";
 
-const waitMs = ({ count }: Stop): number =>
-  count === 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(count - 1, 10));
+const waitMs = ({ count }: Stop): number => (count === 0 ? 0 : backoffOf(count - 1, firstWaitMs, longestWaitMs));
 
 /**
  * Returns the ms until the next try. A changed object waits at most as long as after its first stop; a clock that was

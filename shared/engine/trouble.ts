@@ -1,4 +1,5 @@
 /** Classifies errors of the platform: a refusal is evidence about the application, any other error is trouble. */
+import { backoffOf } from "../core/backoff.ts";
 import { ApiError, BudgetError } from "../core/errors.ts";
 import { digest, type Key, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
@@ -69,7 +70,7 @@ export const troubleOf = (cause: unknown): Trouble => {
  * quarter is added, different from key to key, so that many keys do not come back at once.
  */
 export const backoffMs = (key: Key, tries: number, retryAfterMs: number | undefined): number => {
-  const base = Math.max(retryAfterMs ?? 0, Math.min(300_000, 1_000 * 2 ** Math.min(tries, 9)));
+  const base = Math.max(retryAfterMs ?? 0, backoffOf(tries, 1_000, 300_000));
   const spread = Number.parseInt(digest(textOf(key), String(tries)).slice(0, 4), 16) / 0x1_0000;
   return Math.min(900_000, Math.round(base * (1 + spread / 4)));
 };

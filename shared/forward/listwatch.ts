@@ -6,6 +6,7 @@
  * W2. A silent watch is not trusted: bookmarks come every minute, and a watch that is silent for longer is restarted.
  * W3. A server in trouble is not overloaded: waits grow, with random jitter, and end with the first success.
  */
+import { backoffOf } from "../core/backoff.ts";
 import { ApiError } from "../core/errors.ts";
 import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
 import { list } from "./list.ts";
@@ -30,7 +31,7 @@ const round = async (following: FollowContext, trail: WatchState): Promise<void>
 /** Returns the wait after this many failures in a row, ms (W3). */
 const waitAfter = (failures: number, cause: unknown, random: number): number => {
   const asked = cause instanceof ApiError ? (cause.retryAfterMs ?? 0) : 0;
-  const grown = Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(failures, 16));
+  const grown = backoffOf(failures, shortestWaitMs, longestWaitMs);
   return Math.max(asked, grown * (0.5 + 0.5 * random));
 };
 

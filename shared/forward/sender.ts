@@ -2,6 +2,7 @@
  * Sends the messages of changes to the queue: coalesced, with a limited number of parallel sends. Failed messages are
  * kept and retried, one per key however long the queue is unavailable.
  */
+import { backoffOf } from "../core/backoff.ts";
 import type { Message } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Coalescer, openCoalescer, windows } from "./coalesce.ts";
@@ -65,7 +66,7 @@ const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) 
       failures = 0;
       return true;
     } catch (cause) {
-      const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** Math.min(failures, 8));
+      const waitMs = backoffOf(failures, shortestRetryMs, longestRetryMs);
       if (failures === 0) report("warn", "the queue does not accept messages", { error: String(cause), waitMs });
       failures += 1;
       if (!over) {

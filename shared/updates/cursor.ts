@@ -5,7 +5,9 @@
  * U2. A send is saved before it happens, so of two deliveries at once one sends.
  * U3. An acknowledged update is never sent again; any other acknowledgement changes nothing.
  */
+
 import * as z from "zod";
+import { backoffOf } from "../core/backoff.ts";
 import { newestOf, type Outbox, type Position, type Update, waiting } from "../core/outbox.ts";
 import { instant } from "../kube/instant.ts";
 
@@ -41,7 +43,7 @@ const firstRetryMs = 10_000;
 const longestRetryMs = 600_000;
 
 /** Returns the wait before the next try: 10 s doubling to 10 min. */
-export const retryMs = (tries: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(tries - 1, 6));
+export const retryMs = (tries: number): number => backoffOf(tries - 1, firstRetryMs, longestRetryMs);
 
 const begun = (stream: string): Cursor => ({ stream, acknowledged: 0, closed: false });
 

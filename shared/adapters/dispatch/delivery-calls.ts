@@ -3,6 +3,7 @@
  * everything else with growing waits. A call that nobody has begun does not count as a delivery, and closes the
  * function's URL for a while, so that a function that is away is asked by a few calls and not by every key.
  */
+import { backoffOf } from "../../core/backoff.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Delivery } from "../embedded/queue.ts";
@@ -27,7 +28,7 @@ const longestMs = 60_000;
 const most = 10_000;
 
 /** Returns the wait after so many failures in a row, ms. */
-const growing = (failures: number): number => Math.min(longestMs, firstMs * 2 ** Math.min(10, failures - 1));
+const growing = (failures: number): number => backoffOf(failures - 1, firstMs, longestMs);
 
 type Closed = { readonly until: number; readonly failures: number };
 

@@ -2,6 +2,7 @@
  * Probes of pods through the API server's pod proxy: limited in time and bytes, and always answered. Each namespace has
  * a few probes at once. A pod whose answer was too long is not probed again for growing times.
  */
+import { backoffOf } from "../../core/backoff.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
@@ -120,7 +121,7 @@ export const openQuestions = (
       rests.delete(pod);
       if (isTooLong) {
         const times = (rest?.times ?? 0) + 1;
-        rests.set(pod, { until: now() + Math.min(longestRestMs, firstRestMs * 2 ** Math.min(times - 1, 10)), times });
+        rests.set(pod, { until: now() + backoffOf(times - 1, firstRestMs, longestRestMs), times });
         forgetOldest(rests, mostPods);
       }
       return answer;

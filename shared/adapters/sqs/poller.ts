@@ -2,6 +2,7 @@
  * Takes batches from an SQS queue, a limited number at once, group by group: a slow group does not delay the other
  * groups of its batch.
  */
+import { backoffOf } from "../../core/backoff.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Received, Receiver } from "./receiver.ts";
 
@@ -61,7 +62,7 @@ export const startPoller = (options: Options): Poller => {
         await Promise.all(byGroup(messages).map((group) => settle(options, group)));
       } catch (cause) {
         if (stopping) return;
-        const waitMs = Math.min(longestWaitMs, 500 * 2 ** Math.min(failures, 8));
+        const waitMs = backoffOf(failures, 500, longestWaitMs);
         failures += 1;
         report("warn", "the queue cannot be read, trying again", { error: String(cause), waitMs });
         await pause(waitMs);

@@ -5,6 +5,7 @@
  * There is one server at a time by its name alone: while a pod of that name exists, none is created.
  */
 
+import { backoffOf } from "../../core/backoff.ts";
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
@@ -94,7 +95,7 @@ const kept = (scene: Scene, resource: Resource, there: Stored | undefined, wante
 const longestBackoffMs = 300_000;
 
 /** 5 s, 10 s, 20 s … 5 min: the wait before a new server grows with the ends in a row. */
-const backoffMs = (ends: number): number => Math.min(longestBackoffMs, 5_000 * 2 ** Math.min(ends, 10));
+const backoffMs = (ends: number): number => backoffOf(ends, 5_000, longestBackoffMs);
 
 /** The consequence of the server pod's state. */
 type Turn = {

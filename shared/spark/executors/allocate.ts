@@ -4,6 +4,7 @@
  * starts must not keep the rest from being replaced.
  */
 
+import { backoffOf } from "../../core/backoff.ts";
 import type { WaitingOn } from "../../core/waiting-on.ts";
 import { type Allotment, handedOut } from "./allotment.ts";
 import { countOfIds, idsOf, textOfIds } from "./ids.ts";
@@ -62,7 +63,7 @@ const heldUntil = ({ crashes }: Allotment, expected: number): number => {
   const free = crashesBefore(expected);
   if (crashes === undefined || crashes.count <= free) return 0;
   const rounds = Math.floor((crashes.count - free - 1) / Math.max(1, expected));
-  return crashes.at + Math.min(longestWaitMs, 5_000 * 2 ** Math.min(20, rounds));
+  return crashes.at + backoffOf(rounds, 5_000, longestWaitMs);
 };
 
 const underwayIn = ({ underway }: Allotment): number =>

@@ -1,4 +1,5 @@
 /** Executors that do not come up: what hinders a pod, and how long Rekindle waits for it. */
+import { backoffOf } from "../../core/backoff.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus, waitingReason } from "../../kube/pods.ts";
@@ -51,7 +52,7 @@ export const heldBy = (pod: Stored): Held | undefined => {
 
 /** The time to wait for a pod after `times` deletions in a row, ms: it doubles with each. */
 export const waitLimitMs = (times: number, leastMs: number, mostMs: number): number =>
-  Math.min(Math.max(leastMs, mostMs), leastMs * 2 ** Math.min(times, 30));
+  backoffOf(times, leastMs, Math.max(leastMs, mostMs));
 
 export type Stuck = {
   /** Pods that are hindered for too long, by id. */

@@ -1,5 +1,6 @@
 /** Waits between restarts, where a job asks for them: doubled up to a maximum, and reset by a good run. */
 
+import { backoffOf } from "../../core/backoff.ts";
 import type { AnnotationPolicies } from "./annotation-policies.ts";
 import type { Memory } from "./memory.ts";
 
@@ -13,7 +14,7 @@ export const backoffAfter = (
 ): Backoff | undefined => {
   if (backoffMs === undefined) return undefined;
   const restarts = before !== undefined && now - before.until < goodRunMs ? before.restarts + 1 : 1;
-  const waitMs = Math.min(backoffMaxMs, backoffMs * 2 ** Math.min(restarts - 1, 30));
+  const waitMs = backoffOf(restarts - 1, backoffMs, backoffMaxMs);
   return { restarts, until: now + Math.max(waitMs, Math.min(backoffMs, backoffMaxMs)) };
 };
 

@@ -51,8 +51,8 @@ export const updateMutants: readonly Mutant[] = [
     name: "update-retried-at-once",
     promise: "what nobody acknowledges comes again ever later, every ten minutes in the end",
     file: cursor,
-    find: "firstRetryMs * 2 ** Math.min(tries - 1, 6)",
-    replace: "firstRetryMs * 2 ** (0 * tries)",
+    find: "backoffOf(tries - 1, firstRetryMs, longestRetryMs)",
+    replace: "backoffOf(0 * tries, firstRetryMs, longestRetryMs)",
     tests: seen,
   },
   {

@@ -1,4 +1,5 @@
 /** The time of a run's retry: upstream's restart policies, and the annotations that extend them. */
+import { backoffOf } from "../../../core/backoff.ts";
 import type { Memory } from "../memory.ts";
 import type { Policies } from "../policies.ts";
 
@@ -50,7 +51,7 @@ type Asked = Pick<Policies, "backoff" | "backoffMaxMs">;
 
 /** The interval doubles with every failure in a row, and counts from the end of the last. Epoch ms. */
 const doubled = ({ endedAt, failures }: Failure, seconds: number | undefined, mostMs: number): number =>
-  endedAt + Math.min(mostMs, (seconds ?? defaultInterval) * 1_000 * 2 ** Math.min(30, failures - 1));
+  endedAt + backoffOf(failures - 1, (seconds ?? defaultInterval) * 1_000, mostMs);
 
 /** The next run's time, epoch ms, if any. A failure that spends no retry always waits the doubled interval. */
 export const nextRun = (policy: RestartPolicy, asked: Asked, failure: Failure): number | undefined => {

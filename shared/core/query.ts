@@ -1,7 +1,7 @@
 /** The reads of decisions, and their answers. */
 import type { Ref, Resource } from "./object.ts";
 
-/** A read of a decision. Answers are live, except in steps that may begin with the cache: see engine/reads/cache.ts. */
+/** A read of a decision. Answers are live, except in steps that may begin with the cache: see engine/cache.ts. */
 export type Query =
   | {
       readonly do: "get";
@@ -17,7 +17,7 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** Reads again: the watch may not answer it; see engine/reads/cache.ts. */
+      /** Reads again: the watch may not answer it; see engine/cache.ts. */
       readonly again?: true;
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;

@@ -12,8 +12,8 @@ import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
+import { readAny } from "../../engine/checkpoint/record.ts";
 import type { AnyRecord, Checkpoints, Loaded, Version } from "../../engine/ports.ts";
-import { readAny } from "../../engine/record.ts";
 import { type Place, place } from "../settings/record-store.ts";
 
 /** Time limit of one request to a table, ms: a person waits longer for a busy table than a step may. */

@@ -3,8 +3,8 @@ import type { Session } from "../../cli/tools.ts";
 import type { Key } from "../../core/key.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
+import { step } from "../../engine/reconcile/step.ts";
 import { timing } from "../../engine/settings.ts";
-import { step } from "../../engine/step.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
 

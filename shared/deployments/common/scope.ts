@@ -1,6 +1,6 @@
 /** The scope of a deployment: the keys of one cluster, in its namespaces, whose objects its selector selects. */
 import type { Key } from "../../core/key.ts";
-import type { World } from "../../engine/world.ts";
+import type { World } from "../../engine/context/world.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import type { NamespaceScope } from "./namespaces.ts";
 

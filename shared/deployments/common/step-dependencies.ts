@@ -6,10 +6,10 @@ import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Operator } from "../../core/operator.ts";
+import type { World } from "../../engine/context/world.ts";
 import type { Checkpoints, Clock, Cluster, Journal, Queue, Report } from "../../engine/ports.ts";
 import { openQuarantine, type Quarantine } from "../../engine/quarantine.ts";
 import type { RecoverySettings, Timing } from "../../engine/settings.ts";
-import type { World } from "../../engine/world.ts";
 import { namespaces } from "../../kube/resources.ts";
 
 /** The API server's address for driver pods, wherever Rekindle itself runs. As upstream inside a cluster. */

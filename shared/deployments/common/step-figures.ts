@@ -1,6 +1,6 @@
 /** The metrics of steps in functions, whose queue says when it took a message. A host measures its own queue. */
 import type { Meter, MetricSample, ownFigures } from "../../core/metric.ts";
-import type { World } from "../../engine/world.ts";
+import type { World } from "../../engine/context/world.ts";
 
 type Name = (typeof ownFigures)[number]["name"];
 

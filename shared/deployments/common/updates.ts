@@ -1,7 +1,8 @@
 /** Status updates on the side of steps: the listeners of each object. Delivery is in deliver/function.ts. */
+
+import { readDelivery } from "../../engine/checkpoint/record.ts";
+import type { World } from "../../engine/context/world.ts";
 import type { Updates } from "../../engine/ports.ts";
-import { readDelivery } from "../../engine/record.ts";
-import type { World } from "../../engine/world.ts";
 import { openUpdates } from "../../updates/listeners.ts";
 
 /**

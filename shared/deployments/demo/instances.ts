@@ -1,9 +1,9 @@
 /** Instances of the function as a cloud runs them: reused while they run, and killed between any two calls. */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { type Key, type Message, textOf } from "../../core/key.ts";
-import { take } from "../../engine/batch.ts";
+import type { World } from "../../engine/context/world.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import type { World } from "../../engine/world.ts";
+import { take } from "../../engine/reconcile/batch.ts";
 
 /** An event that a cloud's console would show, without the engine's state. */
 export type Notice =

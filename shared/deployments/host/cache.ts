@@ -10,7 +10,7 @@ import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/query.ts";
 import type { Epoch } from "../../core/time.ts";
-import type { CachedStep, StepCache } from "../../engine/reads/cache.ts";
+import type { CachedStep, StepCache } from "../../engine/cache.ts";
 import type { Forwarder } from "../../forward/forwarder.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { trim, wholeOf } from "../../kube/trim.ts";

@@ -3,8 +3,8 @@
  * it serves.
  */
 import type { Operator } from "../../core/operator.ts";
-import { type Delivered, longestBody } from "../../engine/intake.ts";
 import { readMessage } from "../../engine/message.ts";
+import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
 import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/families.ts";
 import { pods } from "../../kube/resources.ts";

@@ -1,9 +1,9 @@
 /** The wiring of the wake function: a due timer's message goes to the FIFO queue under its own deduplication id. */
 import * as z from "zod";
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
-import type { Delivered } from "../../engine/intake.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
+import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { openLines } from "../common/function-log.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";

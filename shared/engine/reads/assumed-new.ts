@@ -7,8 +7,8 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { dateAt } from "../../core/time.ts";
-import { type FirstRead, type Observation, objectRef } from "../observation.ts";
-import type { World } from "../world.ts";
+import { type FirstRead, type Observation, objectRef } from "../context/observation.ts";
+import type { World } from "../context/world.ts";
 
 /** True of an object without a status. It has no record, unless a step died before it wrote the first status. */
 export const seemsNew = ({ metadata, ...object }: Stored): boolean =>

@@ -3,10 +3,10 @@ import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
 import { dateAt } from "../../core/time.ts";
-import type { StepContext, StoredRecord } from "../context.ts";
-import type { FirstRead, Observation } from "../observation.ts";
-import type { World } from "../world.ts";
-import type { CachedStep } from "./cache.ts";
+import type { CachedStep } from "../cache.ts";
+import type { FirstRead, Observation } from "../context/observation.ts";
+import type { StepContext, StoredRecord } from "../context/step-context.ts";
+import type { World } from "../context/world.ts";
 
 /** Keeps the end of a successful step, if the next one may be decided on it. */
 export const keepInCache = (

@@ -4,12 +4,12 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Returning } from "../../core/recovery.ts";
-import { type FirstRead, type Observation, objectRef, observationOf, returnMsOf } from "../observation.ts";
+import { classify } from "../checkpoint/classify.ts";
+import type { Salvaged } from "../checkpoint/record.ts";
+import { type FirstRead, type Observation, objectRef, observationOf, returnMsOf } from "../context/observation.ts";
+import type { World } from "../context/world.ts";
 import type { Answer, Cluster, Loaded, Version } from "../ports.ts";
-import type { Salvaged } from "../record.ts";
-import { classify } from "../recovery/classify.ts";
 import { recoveryOf } from "../settings.ts";
-import type { World } from "../world.ts";
 import { seemsNew } from "./assumed-new.ts";
 
 /**

@@ -3,14 +3,14 @@
  * folder knows whether an answer is live, assumed or cached.
  */
 import type { Plan } from "../../core/plan.ts";
-import type { StepContext, StoredRecord } from "../context.ts";
-import type { FirstRead, Observation } from "../observation.ts";
+import type { CachedStep } from "../cache.ts";
+import { type StepReads, stepReads } from "../cluster/queries.ts";
+import type { FirstRead, Observation } from "../context/observation.ts";
+import type { StepContext, StoredRecord } from "../context/step-context.ts";
 import type { Version } from "../ports.ts";
 import { assumeNew } from "./assumed-new.ts";
-import type { CachedStep } from "./cache.ts";
 import { readCached } from "./cached.ts";
 import { readLive } from "./live.ts";
-import { type StepReads, stepReads } from "./queries.ts";
 
 /**
  * Returns the process's monotonic time that belongs to `now` of an observation from the cache, ms; undefined if the

@@ -11,10 +11,10 @@ import type { Operator } from "../../core/operator.ts";
 import type { Effect, View } from "../../core/plan.ts";
 import { notYetRecorded } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
-import type { StepPlan } from "../context.ts";
+import type { StepPlan } from "../context/step-context.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
-import { type StatusMemo, statusPatch } from "../status.ts";
+import { type StatusMemo, statusPatch } from "../writes/status.ts";
 import { type OwnedObject, ownedIn } from "./owned-objects.ts";
 
 export type CleanupContext = {

@@ -4,8 +4,8 @@ import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { OwnedObjects } from "../../core/recovery.ts";
+import { resultOf, stepReads } from "../cluster/queries.ts";
 import type { Cluster } from "../ports.ts";
-import { resultOf, stepReads } from "../reads/queries.ts";
 
 export type OwnedObject = { readonly ref: Ref; readonly object: Stored };
 

@@ -1,6 +1,6 @@
 /** Prepares the observation of a step from its first read: the one place where a recovery begins. */
-import type { FirstRead, Observation } from "../observation.ts";
-import type { Ending, Labels } from "../world.ts";
+import type { FirstRead, Observation } from "../context/observation.ts";
+import type { Ending, Labels } from "../context/world.ts";
 import { stoppedBy } from "./cleanup.ts";
 import { type Case, givenUp, recover } from "./recover.ts";
 import { begin } from "./start.ts";

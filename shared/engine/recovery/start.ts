@@ -4,14 +4,14 @@
  */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { StepContext } from "../context.ts";
-import { type Observation, observationOf, returnMsOf } from "../observation.ts";
+import { type Observation, observationOf, returnMsOf } from "../context/observation.ts";
+import type { StepContext } from "../context/step-context.ts";
+import type { Ending } from "../context/world.ts";
 import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
-import { requeue, requeueAfterRace, warn } from "../requeue.ts";
-import type { Ending } from "../world.ts";
+import type { Finding, RecoveryRequest } from "../recovery-request.ts";
+import { requeue, requeueAfterRace, warn } from "../writes/requeue.ts";
 import { orderIn } from "./cleanup.ts";
 import { findOwned, livingIn } from "./owned-objects.ts";
-import type { Finding, RecoveryRequest } from "./request.ts";
 
 /** Returns the new order, or the one that is under way: a second request extends no deadline. */
 const cleanupFor = ({ graceSeconds }: RecoveryRequest, record: CheckpointRecord | undefined, now: number): Cleanup =>

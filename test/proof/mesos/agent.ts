@@ -6,9 +6,9 @@ import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kube
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
-import { take } from "../../../shared/engine/batch.ts";
+import type { Ending, World } from "../../../shared/engine/context/world.ts";
+import { take } from "../../../shared/engine/reconcile/batch.ts";
 import { timing } from "../../../shared/engine/settings.ts";
-import type { Ending, World } from "../../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import type { Scripts } from "../../../shared/simulator/script.ts";
 import type { Change } from "../../../shared/simulator/store.ts";

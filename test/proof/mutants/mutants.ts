@@ -18,11 +18,11 @@ export type Tested = Edit & { readonly tests: readonly string[] };
 
 export type Mutant = Swept | Tested;
 
-const step = "shared/engine/step.ts";
-const save = "shared/engine/save.ts";
-const apply = "shared/engine/apply.ts";
+const step = "shared/engine/reconcile/step.ts";
+const save = "shared/engine/writes/save.ts";
+const apply = "shared/engine/cluster/apply.ts";
 const liveReads = "shared/engine/reads/live.ts";
-const comeBack = "shared/engine/requeue.ts";
+const comeBack = "shared/engine/writes/requeue.ts";
 const cluster = "shared/adapters/kubernetes/cluster.ts";
 const submitting = "shared/spark/application/driver/submit.ts";
 const decide = "shared/spark/application/decide.ts";
@@ -59,10 +59,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: "past-shown",
     promise: "a status is shown by who goes by the newest record, whether or not a save was needed",
-    file: "shared/engine/status.ts",
+    file: "shared/engine/writes/status.ts",
     find: 'if (await isOvertaken(run, held)) return "raced";',
     replace: "",
-    tests: ["test/unit/engine/status.test.ts"],
+    tests: ["test/unit/engine/writes/status.test.ts"],
   },
   {
     name: "old-decision-replayed",
@@ -274,7 +274,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "decision-reads-again",
     promise: "within a step a query is answered once, also when there is more to decide",
-    file: "shared/engine/reads/queries.ts",
+    file: "shared/engine/cluster/queries.ts",
     find: "if (before !== undefined) return before;",
     replace: "",
     tests: ["engine/more.test.ts"],
@@ -290,7 +290,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "decision-without-end",
     promise: "a decision that never comes to a plan is a fault, and no loop",
-    file: "shared/engine/reads/queries.ts",
+    file: "shared/engine/cluster/queries.ts",
     find: "for (let count = 0; count < mostReads; count++)",
     replace: "for (let count = 0; count < mostReads * 1_000; count++)",
     tests: ["engine/requeue.test.ts"],

@@ -55,7 +55,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "starved-decisions-begin-a-new-step",
     promise: "a decision that a busy machine left no time for is made again from what was read",
-    file: "shared/engine/step.ts",
+    file: "shared/engine/reconcile/step.ts",
     find: "const starvedMost = 5;",
     replace: "const starvedMost = 1;",
     tests: ["test/unit/engine/quarantine.test.ts"],
@@ -87,7 +87,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "bodies-without-budget",
     promise: "bodies of what is created are made within the budget of a decision",
-    file: "shared/engine/apply.ts",
+    file: "shared/engine/cluster/apply.ts",
     find: "await within(() => wholeOf(effect))",
     replace: "wholeOf(effect)",
     tests: ["test/unit/engine/bodies.test.ts"],
@@ -95,7 +95,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "bodies-made-at-once",
     promise: "never more bodies of a stage are made than there are requests at once",
-    file: "shared/engine/apply.ts",
+    file: "shared/engine/cluster/apply.ts",
     find: "Math.min(parallel, stage.length)",
     replace: "stage.length",
     tests: ["test/unit/engine/bodies.test.ts"],
@@ -103,7 +103,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "bodies-sent-late",
     promise: "a body that waited for its turn until the fence of its step was over is not sent",
-    file: "shared/engine/apply.ts",
+    file: "shared/engine/cluster/apply.ts",
     find: "  if (effect.body !== undefined && context.clock.monotonic() > context.until) return late;\n",
     replace: "",
     tests: ["test/unit/engine/bodies.test.ts"],
@@ -151,7 +151,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "backlog-begun-all-the-same",
     promise: "a function sends a key that gives way to the end of the queue",
-    file: "shared/engine/intake.ts",
+    file: "shared/engine/reconcile/intake.ts",
     find: "const behind = fresh.filter((group) => givesWay(world, group));",
     replace: "const behind = fresh.filter((group) => givesWay(world, group) && group.length > 99);",
     tests: ["test/unit/engine/namespace-share.test.ts"],

@@ -84,7 +84,7 @@ export const updateMutants: readonly Mutant[] = [
   {
     name: "update-not-asked-again",
     promise: "an update whose sender died before he asked for its delivery waits for no resync",
-    file: "shared/engine/outbox.ts",
+    file: "shared/engine/writes/outbox.ts",
     find: "if (isOld && !isDoubtful(run, after)) return;",
     replace: "if (isOld) return;",
     scenarios: ["told"],

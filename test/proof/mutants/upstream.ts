@@ -4,7 +4,7 @@
  */
 import type { Mutant } from "./mutants.ts";
 
-const apply = "shared/engine/apply.ts";
+const apply = "shared/engine/cluster/apply.ts";
 const decide = "shared/spark/application/decide.ts";
 const following = "shared/spark/application/driver/monitor.ts";
 const machine = "shared/spark/application/machine.ts";
@@ -57,7 +57,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U14-conflicts-are-errors",
     promise: "a conflict is nobody's error (U14: kubeflow#3184)",
-    file: "shared/engine/requeue.ts",
+    file: "shared/engine/writes/requeue.ts",
     find: 'lasts ? "warn" : "debug"',
     replace: 'lasts ? "warn" : "error"',
     scenarios: ["U14-conflicts"],
@@ -103,7 +103,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U3-submitted-twice",
     promise: "called twice at its start, an application is submitted once (U3: kubeflow#2573)",
-    file: "shared/engine/save.ts",
+    file: "shared/engine/writes/save.ts",
     find: 'if (version === "raced") return "raced";',
     replace: 'if (version === "raced") return held;',
     scenarios: ["U3-called-thrice", "retry"],

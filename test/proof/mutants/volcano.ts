@@ -74,7 +74,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U23-twice-is-trouble",
     promise: "a pod that an older list did not show, and so is made twice, is no trouble (U23: volcano#385)",
-    file: "shared/engine/apply.ts",
+    file: "shared/engine/cluster/apply.ts",
     find: 'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;',
     replace:
       'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "already exists" });',
@@ -84,7 +84,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U24-heir-taken-for-it",
     promise: "another object of the name is another job, with nothing of the first one's memory (U24: volcano#1241)",
-    file: "shared/engine/observation.ts",
+    file: "shared/engine/context/observation.ts",
     find: "const same = object?.metadata.uid === record.uid;",
     replace: "const same = object !== undefined;",
     scenarios: ["U24-no-late-eviction"],
@@ -122,7 +122,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U27-limit-ends-it",
     promise: "trouble does not end a job, however often it was met (U27: volcano#1029)",
-    file: "shared/engine/requeue.ts",
+    file: "shared/engine/writes/requeue.ts",
     find: "const lasts = isLasting(run.message, trouble) || before !== undefined;",
     replace: `const lasts = isLasting(run.message, trouble) || before !== undefined;
   const { record } = held;

@@ -5,7 +5,7 @@
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Ref, Stored } from "../../../shared/core/object.ts";
-import type { World } from "../../../shared/engine/world.ts";
+import type { World } from "../../../shared/engine/context/world.ts";
 import { numberAt, textAt } from "../sweep/fields.ts";
 import type { Takes } from "../sweep/fixture.ts";
 

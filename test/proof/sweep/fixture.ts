@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { Message } from "../../../shared/core/key.ts";
 import { openCacheState } from "../../../shared/deployments/host/cache.ts";
-import type { World } from "../../../shared/engine/world.ts";
+import type { World } from "../../../shared/engine/context/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { apart } from "./controllers.ts";

@@ -2,8 +2,9 @@
  * Upgrade and rollback: many running applications whose records another version has written. Steps and resyncs then
  * delete nothing and create nothing, and all applications run on in their first attempt.
  */
-import { take } from "../../../shared/engine/batch.ts";
-import type { World } from "../../../shared/engine/world.ts";
+
+import type { World } from "../../../shared/engine/context/world.ts";
+import { take } from "../../../shared/engine/reconcile/batch.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { numberAt, textAt } from "./fields.ts";
 import { account, crds, manifest } from "./fixture.ts";

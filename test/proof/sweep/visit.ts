@@ -4,9 +4,9 @@ import type { Message } from "../../../shared/core/key.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
 import { openWorld, operatorsByKind } from "../../../shared/deployments/common/step-dependencies.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
+import type { World } from "../../../shared/engine/context/world.ts";
 import type { Queue } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
-import type { World } from "../../../shared/engine/world.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { wordsFor } from "./fault-answers.ts";
 

@@ -3,8 +3,8 @@
  * does not delay others.
  */
 import assert from "node:assert/strict";
-import { intake } from "../../../shared/engine/intake.ts";
-import type { World } from "../../../shared/engine/world.ts";
+import type { World } from "../../../shared/engine/context/world.ts";
+import { intake } from "../../../shared/engine/reconcile/intake.ts";
 import { openFixture, toy } from "../../unit/engine/fakes.ts";
 import { type Behaviour, type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
 

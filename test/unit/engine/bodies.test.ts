@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { BudgetError } from "../../../shared/core/errors.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
-import { applyStage } from "../../../shared/engine/apply.ts";
-import type { Within } from "../../../shared/engine/reads/queries.ts";
+import { applyStage } from "../../../shared/engine/cluster/apply.ts";
+import type { Within } from "../../../shared/engine/cluster/queries.ts";
 import { pods } from "../../../shared/kube/resources.ts";
 import { openFixture } from "./fakes.ts";
 

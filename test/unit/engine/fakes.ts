@@ -8,9 +8,9 @@ import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts"
 import type { Operator } from "../../../shared/core/operator.ts";
 import type { StateUpdate } from "../../../shared/core/outbox.ts";
 import type { Effect, Plan, View } from "../../../shared/core/plan.ts";
+import type { World } from "../../../shared/engine/context/world.ts";
 import type { CheckpointRecord, Cluster } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
-import type { World } from "../../../shared/engine/world.ts";
 
 export const toys: Resource = { group: "toys.example", version: "v1", plural: "toys", kind: "Toy" };
 export const parts: Resource = { group: "", version: "v1", plural: "parts", kind: "Part" };

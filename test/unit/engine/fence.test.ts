@@ -1,9 +1,8 @@
 /** A step creates nothing later than the fence after its first read; the next step relies on that time. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { settledMs, timing } from "../../../shared/engine/settings.ts";
-import { step } from "../../../shared/engine/step.ts";
 import { creation, type Fixture, message, openFixture, part, parts, refOf, type ToyPlan, toy } from "./fakes.ts";
 
 /** A toy whose plan creates an arm. */

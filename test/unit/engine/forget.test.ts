@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { message, openFixture, type ToyPlan, toy } from "./fakes.ts";
 
 describe("the end of a record", () => {

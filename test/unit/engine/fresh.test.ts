@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Effect } from "../../../shared/core/plan.ts";
-import { apply } from "../../../shared/engine/apply.ts";
+import { apply } from "../../../shared/engine/cluster/apply.ts";
 import type { Chance } from "../../../shared/engine/ports.ts";
 import { creation, eight, type Fixture, openFixture, part, parts, refOf } from "./fakes.ts";
 

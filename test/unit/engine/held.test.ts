@@ -1,7 +1,7 @@
 /** A lasting trouble stands in the object's status, where its kind has a field for it, until a step succeeds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { conflict, creation, type Fixture, failing, message, openFixture, toy } from "./fakes.ts";
 
 const heldUp = (status?: object): Fixture => {

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
-import { apply } from "../../../shared/engine/apply.ts";
+import { apply } from "../../../shared/engine/cluster/apply.ts";
 import { eight, type Fixture, failing, openFixture, part, parts, refOf } from "./fakes.ts";
 
 const prepared = (): { readonly world: Fixture; readonly version: string; readonly said: unknown[] } => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MetricSample } from "../../../shared/core/metric.ts";
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { conflict, type Fixture, message, openFixture } from "./fakes.ts";
 
 const metered = (): { world: Fixture; told: MetricSample[]; run: () => ReturnType<typeof step> } => {

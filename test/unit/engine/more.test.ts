@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { get } from "../../../shared/core/decision.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { creation, type Fixture, failing, message, openFixture, parts, refOf, toy, writesIn } from "./fakes.ts";
 
 const arm = { do: "get", ref: refOf(parts, "arm") } as const;

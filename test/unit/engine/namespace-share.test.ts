@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Delivered, intake } from "../../../shared/engine/intake.ts";
 import { openNamespaceShare } from "../../../shared/engine/namespace-share.ts";
+import { type Delivered, intake } from "../../../shared/engine/reconcile/intake.ts";
 import { message, openFixture } from "./fakes.ts";
 
 const even = (): number => 1;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
-import { apply, type Done } from "../../../shared/engine/apply.ts";
+import { apply, type Done } from "../../../shared/engine/cluster/apply.ts";
 import { eight, type Fixture, failing, openFixture, part, parts } from "./fakes.ts";
 
 const handsOf = ({ world: { cluster, clock } }: Fixture) => ({

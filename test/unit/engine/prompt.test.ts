@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { creation, type Fixture, message, openFixture, toy } from "./fakes.ts";
 
 const createWithinMs = 3_000;

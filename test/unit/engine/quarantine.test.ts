@@ -13,7 +13,7 @@ import { BudgetError } from "../../../shared/core/errors.ts";
 import { textOf } from "../../../shared/core/key.ts";
 import type { TimeLimit } from "../../../shared/engine/ports.ts";
 import { openQuarantine } from "../../../shared/engine/quarantine.ts";
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { message, openFixture, toy } from "./fakes.ts";
 
 const caught = async (work: () => unknown): Promise<BudgetError> => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { openSubmissionSlots } from "../../../shared/engine/submission-slots.ts";
 import { creation, message, openFixture, type ToyPlan, writesIn } from "./fakes.ts";
 

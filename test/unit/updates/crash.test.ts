@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
-import { step } from "../../../shared/engine/step.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { message } from "../engine/fakes.ts";
 import { acknowledged, openStreet, type Street, silence } from "./street.ts";
 

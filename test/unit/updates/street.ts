@@ -6,11 +6,11 @@ import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded
 import { deliveryKey, type Message } from "../../../shared/core/key.ts";
 import type { StateUpdate } from "../../../shared/core/outbox.ts";
 import type { Sent, Sink } from "../../../shared/core/sink.ts";
-import { merged } from "../../../shared/engine/batch.ts";
-import { readDelivery, readRecord } from "../../../shared/engine/record.ts";
+import { readDelivery, readRecord } from "../../../shared/engine/checkpoint/record.ts";
+import type { World } from "../../../shared/engine/context/world.ts";
+import { merged } from "../../../shared/engine/reconcile/batch.ts";
+import { step } from "../../../shared/engine/reconcile/step.ts";
 import { recovery } from "../../../shared/engine/settings.ts";
-import { step } from "../../../shared/engine/step.ts";
-import type { World } from "../../../shared/engine/world.ts";
 import { type Cursor, readCursor } from "../../../shared/updates/cursor.ts";
 import { deliver } from "../../../shared/updates/deliver.ts";
 import { openUpdates } from "../../../shared/updates/listeners.ts";

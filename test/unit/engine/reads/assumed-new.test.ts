@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { step } from "../../../../shared/engine/step.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
 import {
   creation,
   type Fixture,

@@ -8,10 +8,10 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { View } from "../../../../shared/core/plan.ts";
 import type { Looking } from "../../../../shared/core/query.ts";
 import { dateAt } from "../../../../shared/core/time.ts";
-import { merged } from "../../../../shared/engine/batch.ts";
-import type { CachedStep, StepCache } from "../../../../shared/engine/reads/cache.ts";
-import { step } from "../../../../shared/engine/step.ts";
-import type { World } from "../../../../shared/engine/world.ts";
+import type { CachedStep, StepCache } from "../../../../shared/engine/cache.ts";
+import type { World } from "../../../../shared/engine/context/world.ts";
+import { merged } from "../../../../shared/engine/reconcile/batch.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
 import {
   creation,
   eight,

@@ -1,7 +1,7 @@
 /** The first read: the UID that a memory belongs to, when an absence is believed, and records that stop the key. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { step } from "../../../../shared/engine/step.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { type Fixture, message, openFixture, toy } from "../fakes.ts";
 
 /** A world whose toy has a record, and the list of views that decisions got. */

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
-import { readAny } from "../../../../shared/engine/record.ts";
+import { readAny } from "../../../../shared/engine/checkpoint/record.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { readCursor } from "../../../../shared/updates/cursor.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";

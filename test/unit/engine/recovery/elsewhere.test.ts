@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { World } from "../../../../shared/engine/context/world.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
-import { step } from "../../../../shared/engine/step.ts";
-import type { World } from "../../../../shared/engine/world.ts";
 import { failing, message, toy, writesIn } from "../fakes.ts";
 import { good, stored, type ToyBox, toyBox } from "./toys.ts";
 

@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Finding, RecoveryRequest } from "../../../../shared/engine/recovery/request.ts";
-import { step } from "../../../../shared/engine/step.ts";
-import type { World } from "../../../../shared/engine/world.ts";
+import type { World } from "../../../../shared/engine/context/world.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
+import type { Finding, RecoveryRequest } from "../../../../shared/engine/recovery-request.ts";
 import { eight, failing, message, part, toy, writesIn } from "../fakes.ts";
 import { good, stored, type ToyBox, toyBox } from "./toys.ts";
 

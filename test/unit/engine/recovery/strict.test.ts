@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { recovery } from "../../../../shared/engine/settings.ts";
-import { step } from "../../../../shared/engine/step.ts";
 import { message, part, toy, writesIn } from "../fakes.ts";
 import { good, stored, toyBox } from "./toys.ts";
 

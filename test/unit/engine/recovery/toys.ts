@@ -2,8 +2,8 @@
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Operator } from "../../../../shared/core/operator.ts";
 import type { Recovery } from "../../../../shared/core/recovery.ts";
+import type { World } from "../../../../shared/engine/context/world.ts";
 import type { CheckpointRecord, Loaded } from "../../../../shared/engine/ports.ts";
-import type { World } from "../../../../shared/engine/world.ts";
 import { type Decide, decisionOf, eight, type Fixture, openFixture, parts, type Toy, toys } from "../fakes.ts";
 
 const isToy = (stored: unknown): stored is Toy =>

@@ -1,0 +1,160 @@
+/**
+ * Parses stored checkpoint records. Of a record that does not parse, it reports the problems field by field, and
+ * returns the fields that do.
+ */
+import * as z from "zod";
+import { oncePerObject } from "../../core/memoize.ts";
+import { problemsIn, withoutBad } from "../../core/recovery.ts";
+import { isInstant } from "../../core/time.ts";
+import type { AnyRecord, CheckpointRecord, DeliveryRecord, ReadResult } from "../ports.ts";
+
+const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
+
+/** An instant, epoch ms; a number outside the range of dates is damage. */
+const instant = z.number().refine(isInstant, "is no time");
+
+const update = z.object({
+  state: z.string(),
+  attempt: z.number().int(),
+  terminal: z.boolean(),
+  message: z.string().optional(),
+  sequence: z.number().int().min(1),
+  uid: z.string().min(1),
+  at: instant,
+});
+
+const outboxShape = z.object({
+  stream: z.string().min(1),
+  to: z.string(),
+  entries: z.array(update).min(1),
+  leftAt: instant.optional(),
+});
+
+const made = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
+
+const run = z.looseObject({
+  attempt: z.number().int(),
+  submissionId: z.string().optional(),
+  driver: z.string().optional(),
+  startedAt: instant.optional(),
+  endedAt: instant,
+  outcome: z.enum(["completed", "failed", "refused", "replaced", "suspended", "voided", "ended"]),
+  error: z.string().optional(),
+  losses: z.number().optional(),
+});
+
+const head = {
+  schema: z.literal(1),
+  cluster: z.string().min(1),
+  uid: z.string().min(1),
+  saves: z.number().int().min(1),
+};
+
+const deliveryShape = z.looseObject({
+  ...head,
+  rests: z.boolean().optional(),
+  wakeAt: instant.optional(),
+  acknowledged: positionShape.optional(),
+  memory: z.unknown(),
+});
+
+const shape = z.looseObject({
+  ...head,
+  made: made.optional(),
+  generation: z.number().int().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  rests: z.boolean().optional(),
+  wakeAt: instant.optional(),
+  waitsFor: z.string().optional(),
+  status: z.object({ wished: z.string(), answered: z.string() }).optional(),
+  trouble: z.object({ reason: z.string(), message: z.string(), since: instant }).optional(),
+  outbox: outboxShape.optional(),
+  returning: z.object({ since: instant, until: instant, ends: z.boolean().optional() }).optional(),
+  cleanup: z
+    .object({ since: instant, graceSeconds: z.number().int().min(0), forceAt: instant, done: instant.optional() })
+    .optional(),
+  recovered: z
+    .object({
+      at: instant,
+      how: z.enum(["salvaged", "voided", "fresh", "reconnected", "cleaned"]),
+      why: z.string(),
+      was: z.unknown().optional(),
+    })
+    .optional(),
+  runs: z.array(run).optional(),
+  pruneAt: instant.optional(),
+  memory: z.unknown(),
+});
+
+/** The schema that this version writes, and the newest that it reads. */
+export const schema = 1;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Maps a released schema to the function that turns its records into those of the next; each has a fixture in
+ * test/unit/engine/recovery/released.
+ */
+export type Forward = Readonly<Record<number, (record: Fields) => Fields>>;
+
+const forward: Forward = {};
+
+const isFields = (stored: unknown): stored is Fields =>
+  typeof stored === "object" && stored !== null && !Array.isArray(stored);
+
+/** Returns the schema number of a stored record; undefined if it has none. */
+export const schemaOf = (stored: unknown): number | undefined => {
+  const number = isFields(stored) ? stored["schema"] : undefined;
+  return typeof number === "number" && Number.isInteger(number) && number > 0 ? number : undefined;
+};
+
+/**
+ * Brings a record of an earlier schema to the newest, schema by schema. A record of a schema without a conversion stays
+ * as it is.
+ */
+export const broughtForward = (stored: unknown, steps: Forward = forward): unknown => {
+  let record = stored;
+  for (let from = schemaOf(record); from !== undefined; ) {
+    const step = steps[from];
+    if (step === undefined || !isFields(record)) return record;
+    record = { ...step(record), schema: from + 1 };
+    from += 1;
+  }
+  return record;
+};
+
+export type ReadRecord =
+  | { readonly ok: true; readonly record: CheckpointRecord }
+  | { readonly ok: false; readonly error: string; readonly problems: readonly string[]; readonly rest: Salvaged };
+
+/** The fields of a damaged record that can be read. */
+export type Salvaged = { readonly [F in keyof CheckpointRecord]?: CheckpointRecord[F] | undefined };
+
+const partial = shape.partial();
+
+const errorOf = (problems: readonly string[]): string => `checkpoint cannot be read (${problems.join("; ")})`;
+
+/**
+ * Reads a stored record. If it does not parse, the answer lists the problems field by field and holds the fields that
+ * do parse.
+ */
+export const readRecord = oncePerObject((stored): ReadRecord => {
+  const parsed = shape.safeParse(stored);
+  if (parsed.success) return { ok: true, record: parsed.data };
+  const { issues } = parsed.error;
+  const problems = problemsIn(issues, "record");
+  const error = errorOf(problems);
+  return { ok: false, error, problems, rest: partial.safeParse(withoutBad(stored, issues)).data ?? {} };
+});
+
+/** Reads the stored record of a delivery. */
+export const readDelivery = oncePerObject((stored): ReadResult<DeliveryRecord> => {
+  const { data, error } = deliveryShape.safeParse(stored);
+  return data === undefined
+    ? { ok: false, error: errorOf(problemsIn(error.issues, "record")) }
+    : { ok: true, record: data };
+});
+
+/** Reads a stored record of any use: only a delivery's says what is acknowledged. */
+export const readAny = (stored: unknown): ReadResult<AnyRecord> =>
+  isFields(stored) && "acknowledged" in stored ? readDelivery(stored) : readRecord(stored);

@@ -1,0 +1,270 @@
+/**
+ * Applies the effects of a plan: one applier per kind of effect, each safe to run twice, none started after the fence.
+ *
+ * Keeps R3: every effect is fenced and idempotent, so deciding it twice does it once.
+ */
+
+import { ApiError, assertNever } from "../../core/errors.ts";
+import { eventOf, events } from "../../core/event.ts";
+import { fieldsOf } from "../../core/json.ts";
+import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import { refText } from "../../core/object.ts";
+import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../../core/plan.ts";
+import type { Chance, Clock, Cluster } from "../ports.ts";
+import { isRefusal, troubleOf } from "../trouble.ts";
+import type { Within } from "./queries.ts";
+
+/** The dependencies of the appliers. `until` is the fence on the monotonic clock: no effect starts after it. */
+export type ApplyContext = {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly until: number;
+  /** The API server's clock at the step's first read, epoch ms. */
+  readonly now: number;
+  /** The component that the Events name as their source; absent: Rekindle's own. */
+  readonly component?: string | undefined;
+  /** Id of the trace that the Events carry; absent: none. */
+  readonly trace?: string | undefined;
+  /** Called with each created object, as the server answered it. */
+  readonly made?: ((resource: Resource, object: Stored) => void) | undefined;
+  /** Makes the secret values of a created object: see `Chance`. */
+  readonly chance?: Chance | undefined;
+  /** Builds the body of an object to create, within the budget of a decision; absent: builds it directly. */
+  readonly within?: Within | undefined;
+};
+
+export type Done =
+  | { readonly did: "done" }
+  | { readonly did: "refused"; readonly refusal: Refusal }
+  /** An optional effect was skipped; the step goes on, and reports a skipped creation. */
+  | { readonly did: "passed"; readonly trouble: Trouble }
+  | { readonly did: "troubled"; readonly trouble: Trouble };
+
+const done: Done = { did: "done" };
+
+type Appliers = { [D in Effect["do"]]: (context: ApplyContext, effect: Extract<Effect, { do: D }>) => Promise<Done> };
+
+type Creation = Extract<Effect, { do: "create" }>;
+
+const refOf = (effect: Creation): Ref => {
+  const { name, namespace } = effect.object.metadata;
+  return { resource: effect.resource, name, ...(namespace === undefined ? {} : { namespace }) };
+};
+
+/** An owner reference with the owner's UID proves ownership; a label alone does not, because any client can set it. */
+const ownedBy = (object: Obj, uid: string): boolean =>
+  object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+const refused = (effect: Effect, error: { status: number; reason: string; message: string }): Done => ({
+  did: "refused",
+  refusal: { effect, status: error.status, reason: error.reason, message: error.message },
+});
+
+/**
+ * Handles AlreadyExists: adopts the object if it is of the same attempt (the effect ran before), waits for an object of
+ * an earlier attempt to be deleted, and answers with a refusal if another owner has the name.
+ */
+const whose = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
+  const ref = refOf(effect);
+  const { value: there } = await context.cluster.get(ref);
+  if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
+  if (effect.shared === true) return done;
+  if (!ownedBy(there, effect.owner)) {
+    if (there.metadata.deletionTimestamp !== undefined)
+      return wait("StillThere", `${refText(ref)} of another owner is still being deleted`);
+    const message = `${refText(ref)} exists and belongs to another owner; delete it or choose another name`;
+    return refused(effect, { status: 409, reason: "NameTaken", message });
+  }
+  const wanted = object.metadata.labels?.["rekindle.dev/attempt"];
+  if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;
+  return wait("StillThere", `${refText(ref)} of an earlier attempt is still being deleted`);
+};
+
+const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
+
+/**
+ * Returns the whole object with its random secret values. A create succeeds only where no object exists, so the values
+ * are stored once.
+ */
+const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect: Creation): Promise<Obj> => {
+  const { fresh, body } = effect;
+  const object = body === undefined ? effect.object : await within(() => wholeOf(effect));
+  if (fresh === undefined) return object;
+  if (chance === undefined) throw new Error(`nobody here makes a ${fresh}`);
+  return { ...object, data: { ...fieldsOf(object["data"]), ...(await chance(fresh)) } };
+};
+
+/** Sends a refused create a second time, so that one wrong answer does not end an application. */
+const createTwice = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
+  const once = async (): Promise<Done> => {
+    const stored = await context.cluster.create(refOf(effect), object);
+    context.made?.(effect.resource, stored);
+    return done;
+  };
+  try {
+    return await once();
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;
+  }
+  return context.clock.monotonic() > context.until ? late : await once();
+};
+
+const late: Done = wait("Late", "this step was delayed past its fence; the next step decides again");
+
+const create = async (context: ApplyContext, effect: Creation): Promise<Done> => {
+  const object = await whole(context, effect);
+  // A body waits for its turn among the decisions of other keys.
+  if (effect.body !== undefined && context.clock.monotonic() > context.until) return late;
+  try {
+    return await createTwice(context, effect, object);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(context, effect, object);
+    if (isRefusal(cause)) return refused(effect, cause);
+    throw cause;
+  }
+};
+
+/** True of 403 and 404: missing rights, used-up quota and unserved kinds are the same for the next tries. */
+const isDenied = (cause: unknown): cause is ApiError =>
+  cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
+
+const tryOnce = async (context: ApplyContext, effect: Creation): Promise<Done> => {
+  try {
+    const result = await create(context, effect);
+    if (result.did !== "refused") return result;
+    const { reason, message } = result.refusal;
+    return { did: "passed", trouble: { reason, message } };
+  } catch (cause) {
+    if (!isDenied(cause)) throw cause;
+    return { did: "passed", trouble: troubleOf(cause) };
+  }
+};
+
+/** Tries an optional creation twice: a lasting reason skips it at once, and a single wrong answer does not. */
+const tryCreate = async (context: ApplyContext, effect: Creation): Promise<Done> => {
+  const first = await tryOnce(context, effect);
+  if (first.did !== "passed" || context.clock.monotonic() > context.until) return first;
+  const second = await tryOnce(context, effect);
+  // If the two answers differ, neither is trusted.
+  const agree = second.did !== "passed" || second.trouble.reason === first.trouble.reason;
+  return agree ? second : { did: "troubled", trouble: second.trouble };
+};
+
+/**
+ * Writes the `lastWord` of a deletion into the status of the object. Returns the resourceVersion that the deletion then
+ * requires, so that no other write comes in between.
+ */
+const lastWord = async (
+  { cluster }: ApplyContext,
+  { ref, resourceVersion, lastWord: word }: Extract<Effect, { do: "delete" }>,
+): Promise<string | undefined> => {
+  if (word === undefined || resourceVersion === undefined) return resourceVersion;
+  try {
+    return (await cluster.patchStatus(ref, resourceVersion, word)).metadata.resourceVersion;
+  } catch (cause) {
+    // Without the right to write the status, the object is deleted without it.
+    if (isDenied(cause)) return resourceVersion;
+    throw cause;
+  }
+};
+
+const remove = async (context: ApplyContext, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
+  const { uid, graceSeconds } = effect;
+  const resourceVersion = await lastWord(context, effect);
+  if (context.clock.monotonic() > context.until) return late;
+  await context.cluster.remove(effect.ref, {
+    uid,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(graceSeconds === undefined ? {} : { graceSeconds }),
+  });
+  return done;
+};
+
+/**
+ * Sends a patch. If the object has changed since it was read, the server answers 409; that is a trouble, and the next
+ * step decides again.
+ */
+const patch = async (context: ApplyContext, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
+  const { ref, uid, resourceVersion } = effect;
+  try {
+    await context.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
+    return done;
+  } catch (cause) {
+    if (effect.optional === true && isDenied(cause)) return { did: "passed", trouble: troubleOf(cause) };
+    if (cause instanceof ApiError && isRefusal(cause)) return refused(effect, cause);
+    throw cause;
+  }
+};
+
+/**
+ * Writes an Event. An Event that the server refuses, forbids or already has is not sent again, because Events must not
+ * hold up effects.
+ */
+const record = async (context: ApplyContext, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
+  const { component, trace, now } = context;
+  const telling = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
+  const event = eventOf(telling, now);
+  const { name, namespace } = event.metadata;
+  try {
+    await context.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    if (cause.status === 409 || isRefusal(cause) || cause.status === 403 || cause.status === 404) return done;
+    throw cause;
+  }
+  return done;
+};
+
+const appliers: Appliers = {
+  create: (context, effect) => (effect.optional === true ? tryCreate(context, effect) : create(context, effect)),
+  delete: remove,
+  patch,
+  record,
+};
+
+const run = (context: ApplyContext, effect: Effect): Promise<Done> => {
+  switch (effect.do) {
+    case "create":
+      return appliers.create(context, effect);
+    case "delete":
+      return appliers.delete(context, effect);
+    case "patch":
+      return appliers.patch(context, effect);
+    case "record":
+      return appliers.record(context, effect);
+    default:
+      return assertNever(effect);
+  }
+};
+
+const doingOf = (effect: Effect): Doing => ({ do: effect.do, kind: kindOf(effect) });
+
+/**
+ * Applies one effect, unless the fence has passed (R3: a step that was paused too long after its save writes nothing).
+ */
+export const apply = async (context: ApplyContext, effect: Effect): Promise<Done> => {
+  if (context.clock.monotonic() > context.until) return late;
+  try {
+    return await run(context, effect);
+  } catch (cause) {
+    return { did: "troubled", trouble: { ...troubleOf(cause), doing: doingOf(effect) } };
+  }
+};
+
+/** Applies all effects of a stage, at most `parallel` at once. */
+export const applyStage = async (
+  context: ApplyContext,
+  stage: readonly Effect[],
+  parallel: number,
+): Promise<readonly Done[]> => {
+  const results: Done[] = [];
+  const queue = stage.map((effect, index) => ({ effect, index }));
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      results[next.index] = await apply(context, next.effect);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, stage.length) }, worker));
+  return results;
+};

@@ -1,0 +1,170 @@
+/**
+ * Turns deliveries of a queue into steps. A body that is no message is dropped. A message that is delivered again and
+ * again is first sent on its own, then given up, so that neither a bad message nor a bad object blocks its group or
+ * other keys.
+ */
+import { dedupe, groupOf, type Message, textOf } from "../../core/key.ts";
+import type { Trouble } from "../../core/plan.ts";
+import { along, type World } from "../context/world.ts";
+import { isNewer, readMessage } from "../message.ts";
+import { type RequeueContext, requeue } from "../writes/requeue.ts";
+import { type Envelope, merged, takeBatch } from "./batch.ts";
+import { giveUp } from "./give-up.ts";
+
+/** One delivery; its body is not parsed yet. */
+export type Delivered = {
+  readonly id: string;
+  readonly body: string;
+  /** The number of deliveries of the message, this one included. */
+  readonly received: number;
+  /** The time at which the queue took the message, epoch ms; absent: not known. */
+  readonly sentAt?: number | undefined;
+};
+
+/** A message that was delivered more often than this is not taken together with others. */
+const mostReceived = 3;
+/** The reason of a message that was sent on its own. */
+const alone = "alone: its steps did not finish";
+/** Longest body that is parsed, characters; Rekindle's messages are keys and shorter than that. */
+export const longestBody = 8_192;
+
+type Read = Envelope & Pick<Delivered, "received" | "sentAt">;
+
+const read = (world: Pick<World, "report">, delivered: readonly Delivered[]): readonly Read[] =>
+  delivered.flatMap(({ id, body, received, sentAt }): readonly Read[] => {
+    const message = body.length > longestBody ? undefined : readMessage(body);
+    if (message !== undefined) return [{ id, message, received, sentAt }];
+    world.report("error", "dropped a message that is not Rekindle's", { id, characters: body.length });
+    return [];
+  });
+
+const keyOf = ({ cluster, kind, namespace, name, until }: Message): Omit<Message, "reason"> => ({
+  cluster,
+  kind,
+  namespace,
+  name,
+  ...(until === undefined ? {} : { until }),
+});
+
+/**
+ * Returns the delay of a key that is sent on its own, from 1 to 17 s, so that keys that failed together come back
+ * apart.
+ */
+const apartMs = (message: Message): number => 1_000 * (1 + (Number.parseInt(groupOf(message).slice(0, 4), 16) % 17));
+
+/** The trouble of a message that is given up. `cause`: the error of sending it on its own. */
+const troubleOf = (received: number, cause: unknown): Trouble => {
+  const why = cause instanceof Error ? cause.message : "see the log";
+  const message = `steps for this object were begun ${received} times in a row and did not finish: ${why}`;
+  return { reason: "StepsFailed", message };
+};
+
+/** Sends the key on its own, or gives it up. True if the messages need not be delivered again. */
+const setAside = async (world: World, messages: readonly Read[]): Promise<boolean> => {
+  const [first] = messages;
+  if (first === undefined) return true;
+  const worst = messages.reduce((most, one) => (one.received > most.received ? one : most), first);
+  const { message, received, id } = worst;
+  const given = async (cause?: unknown): Promise<boolean> => {
+    await giveUp(world, message, troubleOf(received, cause));
+    return true;
+  };
+  try {
+    if (message.reason === alone) return await given();
+    world.report("warn", "steps did not finish; trying this key alone", {
+      key: textOf(message),
+      received,
+    });
+    const again = { ...keyOf(message), reason: alone };
+    return await world.queue
+      .sendLater(again, dedupe.timer(message, `alone ${id}`), apartMs(message))
+      .then(() => true, given);
+  } catch (cause) {
+    world.report("error", "cannot give up on a key whose steps never finish", {
+      key: textOf(message),
+      error: String(cause),
+    });
+    return false;
+  }
+};
+
+/** The bounds of the delay of a key that gives way, ms. */
+const [leastWayMs, waySpreadMs] = [5_000, 15_000];
+
+/** Returns the delay of a key that gives way, so that keys of one backlog come back apart. */
+const wayMs = (message: Message): number =>
+  leastWayMs + (Number.parseInt(groupOf(message).slice(0, 8), 16) % waySpreadMs);
+
+/** True if the namespace of a key has had its share, and other namespaces may wait behind the key. */
+const givesWay = ({ share }: World, group: readonly Read[]): boolean =>
+  group.every(({ message, sentAt }) => sentAt !== undefined && share?.givesWay(message.namespace, sentAt) === true);
+
+/** Sends a key to the end of the queue, by way of the delay queue. Returns the ids to deliver again. */
+const sendBack = async (world: World, [first, ...others]: readonly Read[]): Promise<readonly string[]> => {
+  if (first === undefined) return [];
+  const message = merged([first.message, ...others.map((one) => one.message)]);
+  const sent = along(world, message, () =>
+    world.queue.sendLater(message, dedupe.timer(message, `way ${first.id}`), wayMs(message)),
+  );
+  return await sent.then(
+    () => [],
+    () => [first, ...others].map(({ id }) => id),
+  );
+};
+
+const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
+  const groups = new Map<string, Read[]>();
+  for (const one of batch) {
+    const key = textOf(one.message);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()];
+};
+
+/** Separates the messages of a newer version, which stay in the queue for it, from those that this version takes. */
+const sorted = ({ report }: Pick<World, "report">, delivered: readonly Delivered[]) => {
+  const left = delivered.filter(({ body }) => body.length <= longestBody && isNewer(body)).map(({ id }) => id);
+  for (const id of left) report("warn", "left a message for the newer Rekindle that sent it", { id });
+  return { left, ours: delivered.filter(({ id }) => !left.includes(id)) };
+};
+
+/** Requeues all keys when no step can begin (trouble with the platform). Returns the ids to deliver again. */
+export const postpone = async (
+  desk: RequeueContext,
+  delivered: readonly Delivered[],
+  trouble: Trouble,
+): Promise<readonly string[]> => {
+  const { left, ours } = sorted(desk, delivered);
+  const failed = await Promise.all(
+    groupsOf(read(desk, ours)).map(async ([first, ...others]): Promise<readonly string[]> => {
+      if (first === undefined) return [];
+      const message = merged([first.message, ...others.map((one) => one.message)]);
+      const done = along(desk, message, () => requeue(desk, message, trouble)).then(() => true);
+      return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
+    }),
+  );
+  return [...left, ...failed.flat()];
+};
+
+/**
+ * Takes the deliveries of a queue. Returns the ids of the messages that must be delivered again: all messages of each
+ * failed key, and no others.
+ */
+export const intake = async (world: World, delivered: readonly Delivered[]): Promise<readonly string[]> => {
+  const { left, ours } = sorted(world, delivered);
+  const groups = groupsOf(read(world, ours));
+  const isWorn = (group: readonly Read[]): boolean => group.some(({ received }) => received > mostReceived);
+  const fresh = groups.filter((group) => !isWorn(group));
+  const behind = fresh.filter((group) => givesWay(world, group));
+  const taken = fresh.filter((group) => !behind.includes(group));
+  // Keys that may end this invocation are set aside before any step begins.
+  const aside = await Promise.all(
+    groups.filter(isWorn).map(async (group) => {
+      const [first] = group;
+      const done = first === undefined || (await along(world, first.message, () => setAside(world, group)));
+      return done ? [] : group.map(({ id }) => id);
+    }),
+  );
+  const back = await Promise.all(behind.map((group) => sendBack(world, group)));
+  return [...left, ...aside.flat(), ...back.flat(), ...(await takeBatch(world, taken.flat()))];
+};

@@ -1,0 +1,304 @@
+/**
+ * One step of one key: read, decide, save, apply, write the status, requeue. Any process may take it and may die at any
+ * point of it.
+ *
+ * R1. State that cannot be observed again is saved before a step acts on it.
+ * R2. After a death, the next step reads and decides again; nothing is replayed.
+ * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
+ */
+import { BudgetError } from "../../core/errors.ts";
+import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
+import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
+import { applyStage } from "../cluster/apply.ts";
+import { resultOf, type StepReads, type Within } from "../cluster/queries.ts";
+import { applyContextOf, type StepContext, type StepPlan, type StoredRecord } from "../context/step-context.ts";
+import type { Ending, World } from "../context/world.ts";
+import type { Version } from "../ports.ts";
+import { keepInCache } from "../reads/cached.ts";
+import { firstRead, isRightOn, mayBeWrong, type ReadMode, readAt, readModeOf, readsOf } from "../reads/reader.ts";
+import { clean, orderIn } from "../recovery/cleanup.ts";
+import { labelsOf, ready } from "../recovery/prepare.ts";
+import { internal, troubleOf } from "../trouble.ts";
+import { found } from "../writes/cluster-objects.ts";
+import { givenUp, passOver, worst } from "../writes/optional-effects.ts";
+import { dismiss, inherited, lingering } from "../writes/outbox.ts";
+import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "../writes/requeue.ts";
+import { save } from "../writes/save.ts";
+import { tell } from "../writes/status.ts";
+import { showFirst } from "../writes/status-first.ts";
+
+/** The number of decisions that one step may take. */
+const rounds = 8;
+
+/**
+ * Takes one step for the message's key. Throws only if the key could not be requeued; the queue then delivers the
+ * message again.
+ */
+export const step = async (world: World, message: Message): Promise<Ending> => {
+  if (world.deliver !== undefined && subjectOf(message) !== undefined)
+    return await takeOther(world, message, world.deliver);
+  if (world.notice !== undefined && noticedKind(message) !== undefined)
+    return await takeOther(world, message, world.notice);
+  const operator = world.operatorOf(message.kind);
+  if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
+  const turn = world.turns?.();
+  const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
+  try {
+    if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
+    return await takeStep(call, readModeOf(call));
+  } catch (cause) {
+    return await requeue(world, message, understood(world, message, cause));
+  } finally {
+    turn?.leave();
+  }
+};
+
+/** Takes a delivery or a notice. Each has a key of its own, so an unreachable listener holds up no other key. */
+const takeOther = async (
+  world: World,
+  message: Message,
+  run: (message: Message) => Promise<Ending>,
+): Promise<Ending> => {
+  try {
+    return await run(message);
+  } catch (cause) {
+    return await requeue(world, message, understood(world, message, cause));
+  }
+};
+
+type Call = Omit<StepContext, "observation" | "looked">;
+
+const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
+  const { world, message } = call;
+  const began = world.clock.monotonic();
+  const observed = await firstRead(call, first);
+  if (observed.see === "nothing") return await found(call);
+  if ((await world.inCharge?.(message, labelsOf(observed))) === false)
+    return { did: "nothing", why: "not ours to run" };
+  const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;
+  const object = observed.see === "ill" ? observed.brokenRecord.object : observed.observation.object;
+  if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
+    return { did: "nothing", why: "paused by annotation" };
+  const observation = await ready({ ...call, looked }, observed);
+  return "did" in observation ? observation : await proceed({ ...call, observation, looked });
+};
+
+/**
+ * True if the step waited for a submission slot: its decision is outdated, and so is the clock that its fence counts
+ * from.
+ */
+const hasWaited = async ({ turn }: StepContext, plan: Plan<unknown>): Promise<boolean> =>
+  plan.safety?.fenced === true && (await turn?.enter()) === "waited";
+
+/** True if the plan must be decided again on live reads: it is not right on cached objects, or the step has waited. */
+const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
+  !isRightOn(run.observation, plan) || (await hasWaited(run, plan));
+
+const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
+
+/**
+ * Returns the end of the fence for creations, monotonic. It counts from the first read, like `view.now`, by which other
+ * steps compute when a creation can no longer arrive.
+ */
+const creationsEnd = ({ world, looked }: StepContext, { safety }: Plan<unknown>): number =>
+  looked + (safety?.createWithinMs ?? world.timing.fenceMs);
+
+/** True if more than half of the time for its creations has passed before the save. */
+const isLate = (run: StepContext, plan: Plan<unknown>): boolean => {
+  const end = creationsEnd(run, plan);
+  return run.slow !== true && plan.stages.some(creates) && run.world.clock.monotonic() > (run.looked + end) / 2;
+};
+
+/**
+ * Handles a lost race: takes the step again on live reads if an assumption or a cached read may be wrong (nothing was
+ * touched), and requeues the key otherwise.
+ */
+const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =>
+  mayBeWrong(run, held) ? takeStep(run, "live") : requeueAfterRace(run);
+
+/**
+ * Returns the context to carry the plan out with; or the end of the step, if the plan was not carried out or was
+ * decided again.
+ */
+const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<StepContext | Ending> => {
+  if (run.world.shadow !== undefined) {
+    run.world.shadow(run.message, plan, run.observation.object);
+    return { did: "nothing", why: "shadow mode" };
+  }
+  if (await isOld(run, plan)) return await takeStep(run, "live");
+  if (isLate(run, plan)) return await takeStep({ ...run, slow: true }, "live");
+  const shown = await showFirst(run, held, plan);
+  return shown === "raced" ? await retryAfterRace(run, held) : shown;
+};
+
+const proceed = async (begun: StepContext): Promise<Ending> => {
+  const { observation } = begun;
+  let run = begun;
+  let held: StoredRecord = { record: observation.record, version: observation.version };
+  let so: Progress = { memory: observation.memory, refused: [], done: [], passed: [], reads: readsOf(run) };
+  let writes = 0;
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const plan = await lingering(run, held, await decide(run, so, held));
+      const opened = await beginPlan(run, held, plan);
+      if ("did" in opened) return opened;
+      if (opened !== run) writes += 1;
+      run = opened;
+      const done = await carryOut(run, held, plan);
+      if (done.did === "raced") return await retryAfterRace(run, held);
+      writes += done.writes;
+      held = done.held;
+      if (done.did === "troubled") return await requeueAfterTrouble(run, held, done.trouble);
+      if (done.did === "finished") return await finish(run, held, plan, writes);
+      so = after(run, so, plan, done);
+    }
+    throw new Error(`${textOf(run.message)}: no plan after ${rounds} refusals`);
+  } catch (cause) {
+    return await requeueAfterTrouble(run, held, understood(run.world, run.message, cause));
+  }
+};
+
+/** Converts an error into a trouble. The stack of an internal fault goes to the log only. */
+const understood = (world: World, message: Message, cause: unknown): Trouble => {
+  const trouble = troubleOf(cause);
+  if (trouble.reason === internal && cause instanceof Error)
+    world.report("error", "a step failed", { key: textOf(message), error: cause.stack ?? cause.message });
+  return trouble;
+};
+
+/** The progress of a step beyond its observation. */
+type Progress = {
+  readonly memory: unknown;
+  readonly refused: readonly Refusal[];
+  readonly done: readonly Effect[];
+  readonly passed: readonly Effect[];
+  readonly reads: StepReads;
+};
+
+/**
+ * Returns the progress after a plan. A refusal shows that the step's reads are outdated: the next decision reads
+ * everything again.
+ */
+const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>, carried: Carried): Progress => {
+  if (carried.did === "refused")
+    return { ...so, memory, refused: [...so.refused, ...carried.refused], reads: readsOf(run) };
+  const passed = [...so.passed, ...("passed" in carried ? carried.passed : [])];
+  return { ...so, memory, done: [...so.done, ...stages.flat()], passed };
+};
+
+/** Returns the budget for work about this object: limits its time, and rejects it while the object is in quarantine. */
+const budgetOf = ({ world: { quarantine, meter }, message, observation }: StepContext): Within => {
+  if (quarantine === undefined) return (work) => work();
+  const version = `${observation.uid} ${observation.object?.metadata.generation ?? ""}`;
+  return async (work) => {
+    try {
+      return await quarantine.run(message, version, work);
+    } catch (cause) {
+      if (cause instanceof BudgetError && cause.why === "stopped")
+        meter?.([{ do: "count", name: "rekindle_decisions_stopped_total", value: 1, of: {} }]);
+      throw cause;
+    }
+  };
+};
+
+/** The number of tries of one decision on a busy machine. */
+const starvedMost = 5;
+
+/** Decides again from the same reads if the machine was too busy, because that says nothing about the decision. */
+const unstarved = async <T>(decide: () => Promise<T>, tries = starvedMost): Promise<T> => {
+  try {
+    return await decide();
+  } catch (cause) {
+    if (tries <= 1 || !(cause instanceof BudgetError) || cause.why !== "starved") throw cause;
+    return await unstarved(decide, tries - 1);
+  }
+};
+
+/** Returns the plan of the kind; while there is a cleanup order, the plan of that order. */
+const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<StepPlan> => {
+  const { world, message, operator, observation, slow } = run;
+  const { object, uid, now, returning } = observation;
+  const { memory, refused, done, passed, reads } = so;
+  const view = { object, uid, memory, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
+  const order = object === undefined ? undefined : orderIn(held.record);
+  const within = budgetOf(run);
+  const begin = () =>
+    order === undefined
+      ? operator.decide(message, view)
+      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
+  const plan = await unstarved(() => resultOf(begin, reads, textOf(message), within));
+  world.quarantine?.finished(message);
+  return plan;
+};
+
+type Carried =
+  | { readonly did: "raced" }
+  | {
+      readonly did: "refused";
+      readonly held: StoredRecord;
+      readonly writes: number;
+      readonly refused: readonly Refusal[];
+    }
+  | { readonly did: "troubled"; readonly held: StoredRecord; readonly writes: number; readonly trouble: Trouble }
+  /** `made`: the plan ended with "continue", and this step decides again. */
+  | {
+      readonly did: "made" | "finished";
+      readonly held: StoredRecord;
+      readonly writes: number;
+      readonly passed: readonly Effect[];
+    };
+
+const carryOut = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<Carried> => {
+  const planned = run.world.clock.monotonic();
+  const saved = await save(run, held, plan);
+  if (saved === "raced") return { did: "raced" };
+  const last = Math.min(planned + run.world.timing.fenceMs, run.began + run.world.timing.stepMs);
+  let writes = saved.version === held.version ? 0 : 1;
+  const passed: Effect[] = [];
+  const within = budgetOf(run);
+  for (const stage of plan.stages) {
+    const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;
+    const applying = { ...applyContextOf(run, until), within };
+    const results = givenUp(run, stage, await applyStage(applying, stage, run.world.timing.parallel));
+    writes += results.length;
+    const trouble = worst(run, stage, results);
+    if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
+    const untold = await passOver(run, stage, results);
+    if (untold !== undefined) return { did: "troubled", held: saved, writes, trouble: untold };
+    const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
+    if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
+    passed.push(...stage.filter((_, index) => results[index]?.did === "passed"));
+    logEffects(run, stage);
+  }
+  return { did: plan.next.do === "continue" ? "made" : "finished", held: saved, writes, passed };
+};
+
+/** Ends a record: deletes it, or hands its undelivered updates over to the next object of the name. */
+const release = async (
+  run: StepContext,
+  { record }: StoredRecord,
+  version: Version,
+): Promise<Version | "removed" | "raced"> => {
+  const { world, message } = run;
+  const next = record === undefined ? undefined : inherited(run, record);
+  if (next !== undefined) return await world.checkpoints.save(message, next, version);
+  if (record?.outbox !== undefined) await dismiss(run, record.outbox);
+  return await world.checkpoints.remove(message, version);
+};
+
+/**
+ * Ends a step after its effects: writes the status, deletes the record of a plan that forgets, and requeues the key.
+ */
+const finish = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>, before: number): Promise<Ending> => {
+  const reported = await tell(run, held, plan);
+  if (reported === "raced") return await requeueAfterRace(run);
+  let writes = before + reported.writes;
+  if (plan.next.do === "forget" && reported.held.version !== undefined) {
+    const released = await release(run, reported.held, reported.held.version);
+    if (released === "raced") return await requeueAfterRace(run);
+    writes += 1;
+  }
+  await scheduleNext(run, reported.held, plan);
+  keepInCache(run, reported.held, reported.object, plan);
+  return { did: "step", writes };
+};

@@ -1,0 +1,207 @@
+/**
+ * Requeues keys: after a plan that waits, after a lost race, and after trouble. A requeue is only a message for the
+ * same key.
+ */
+import { ApiError } from "../../core/errors.ts";
+import { mergePatch } from "../../core/json.ts";
+import { dedupe, groupOf, type Key, type Message, textOf } from "../../core/key.ts";
+import { refText } from "../../core/object.ts";
+import { type Effect, type Plan, type Trouble, waitOf } from "../../core/plan.ts";
+import { applyStage } from "../cluster/apply.ts";
+import { objectRef } from "../context/observation.ts";
+import { applyContextOf, type StepContext, type StoredRecord } from "../context/step-context.ts";
+import type { Ending, World } from "../context/world.ts";
+import { backoffMs, internal, isPatient, quarantined } from "../trouble.ts";
+
+/** The longest delay that the queue takes, ms; a resync sends timers that are further away. */
+const longestMs = 900_000;
+
+const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
+
+/** Removes `fresh`: a retried message may have reached a save. */
+const known = ({ fresh: _, ...message }: Message): Message => message;
+
+/** Rounds a poll up to a multiple of `pollMs`, so that many steps of one key in a row set one timer. */
+const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
+
+/**
+ * Sends the message or timer for what comes next. R2: it carries the key only; `wakeAt` in the record is authoritative.
+ */
+export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<void> => {
+  const { world, message, operator, observation } = run;
+  const key = keyOf(message);
+  // If this plan was right on cached objects, the next step may begin with the cache, too.
+  const watched = operator.watchful === true && plan.safety?.staleSafe === true ? ({ watched: true } as const) : {};
+  if (plan.next.do === "again" || (plan.next.do === "forget" && observation.successor))
+    await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
+  if (plan.next.do === "forget") return;
+  const { wakeAt: due = Number.POSITIVE_INFINITY, pollMs } = waitOf(plan);
+  const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(observation.now, pollMs);
+  const wakeAt = Math.min(due, polls);
+  const delayMs = Math.max(1_000, wakeAt - observation.now);
+  if (delayMs > longestMs) return;
+  // A timer that came too early is set again, under another id, because the queue would drop the first id.
+  const early = message.reason === "timer" ? ` ${observation.now}` : "";
+  await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
+};
+
+/**
+ * Requeues the key after 1 s: another step has saved from the same record, and it may have read an older state than
+ * this message is about.
+ */
+export const requeueAfterRace = async (run: StepContext): Promise<Ending> => {
+  const { world, message } = run;
+  const id = unique(run, `raced ${run.observation.record?.saves ?? 0} ${message.tries ?? 0}`);
+  await world.queue.sendLater({ ...known(message), reason: "raced" }, id, 1_000);
+  return { did: "raced" };
+};
+
+/** Returns an id that only a copy of the same sending shares, so that the queue's deduplication drops nothing else. */
+const unique = ({ world, message, observation }: StepContext, why: string): string =>
+  dedupe.timer(
+    keyOf(message),
+    `${why} ${observation.object?.metadata.resourceVersion ?? observation.uid} ${observation.now} ${world.clock.monotonic()}`,
+  );
+
+/**
+ * True of a trouble that is published at once: it has been met repeatedly, is a quarantine, or asks for a long wait.
+ */
+const isLasting = ({ tries = 0 }: Message, { reason, retryAfterMs = 0 }: Trouble): boolean =>
+  tries >= 2 || reason === quarantined || retryAfterMs >= longestRetryMs;
+
+/**
+ * Requeues the key after trouble. A lasting trouble is kept in the record and published as an Event, so that people see
+ * the cause.
+ */
+export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {
+  const before = held.record?.trouble;
+  const lasts = isLasting(run.message, trouble) || before !== undefined;
+  if (lasts && run.world.shadow === undefined) await publishTrouble(run, held, trouble);
+  const lastedMs = before?.reason === trouble.reason ? run.observation.now - before.since : 0;
+  return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
+};
+
+/** True if the same trouble is published already; texts that differ in their numbers only count as the same. */
+const isPublished = ({ record }: StoredRecord, { reason, message }: Trouble): boolean => {
+  const gist = (text: string): string => text.slice(0, 1024).replaceAll(/\d+/g, "#");
+  return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
+};
+
+/**
+ * Writes a Warning event about the object, once per occasion. Returns the trouble that prevented it, while that is
+ * worth a retry.
+ */
+export const warn = async (run: StepContext, occasion: string, trouble: Trouble): Promise<Trouble | undefined> => {
+  const { message: call, operator, observation } = run;
+  if (observation.object === undefined) return undefined;
+  const about = { do: "record", about: observation.object, resource: operator.resource } as const;
+  const { reason, message } = operator.troubleWord?.(trouble) ?? trouble;
+  const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
+  const [recorded] = await applyStage(applyContextOf(run, Number.POSITIVE_INFINITY), [event], 1);
+  return recorded?.did === "troubled" && isPatient(call) ? recorded.trouble : undefined;
+};
+
+/** Reports the effects of a stage: Events at level info, other effects at level debug. */
+export const logEffects = ({ world, message }: StepContext, stage: readonly Effect[]): void => {
+  const key = textOf(message);
+  for (const effect of stage) {
+    world.witness?.(message, effect);
+    if (effect.do === "record") world.report("info", effect.message, { key, reason: effect.reason });
+    else if (effect.do === "create")
+      world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
+    else
+      world.report("debug", `${effect.do === "delete" ? "deleted" : "changed"} ${refText(effect.ref)}`, {
+        key,
+        uid: effect.uid,
+      });
+  }
+};
+
+/**
+ * Writes the trouble into the object's status, if its kind has a place for it. An ApiError is ignored; a later step
+ * writes the status again.
+ */
+export const showTrouble = async (
+  { world, message, operator, observation }: StepContext,
+  text: string,
+): Promise<void> => {
+  const { object } = observation;
+  const wished = object === undefined ? undefined : operator.heldUp?.(object, text);
+  if (object === undefined || wished === undefined) return;
+  const patch = mergePatch(object["status"] ?? {}, wished);
+  const { resourceVersion } = object.metadata;
+  try {
+    if (patch !== undefined) await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+  }
+};
+
+export const publishTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<void> => {
+  const { world, message, observation } = run;
+  const text = trouble.message.slice(0, 1024);
+  if (isPublished(held, trouble) || observation.object === undefined) return;
+  await warn(run, `trouble ${held.record?.saves ?? 0}`, trouble);
+  await showTrouble(run, text);
+  if (held.record === undefined) return;
+  const lasting = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? observation.now };
+  const { rests: _, ...unfinished } = held.record;
+  const record = { ...unfinished, saves: held.record.saves + 1, trouble: lasting };
+  await world.checkpoints.save(message, record, held.version);
+};
+
+/** The longest wait after a trouble, ms, unless the server asks for more. */
+const longestRetryMs = 300_000;
+
+/**
+ * Returns the next slot of the key, at least `leastMs` away. Late retries of one key share these instants, so that
+ * another message that meets the same trouble (a resync, an event) adds no second chain of retries.
+ */
+const slotAfter = (key: Key, now: number, leastMs: number): number => {
+  const offset = Number.parseInt(groupOf(key).slice(0, 8), 16) % longestRetryMs;
+  return Math.ceil((now + leastMs - offset) / longestRetryMs) * longestRetryMs + offset;
+};
+
+type Wait = { readonly delayMs: number; readonly id: string };
+
+/** `now` is the server's clock, on which all processes agree; `lastedMs` is the age of the trouble by that clock. */
+type Since = { readonly now: number; readonly lastedMs: number };
+
+/** The parts of a world that a requeue needs: neither cluster nor checkpoints. */
+export type RequeueContext = Pick<World, "queue" | "report" | "clock" | "within">;
+
+const waitFor = (world: RequeueContext, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
+  const tries = message.tries ?? 0;
+  const delayMs = Math.max(backoffMs(message, tries, trouble.retryAfterMs), Math.min(lastedMs, longestRetryMs));
+  if (delayMs < longestRetryMs)
+    return { delayMs, id: `retry ${tries} ${trouble.reason} ${now} ${world.clock.monotonic()}` };
+  const slot = slotAfter(message, now, Math.max(trouble.retryAfterMs ?? 0, longestRetryMs / 2));
+  return { delayMs: Math.min(longestMs, slot - now), id: `retry at ${slot}` };
+};
+
+/**
+ * Requeues a key after trouble and so acknowledges its message; the application spends no retry. The wait grows with
+ * the age of the trouble, also for a new message that meets it.
+ */
+export const requeue = async (
+  world: RequeueContext,
+  message: Message,
+  trouble: Trouble,
+  since: Since = { now: world.clock.monotonic(), lastedMs: 0 },
+): Promise<Ending> => {
+  const tries = message.tries ?? 0;
+  const { delayMs, id } = waitFor(world, message, trouble, since);
+  const { reason, message: text } = trouble;
+  const lasts = isLasting(message, trouble) || since.lastedMs > 0;
+  const level = reason === internal ? "error" : lasts ? "warn" : "debug";
+  world.report(level, reason === internal ? "a step failed, trying again" : "held up by the platform, trying again", {
+    key: textOf(message),
+    reason,
+    message: text,
+    tries,
+    delayMs,
+  });
+  const again = { ...known(message), reason: "retry", tries: tries + 1 };
+  await world.queue.sendLater(again, dedupe.timer(message, id), delayMs);
+  return { did: "troubled", reason, message: text };
+};

@@ -1,0 +1,102 @@
+/** Saves a plan: stores what cannot be observed again before any effect, by a conditional write that decides races. */
+
+import { same } from "../../core/json.ts";
+import { textOf } from "../../core/key.ts";
+import { waitOf, waitsForText } from "../../core/plan.ts";
+import type { PastRun } from "../../core/recovery.ts";
+import { madeWith } from "../checkpoint/compatibility.ts";
+import { expiryOf, keptRuns } from "../checkpoint/past-runs.ts";
+import { bounded } from "../checkpoint/size-limit.ts";
+import { carried } from "../checkpoint/unknown-fields.ts";
+import type { StepContext, StepPlan, StoredRecord } from "../context/step-context.ts";
+import type { CheckpointRecord } from "../ports.ts";
+import { recoveryOf } from "../settings.ts";
+import { outboxAfter, ring } from "./outbox.ts";
+import { acts, needsNone } from "./status-first.ts";
+
+/** True if the record changes in more than the deployment's settings, which alone are no reason to write. */
+const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
+  !same({ ...held, saves: 0, made: undefined }, { ...next, saves: 0, made: undefined });
+
+/** R1: stores the memory. Only the winner of the conditional save goes on; the loser has touched nothing. */
+export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StoredRecord | "raced"> => {
+  const { world, message, observation } = run;
+  // A record that was only assumed to be missing would remain.
+  if (plan.next.do === "forget") return observation.assumedNew && held.version === undefined ? "raced" : held;
+  if (await needsNone(run, held, plan)) return held;
+  const outbox = await outboxAfter(run, held, plan);
+  const whole = { ...recordOf(run, held, plan), outbox };
+  const next = bounded(whole, run.operator, recoveryOf(world).maxBytes);
+  if (plan.safety?.fenced !== true && !acts(plan) && !isNews(held.record, next)) {
+    await ring(run, held.record?.outbox, held.record?.outbox);
+    return held;
+  }
+  const version = await world.checkpoints.save(message, next, held.version);
+  if (version === "raced") return "raced";
+  // The plan may rest on live reads that the watch does not show yet.
+  if (observation.fromCache !== true) world.cache?.invalidate(message);
+  world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: observation.uid });
+  recount(run, held, plan);
+  await ring(run, held.record?.outbox, outbox);
+  return { record: next, version };
+};
+
+/** Counters that depend on the memory are incremented by the step that saves it. */
+const recount = ({ world, operator }: StepContext, { record }: StoredRecord, { memory }: StepPlan): void => {
+  if (world.meter === undefined || operator.measuresOfSave === undefined) return;
+  const before = record === undefined ? undefined : operator.parse(record.memory);
+  world.meter(operator.measuresOfSave(before?.ok === true ? before.memory : undefined, memory));
+};
+
+/** Returns the run that ends with this plan. */
+const overWith = ({ operator, observation }: StepContext, held: StoredRecord, plan: StepPlan): PastRun | undefined => {
+  if (held.record === undefined || operator.recovery?.past === undefined) return undefined;
+  const before = operator.parse(held.record.memory);
+  return before.ok ? operator.recovery.past(before.memory, plan.memory, observation.now) : undefined;
+};
+
+/**
+ * Returns the cleanup order of the next record. An order holds until it is carried out, and after that until the object
+ * changes.
+ */
+const cleanupAfter = (
+  { observation }: StepContext,
+  { record }: StoredRecord,
+  { closing }: StepPlan,
+): CheckpointRecord["cleanup"] => {
+  const cleanup = record?.cleanup;
+  if (cleanup === undefined) return undefined;
+  if (closing === "cleanup") return { ...cleanup, done: observation.now };
+  const changed = observation.object !== undefined && observation.object.metadata.generation !== record?.generation;
+  return cleanup.done !== undefined && changed ? undefined : cleanup;
+};
+
+/**
+ * Builds the next record. A published trouble stays until a step succeeds, and the record does not rest until then: see
+ * `tell`. All other fields stay as they are, also those that only a later version knows.
+ */
+const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): CheckpointRecord => {
+  const { world, operator, observation } = run;
+  const { record } = held;
+  const { object } = observation;
+  const { wakeAt, returning } = waitOf(plan);
+  const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), observation.now, recoveryOf(world));
+  return {
+    ...record,
+    schema: 1,
+    cluster: world.clusterUid,
+    uid: observation.uid,
+    saves: (record?.saves ?? 0) + 1,
+    made: madeWith(world.timing),
+    generation: object?.metadata.generation ?? record?.generation,
+    labels: object === undefined ? record?.labels : object.metadata.labels,
+    rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
+    wakeAt,
+    waitsFor: waitsForText(plan),
+    returning: returning === true ? observation.returning : undefined,
+    cleanup: cleanupAfter(run, held, plan),
+    runs: runs.length === 0 ? undefined : runs,
+    pruneAt: expiryOf(runs, recoveryOf(world)),
+    memory: carried(operator, record?.memory, plan.memory),
+  };
+};

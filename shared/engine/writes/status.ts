@@ -1,0 +1,106 @@
+/** The one status write of a step, at its end, only if the status differs from what the last write was answered. */
+import { ApiError } from "../../core/errors.ts";
+import { digestOf, mergePatch, same } from "../../core/json.ts";
+import type { Ref, Stored } from "../../core/object.ts";
+import type { Plan } from "../../core/plan.ts";
+import { objectRef } from "../context/observation.ts";
+import type { StepContext, StoredRecord } from "../context/step-context.ts";
+import type { CheckpointRecord, Cluster } from "../ports.ts";
+
+export type StatusMemo = CheckpointRecord["status"];
+
+/**
+ * Returns the patch that is still to be written, or undefined. If a CRD prunes fields, the server keeps a different
+ * status than the plan wishes for; then the record holds both digests, and the same pair needs no write.
+ */
+export const statusPatch = (object: Stored, wished: unknown, memo: StatusMemo): unknown => {
+  const there = object["status"] ?? {};
+  if (same(there, wished)) return undefined;
+  if (memo !== undefined && memo.wished === digestOf(wished) && memo.answered === digestOf(there)) return undefined;
+  return mergePatch(there, wished);
+};
+
+const named = ({ resource: { kind } }: Ref, cause: unknown): never => {
+  if (!(cause instanceof ApiError)) throw cause;
+  const { status, reason, message, retryAfterMs } = cause;
+  const doing = { do: "status", kind } as const;
+  throw new ApiError({
+    ...{ status, reason, message, cause, doing },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+};
+
+/** Writes the patch. Returns the object, and the memo to keep if the server kept a different status. */
+export const writeStatus = async (
+  cluster: Cluster,
+  ref: Ref,
+  object: Stored,
+  change: { readonly patch: unknown; readonly wished: unknown },
+): Promise<{ readonly memo: StatusMemo; readonly object: Stored }> => {
+  const answer = await cluster
+    .patchStatus(ref, object.metadata.resourceVersion, change.patch)
+    .catch((cause: unknown) => named(ref, cause));
+  const kept = answer["status"] ?? {};
+  if (same(kept, change.wished)) return { memo: undefined, object: answer };
+  return { memo: { wished: digestOf(change.wished), answered: digestOf(kept) }, object: answer };
+};
+
+/** `memo` is absent if the server kept the whole status. */
+type Written = Awaited<ReturnType<typeof writeStatus>>;
+
+/**
+ * True if a later record exists. A step that saved nothing, or that has outlived its fence, may follow an outdated
+ * record and would write an outdated status. One check after the object was read is enough: the status of a later
+ * record is written later, and then the object has another resourceVersion.
+ */
+const isOvertaken = async (
+  { world, message, observation, began }: StepContext,
+  held: StoredRecord,
+): Promise<boolean> => {
+  const isLate = world.clock.monotonic() > began + world.timing.fenceMs;
+  if (held.version !== observation.version && !isLate) return false;
+  return (await world.checkpoints.load(message))?.version !== held.version;
+};
+
+const writeNews = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<Written | "raced" | undefined> => {
+  const { world, message, operator, observation } = run;
+  const { object, now } = observation;
+  const { status: wished } = plan;
+  if (wished === undefined || object === undefined) return undefined;
+  const patch = statusPatch(object, wished, held.record?.status);
+  if (patch === undefined) return undefined;
+  if (await isOvertaken(run, held)) return "raced";
+  const written = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, wished });
+  world.meter?.(operator.measuresOf?.(object, wished, now) ?? []);
+  return written;
+};
+
+/** `object` is as the status write left it. */
+type StatusWritten = { readonly held: StoredRecord; readonly writes: number; readonly object: Stored | undefined };
+
+/** Ends a step that succeeded: writes the status, saves the status memo, and removes the trouble from the record. */
+export const tell = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<StatusWritten | "raced"> => {
+  const written = await writeNews(run, held, plan);
+  if (written === "raced") return "raced";
+  const writes = written === undefined ? 0 : 1;
+  const object = written?.object ?? run.observation.object;
+  if (held.record === undefined || plan.next.do === "forget") return { held, writes, object };
+  const { trouble, ...record } = held.record;
+  if (written?.memo === undefined && trouble === undefined) return { held, writes, object };
+  const next: CheckpointRecord = {
+    ...record,
+    saves: record.saves + 1,
+    ...(plan.next.do === "rest" ? { rests: true } : {}),
+    ...(written?.memo === undefined ? {} : { status: written.memo }),
+  };
+  const version = await run.world.checkpoints.save(run.message, next, held.version);
+  return version === "raced" ? "raced" : { held: { record: next, version }, writes: writes + 1, object };
+};

@@ -1,0 +1,95 @@
+/** Queries that may fail without harm: a missing answer is evidence for the decision, not trouble for the step. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decision.ts";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
+import { resultOf, stepReads } from "../../../../shared/engine/cluster/queries.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
+import { type Fixture, failing, message, openFixture, parts, refOf } from "../fakes.ts";
+
+const question = { do: "proxyGet", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
+
+/** A world whose decision yields both queries, and the probe results that it got. */
+const curious = (): { world: Fixture; heard: ProbeResult[] } => {
+  const heard: ProbeResult[] = [];
+  const world = openFixture(function* ({ memory }) {
+    heard.push(...(yield* all([getIfAllowed(refOf(parts, "arm")), proxyGet(question)])));
+    return { memory: memory ?? { count: 0 }, stages: [] };
+  });
+  return { world, heard };
+};
+
+describe("getIfAllowed", () => {
+  test("finds the object, or that there is none", async () => {
+    const { world, heard } = curious();
+    await step(world.world, message);
+    world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
+    await step(world.world, message);
+    assert.deepEqual(
+      [heard[0], heard[2]],
+      [
+        { heard: true, value: undefined },
+        { heard: true, value: world.objects.get("parts arm") },
+      ],
+    );
+  });
+
+  test("finds what one odd answer said is not there: absence ends things", async () => {
+    const { world, heard } = curious();
+    world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
+    const { cluster } = world.world;
+    const lies = [true];
+    const get: typeof cluster.get = async (ref) => {
+      const answer = await cluster.get(ref);
+      return ref.name === "arm" && lies.pop() === true ? { ...answer, value: undefined } : answer;
+    };
+    await step({ ...world.world, cluster: { ...cluster, get } }, message);
+    assert.deepEqual(heard[0], { heard: true, value: world.objects.get("parts arm") });
+  });
+
+  test("at what is hidden from us says so", async () => {
+    const { world, heard } = curious();
+    world.before = (call) => {
+      if (call === "get parts arm") throw failing(403, "Forbidden");
+    };
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.deepEqual(heard[0], { heard: false, why: "forbidden", message: "Forbidden said so" });
+  });
+
+  test("that the platform does not answer is trouble, as of any look", async () => {
+    const { world, heard } = curious();
+    world.before = (call) => {
+      if (call === "get parts arm") throw failing(503, "ServiceUnavailable");
+    };
+    assert.equal((await step(world.world, message)).did, "troubled");
+    assert.deepEqual(heard, []);
+  });
+});
+
+test("what a pod says reaches the decision under the question", async () => {
+  const { world, heard } = curious();
+  await step(world.world, message);
+  assert.deepEqual(heard[1], { heard: true, value: { said: "arm" } });
+});
+
+describe("a look at a kind that clusters may do without", () => {
+  const spared = { do: "list", resource: parts, namespace: "", labels: {}, spared: true } as const;
+
+  /** Returns the names that a list finds when its first `denials` requests answer that the kind is not served. */
+  const foundAfter = async (denials: number): Promise<readonly string[]> => {
+    const { world } = curious();
+    world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
+    let left = denials;
+    world.before = (call) => {
+      if (call === "list parts" && left-- > 0) throw failing(404, "NotFound");
+    };
+    const found = await resultOf(() => list(spared), stepReads(world.world.cluster), "a list");
+    return found.map(({ metadata: { name } }) => name);
+  };
+
+  const rows = [
+    ["is asked again when a server that has just begun says that it serves none", 1, ["arm"]],
+    ["finds none where none is served", 2, []],
+  ] as const;
+  for (const [what, denials, found] of rows) test(what, async () => assert.deepEqual(await foundAfter(denials), found));
+});

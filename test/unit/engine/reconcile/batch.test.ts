@@ -1,0 +1,131 @@
+/** Batches: one step per key, keys independent of each other, and only failed messages are delivered again. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Message } from "../../../../shared/core/key.ts";
+import type { EndedStep } from "../../../../shared/engine/context/world.ts";
+import { type Envelope, merged, take, takeBatch } from "../../../../shared/engine/reconcile/batch.ts";
+import { message, openFixture } from "../fakes.ts";
+
+const of = (name: string, more: Partial<Message> = {}): Message => ({ ...message, name, ...more });
+
+const batch = (...names: readonly string[]): readonly Envelope[] =>
+  names.map((name, index) => ({ id: `${index} ${name}`, message: of(name) }));
+
+/** A world in which the steps of keys whose name begins with x fail, and no message for them can be sent. */
+const halfBroken = () => {
+  const world = openFixture();
+  const { queue, checkpoints } = world.world;
+  const steps: string[] = [];
+  return {
+    steps,
+    world: {
+      ...world.world,
+      checkpoints: {
+        ...checkpoints,
+        load: async (key: Message) => {
+          steps.push(key.name);
+          if (key.name.startsWith("x")) throw new Error("no store");
+          return undefined;
+        },
+      },
+      queue: {
+        ...queue,
+        sendLater: async (sent: Message) => {
+          if (sent.name.startsWith("x")) throw new Error("no queue");
+        },
+      },
+    },
+    lines: world.lines,
+  };
+};
+
+describe("a batch", () => {
+  const cases = [
+    { name: "nothing in it", names: [], failed: [], steps: [] },
+    { name: "messages of one key are one step", names: ["a", "a", "a"], failed: [], steps: ["a"] },
+    { name: "each key has its own", names: ["a", "b", "a"], failed: [], steps: ["a", "b"] },
+    {
+      name: "only the failed key comes back, whole",
+      names: ["x", "a", "x", "b"],
+      failed: ["0 x", "2 x"],
+      steps: ["x", "a", "b"],
+    },
+    { name: "two failed keys", names: ["x1", "a", "x2"], failed: ["0 x1", "2 x2"], steps: ["x1", "a", "x2"] },
+  ];
+  test("each step is told at its end, with the time at which the queue took its oldest message", async () => {
+    const { world } = halfBroken();
+    const told: EndedStep[] = [];
+    const sent = batch("a", "x", "a").map((envelope, at) => ({ ...envelope, sentAt: 30 - at * 10 }));
+    await takeBatch({ ...world, ended: (step) => void told.push(step) }, sent);
+    assert.deepEqual(told.map(({ message, ending, sentAt }) => [message.name, ending === undefined, sentAt]).sort(), [
+      ["a", false, 10],
+      ["x", true, 20],
+    ]);
+  });
+
+  for (const { name, names, failed, steps } of cases) {
+    test(name, async () => {
+      const { world, steps: taken } = halfBroken();
+      assert.deepEqual(await takeBatch(world, batch(...names)), failed);
+      assert.deepEqual(taken, steps);
+    });
+  }
+
+  test("of the same name in another namespace, kind or cluster is another key", async () => {
+    const { world, steps } = halfBroken();
+    const others = [of("a"), of("a", { namespace: "other" }), of("a", { cluster: "there" })];
+    await takeBatch(
+      world,
+      others.map((one, index) => ({ id: String(index), message: one })),
+    );
+    assert.equal(steps.length, 3);
+  });
+
+  test("a slow key holds up no other", async () => {
+    const world = openFixture();
+    const order: string[] = [];
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const load = async (key: Message) => {
+      if (key.name === "slow") await held;
+      order.push(key.name);
+      if (key.name === "fast") release();
+      return undefined;
+    };
+    await takeBatch({ ...world.world, checkpoints: { ...world.world.checkpoints, load } }, batch("slow", "fast"));
+    assert.deepEqual(order, ["fast", "slow"]);
+  });
+
+  test("a step that failed is told, and is no ending", async () => {
+    const { world, lines } = halfBroken();
+    assert.equal(await take(world, [of("x")]), undefined);
+    assert.equal(lines.at(-1)?.message, "a step failed and will be delivered again");
+    assert.deepEqual(await take(world, []), { did: "nothing", why: "no message" });
+  });
+});
+
+describe("one message stands for several", () => {
+  const cases: readonly { name: string; messages: readonly [Message, ...Message[]]; want: Message }[] = [
+    { name: "alone, itself", messages: [of("a", { tries: 2 })], want: of("a", { tries: 2 }) },
+    {
+      name: "the newest",
+      messages: [of("a", { reason: "old" }), of("a", { reason: "new", resourceVersion: "5" })],
+      want: of("a", { reason: "new", resourceVersion: "5" }),
+    },
+    { name: "anything new starts afresh", messages: [of("a", { tries: 4 }), of("a")], want: of("a") },
+    {
+      name: "of notices the earlier end counts",
+      messages: [of("a", { until: 2 }), of("a", { until: 1 }), of("a", { until: 3 })],
+      want: of("a", { until: 1 }),
+    },
+    { name: "whichever came first", messages: [of("a"), of("a", { tries: 4 })], want: of("a") },
+    {
+      name: "among retries the youngest counts",
+      messages: [of("a", { tries: 4 }), of("a", { tries: 2 })],
+      want: of("a", { tries: 2 }),
+    },
+  ];
+  for (const { name, messages, want } of cases) test(name, () => assert.deepEqual(merged(messages), want));
+});

@@ -1,0 +1,290 @@
+/**
+ * The promises of a step: it saves before it acts, the loser touches nothing, it decides again and never replays, its
+ * effects are fenced.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { get, list } from "../../../../shared/core/decision.ts";
+
+import { step } from "../../../../shared/engine/reconcile/step.ts";
+import {
+  creation,
+  decisionOf,
+  eight,
+  type Fixture,
+  failing,
+  message,
+  openFixture,
+  part,
+  parts,
+  refOf,
+  type ToyPlan,
+  toy,
+  toys,
+  writesIn,
+} from "../fakes.ts";
+
+const making = (names: readonly string[], more: Partial<ToyPlan> = {}): ToyPlan => ({
+  memory: { count: 1 },
+  stages: names.map((name) => [creation(name)]),
+  ...more,
+});
+
+/** Sets a decision that saves the identity first, and rests once the part exists. */
+const careful = (world: Fixture): void => {
+  world.decide = function* ({ memory }) {
+    const arm = yield* get({ do: "get", ref: refOf(parts, "arm") });
+    return arm !== undefined
+      ? { memory: memory ?? { count: 0 }, stages: [], next: { do: "rest" } }
+      : making(["arm"], { safety: { fenced: true } });
+  };
+};
+
+describe("R1: saved before acted on", () => {
+  test("the memory is stored before the first effect starts", async () => {
+    const world = openFixture(() => making(["arm", "leg"]));
+    await step(world.world, message);
+    assert.deepEqual(writesIn(world.calls), ["save 1", "create parts arm", "create parts leg"]);
+    assert.deepEqual(world.record()?.memory, { count: 1 });
+  });
+
+  test("of two invocations with one key, the loser touches nothing and comes back", async () => {
+    const world = openFixture(() => making(["arm"]));
+    world.before = async (call) => {
+      if (call !== "save 1") return;
+      world.before = () => {};
+      await step(world.world, message);
+    };
+    const ending = await step(world.world, message);
+    assert.deepEqual(ending, { did: "raced" });
+    assert.deepEqual(writesIn(world.calls), ["save 1", "save 1", "create parts arm"]);
+    const [back] = world.sent;
+    assert.deepEqual([back?.message.reason, back?.delayMs], ["raced", 1_000]);
+  });
+
+  test("when it is not known whether the save took place, nothing is done", async () => {
+    const world = openFixture(() => making(["arm"]));
+    world.after = (call) => {
+      if (call === "save 1") throw failing(0, "Timeout");
+    };
+    assert.equal((await step(world.world, message)).did, "troubled");
+    assert.equal(world.objects.has("parts arm"), false);
+  });
+
+  test("a plan that only deletes is bound to a save, too: the loser deletes nothing", async () => {
+    const world = openFixture();
+    await step(world.world, message);
+    world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
+    const removal = { do: "delete", ref: refOf(parts, "arm"), uid: "old" } as const;
+    let raceOn = true;
+    world.decide = ({ memory }) => ({
+      memory: memory ?? { count: 0 },
+      stages: raceOn ? [[removal]] : [],
+      safety: raceOn ? {} : { fenced: true },
+    });
+    world.before = async (call) => {
+      if (call !== "save 2") return;
+      Object.assign(world, { before: () => {} });
+      raceOn = false;
+      await step(world.world, message);
+    };
+    assert.deepEqual(await step(world.world, message), { did: "raced" });
+    assert.ok(world.objects.has("parts arm"));
+  });
+
+  test("a fenced plan is saved anew even if it says nothing new", async () => {
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [], safety: { fenced: true } }));
+    await step(world.world, message);
+    await step(world.world, message);
+    assert.deepEqual(writesIn(world.calls), ["save 1", "save 2"]);
+  });
+});
+
+describe("R2: decided again, never replayed", () => {
+  const deaths = ["save 1", "create parts arm", "patch toys bear"];
+  for (const death of deaths) {
+    for (const when of ["before", "after"] as const) {
+      test(`dead ${when} ${death}, the next invocation ends in the same world`, async () => {
+        const world = openFixture();
+        careful(world);
+        const decide = world.decide;
+        world.decide = function* (view) {
+          return { ...(yield* decisionOf(decide(view))), status: { phase: "made" } };
+        };
+        const die = (call: string): void => {
+          if (call === death) world.before = () => Promise.reject(new Error("dead"));
+          if (call === death) throw new Error("dead");
+        };
+        world[when] = die;
+        await assert.rejects(step(world.world, message), /dead/);
+        Object.assign(world, { before: () => {}, after: () => {} });
+        await step(world.world, message);
+        await step(world.world, message);
+        assert.ok(world.objects.has("parts arm"));
+        assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "made" });
+        assert.equal(world.record()?.rests, true);
+      });
+    }
+  }
+
+  test("the second delivery of a settled key makes no write and sends nothing", async () => {
+    const world = openFixture();
+    careful(world);
+    await step(world.world, message);
+    await step(world.world, message);
+    world.calls.length = 0;
+    world.sent.length = 0;
+    assert.deepEqual(await step(world.world, message), { did: "step", writes: 0 });
+    assert.deepEqual([writesIn(world.calls), world.sent], [[], []]);
+  });
+
+  test("what stood in a message is not believed: the object is read", async () => {
+    const world = openFixture(({ object }) => ({ memory: { count: object?.metadata.generation ?? 0 }, stages: [] }));
+    world.put(toy({ generation: 7 }));
+    await step(world.world, { ...message, resourceVersion: "1" });
+    assert.deepEqual(world.record()?.memory, { count: 7 });
+  });
+
+  test("every look is answered live, and the decision gets the server's clock", async () => {
+    const times: number[] = [];
+    const world = openFixture(function* ({ now }) {
+      times.push(now);
+      const found = yield* list({ do: "list", resource: parts, namespace: "ns", labels: {} });
+      return { memory: { count: found.length }, stages: [] };
+    });
+    world.put(part("arm"));
+    await step(world.world, message);
+    assert.deepEqual([world.record()?.memory, times], [{ count: 1 }, [eight]]);
+  });
+});
+
+describe("R3: fenced", () => {
+  const cases = [
+    { name: "within the fence an effect starts", afterSaveMs: 10_000, beforeMs: 0, made: true },
+    { name: "after the fence no effect starts", afterSaveMs: 10_001, beforeMs: 0, made: false },
+    { name: "a step that is over its own time starts none either", afterSaveMs: 100, beforeMs: 19_950, made: false },
+  ];
+  for (const { name, afterSaveMs, beforeMs, made } of cases) {
+    test(name, async () => {
+      const world = openFixture(() => making(["arm"]));
+      world.before = (call) => {
+        if (call === "load") world.time.monotonic += beforeMs;
+      };
+      world.after = (call) => {
+        if (call.startsWith("save")) world.time.monotonic += afterSaveMs;
+      };
+      const ending = await step(world.world, message);
+      assert.deepEqual([world.objects.has("parts arm"), ending.did], [made, made ? "step" : "troubled"]);
+    });
+  }
+
+  test("the pause may fall between two stages: the second does not start", async () => {
+    const world = openFixture(() => making(["arm", "leg"]));
+    world.after = (call) => {
+      if (call === "create parts arm") world.time.monotonic += 10_001;
+    };
+    await step(world.world, message);
+    assert.deepEqual([world.objects.has("parts arm"), world.objects.has("parts leg")], [true, false]);
+  });
+
+  test("a refusal goes back to the decision, which may plan otherwise in the same step", async () => {
+    const world = openFixture(({ refused }) =>
+      refused.length === 0 ? making(["arm"]) : { memory: { count: 9 }, stages: [] },
+    );
+    world.before = (call) => {
+      if (call === "create parts arm") throw failing(422, "Invalid");
+    };
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.deepEqual(world.record()?.memory, { count: 9 });
+  });
+});
+
+test("what is optional and not to be had is told once, and the step goes on to its end", async () => {
+  const wish = { do: "create", object: part("bell"), resource: parts, owner: "toy-1", optional: true } as const;
+  const world = openFixture(() => ({
+    memory: { count: 1 },
+    stages: [[wish], [creation("arm")]],
+    status: { phase: "made" },
+  }));
+  world.before = (call) => {
+    if (call === "create parts bell") throw failing(403, "Forbidden");
+  };
+  assert.equal((await step(world.world, message)).did, "step");
+  await step(world.world, message);
+  const names = [...world.objects.keys()].filter((name) => !name.startsWith("toys"));
+  assert.deepEqual([names.length, names.at(-1)], [2, "parts arm"]);
+  assert.match(names[0] ?? "", /^events bear\./);
+});
+
+describe("what a step leaves alone", () => {
+  const idle = [
+    { name: "another kind", message: { ...message, kind: "Doll" }, world: {}, object: toy() },
+    { name: "a key out of its charge", message, world: { inCharge: () => false }, object: toy() },
+    {
+      name: "an object out of its charge",
+      message,
+      world: { inCharge: (_: unknown, object: unknown) => object === undefined },
+      object: toy(),
+    },
+    { name: "a paused object", message, world: {}, object: toy({ annotations: { "rekindle.dev/paused": "true" } }) },
+    { name: "a name that stands for nothing", message: { ...message, name: "doll" }, world: {}, object: toy() },
+  ];
+  for (const { name, message: asked, world: more, object } of idle) {
+    test(name, async () => {
+      const world = openFixture(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
+      world.put(object);
+      const ending = await step({ ...world.world, ...more }, asked);
+      assert.equal(ending.did, "nothing");
+      assert.deepEqual([writesIn(world.calls), world.sent], [[], []]);
+    });
+  }
+
+  test("a key out of its charge is not even read", async () => {
+    const world = openFixture();
+    await step({ ...world.world, inCharge: () => false }, message);
+    assert.deepEqual(world.calls, []);
+  });
+
+  test("a key of which nobody can tell whether it is in its charge is looked at later, and not read", async () => {
+    const world = openFixture();
+    const inCharge = () => Promise.reject(failing(500, "InternalError"));
+    const ending = await step({ ...world.world, inCharge }, message);
+    assert.deepEqual([ending.did, world.calls], ["troubled", []]);
+    assert.deepEqual(
+      world.sent.map(({ message: again }) => [again.reason, again.tries]),
+      [["retry", 1]],
+    );
+  });
+
+  test("pausing is taken back with the annotation, and is no other value than true", async () => {
+    const world = openFixture(() => making(["arm"]));
+    world.put(toy({ annotations: { "rekindle.dev/paused": "false" } }));
+    await step(world.world, message);
+    assert.ok(world.objects.has("parts arm"));
+  });
+
+  test("shadow mode tells the plan and writes nothing, not even of a trouble that lasts", async () => {
+    const told: unknown[] = [];
+    const world = openFixture(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
+    const shadow = {
+      ...world.world,
+      shadow: (_: unknown, { stages }: { readonly stages: readonly unknown[] }) => told.push(stages.length),
+    };
+    await step(shadow, message);
+    world.decide = function* () {
+      yield* get({ do: "get", ref: refOf(parts, "arm") });
+      return making(["arm"]);
+    };
+    world.before = (call) => {
+      if (call === "get parts arm") throw failing(403, "Forbidden");
+    };
+    await step(shadow, { ...message, tries: 5 });
+    assert.deepEqual([told, writesIn(world.calls)], [[1], []]);
+  });
+});
+
+test("the kind's resource is what is read", async () => {
+  const world = openFixture();
+  await step(world.world, message);
+  assert.deepEqual(world.calls.slice(0, 2), ["load", `get ${toys.plural} bear`]);
+});

@@ -1,0 +1,325 @@
+/** Requeues: growing backoff, waits that the server asked for, trouble that is reported, timers that are never lost. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { get, list } from "../../../../shared/core/decision.ts";
+import type { Next, Wait } from "../../../../shared/core/plan.ts";
+import { until } from "../../../../shared/core/waiting-on.ts";
+
+import { step } from "../../../../shared/engine/reconcile/step.ts";
+import {
+  creation,
+  eight,
+  type Fixture,
+  failing,
+  message,
+  openFixture,
+  parts,
+  type ToyPlan,
+  toy,
+  writesIn,
+} from "../fakes.ts";
+
+const making: ToyPlan = { memory: { count: 1 }, stages: [[creation("arm")]] };
+
+const refusing = (world: Fixture, call: string, ...answer: Parameters<typeof failing>): void => {
+  world.before = (name) => {
+    if (name === call) throw failing(...answer);
+  };
+};
+
+const last = (world: Fixture) => world.sent[world.sent.length - 1];
+
+/** Takes `times` steps of the key, each with the message that the one before sent. */
+const retries = async (world: Fixture, times: number): Promise<void> => {
+  await step(world.world, message);
+  for (let done = 1; done < times; done++) await step(world.world, last(world)?.message ?? message);
+};
+
+describe("trouble", () => {
+  test("comes back later and later, acknowledged every time, and never fails the application", async () => {
+    const world = openFixture(() => making);
+    refusing(world, "create parts arm", 503, "ServiceUnavailable");
+    await retries(world, 12);
+    const delays = world.sent.map((sent) => sent.delayMs);
+    const wanted = [1, 2, 4, 8, 16, 32, 64, 128].map((seconds) => [seconds * 1_000, seconds * 1_250]);
+    for (const [index, delay = 0] of delays.entries()) {
+      const [least = 150_000, most = 450_000] = wanted[index] ?? [];
+      assert.ok(delay >= least && delay <= most, `${index}: ${delay} in ${least} to ${most}`);
+    }
+    assert.deepEqual([world.sent.length, last(world)?.message.tries, world.record()?.memory], [12, 12, { count: 1 }]);
+  });
+
+  const asked = [
+    { name: "Retry-After is obeyed", tries: 0, retryAfterMs: 40_000, least: 40_000 },
+    { name: "the backoff is when it is longer", tries: 6, retryAfterMs: 1_000, least: 64_000 },
+    { name: "nothing is asked of the queue that it cannot hold", tries: 0, retryAfterMs: 86_400_000, least: 900_000 },
+  ];
+  for (const { name, tries, retryAfterMs, least } of asked) {
+    test(name, async () => {
+      const world = openFixture(() => making);
+      refusing(world, "create parts arm", 429, "TooManyRequests", retryAfterMs);
+      await step(world.world, { ...message, tries });
+      const { delayMs = 0 } = last(world) ?? {};
+      assert.ok(delayMs >= least && delayMs <= Math.min(900_000, least * 1.25), `${delayMs}`);
+    });
+  }
+
+  test("of several troubles the one that asks for the longest wait is heard", async () => {
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm"), creation("leg")]] }));
+    world.before = (call) => {
+      if (call === "create parts arm") throw failing(500, "InternalError");
+      if (call === "create parts leg") throw failing(429, "TooManyRequests", 30_000);
+    };
+    assert.ok((await step(world.world, message)).did === "troubled");
+    assert.ok((last(world)?.delayMs ?? 0) >= 30_000);
+  });
+
+  const places = ["load", "get toys bear", "list toys", "save 1", "create parts arm", "patch toys bear"];
+  for (const place of places) {
+    test(`at ${place} it comes back, too`, async () => {
+      const world = openFixture(function* () {
+        yield* list({
+          do: "list",
+          resource: { group: "", version: "v1", plural: "toys", kind: "Toy" },
+          namespace: "ns",
+          labels: {},
+        });
+        return { ...making, status: { phase: "made" } };
+      });
+      refusing(world, place, 500, "InternalServerError");
+      assert.equal((await step(world.world, message)).did, "troubled");
+      assert.deepEqual([last(world)?.message.reason, last(world)?.message.tries], ["retry", 1]);
+    });
+  }
+
+  test("a fault of ours backs off like any other and is told with its trace only to the log", async () => {
+    const world = openFixture(() => {
+      throw new TypeError("count of undefined");
+    });
+    const ending = await step(world.world, { ...message, tries: 4 });
+    assert.deepEqual(ending, { did: "troubled", reason: "RekindleFault", message: "count of undefined" });
+    assert.ok((last(world)?.delayMs ?? 0) >= 16_000);
+    assert.match(
+      String(world.lines.find(({ message: text }) => text === "a step failed")?.fields["error"]),
+      /\n\s+at /,
+    );
+    assert.equal(
+      [...world.objects.values()].some((object) => String(object["message"]).includes("\n")),
+      false,
+    );
+  });
+
+  test("a decision that never comes to a plan is a fault, not a loop", async () => {
+    const world = openFixture(function* () {
+      for (let round = 0; ; round++)
+        yield* list({ do: "list", resource: parts, namespace: "ns", labels: { round: `${round}` } });
+    });
+    assert.equal((await step(world.world, message)).did, "troubled");
+    assert.equal(world.calls.filter((call) => call === "list parts").length, 32);
+  });
+
+  test("only when not even the queue answers is the message not acknowledged", async () => {
+    const world = openFixture(() => making);
+    world.before = (call) => {
+      if (call === "get toys bear" || call === "sendLater") throw failing(500, "InternalError");
+    };
+    await assert.rejects(step(world.world, message));
+  });
+});
+
+describe("trouble that lasts", () => {
+  const eventsOf = (world: Fixture): readonly string[] =>
+    world.calls.filter((call) => call.startsWith("create events"));
+
+  test("is told once as an event and kept in the record until a step comes through", async () => {
+    const world = openFixture(() => making);
+    refusing(world, "create parts arm", 403, "Forbidden");
+    await retries(world, 2);
+    assert.deepEqual([eventsOf(world).length, world.record()?.trouble], [0, undefined]);
+    await step(world.world, last(world)?.message ?? message);
+    const told = { reason: "Forbidden", message: "Forbidden said so", since: eight };
+    assert.deepEqual([eventsOf(world).length, world.record()?.trouble], [1, told]);
+    world.time.now += 60_000;
+    for (let more = 0; more < 3; more++) await step(world.world, last(world)?.message ?? message);
+    assert.deepEqual([eventsOf(world).length, world.record()?.trouble], [1, told]);
+    world.before = () => {};
+    await step(world.world, last(world)?.message ?? message);
+    assert.deepEqual([world.record()?.trouble, world.record()?.memory], [undefined, { count: 1 }]);
+  });
+
+  test("is told also when it is a look that meets it", async () => {
+    const world = openFixture();
+    await step(world.world, message);
+    world.decide = function* () {
+      yield* get({ do: "get", ref: { resource: parts, name: "arm" } });
+      return making;
+    };
+    refusing(world, "get parts arm", 403, "Forbidden");
+    await step(world.world, { ...message, tries: 2 });
+    assert.equal(world.record()?.trouble?.reason, "Forbidden");
+  });
+
+  test("another reason is told anew, since the first", async () => {
+    const world = openFixture(() => making);
+    refusing(world, "create parts arm", 403, "Forbidden");
+    await step(world.world, { ...message, tries: 2 });
+    world.time.now += 60_000;
+    refusing(world, "create parts arm", 500, "InternalError");
+    await step(world.world, { ...message, tries: 3 });
+    assert.deepEqual([world.record()?.trouble?.reason, world.record()?.trouble?.since], ["InternalError", eight]);
+  });
+
+  test("adds no second chain of tries to the first, whichever invocation comes upon it", async () => {
+    const world = openFixture(() => making);
+    refusing(world, "create parts arm", 403, "Forbidden");
+    await step(world.world, { ...message, tries: 2 });
+    world.sent.length = 0;
+    for (const [later, monotonic] of [
+      [600_000, 5],
+      [610_000, 7_000_000],
+    ] as const) {
+      Object.assign(world.time, { now: eight + later, monotonic });
+      await step(world.world, { ...message, reason: "event" });
+    }
+    assert.equal(new Set(world.sent.map((sent) => sent.id)).size, 1);
+    for (const { delayMs } of world.sent) assert.ok(delayMs >= 150_000 && delayMs <= 450_000, `${delayMs}`);
+  });
+
+  const event = {
+    do: "record",
+    about: toy(),
+    resource: { group: "g", version: "v1", plural: "toys", kind: "Toy" },
+    occasion: "1",
+    type: "Normal",
+    reason: "Made",
+    message: "made",
+  } as const;
+
+  test("events are told in the name that the kind declares: the plan's, and of what is in the way", async () => {
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[event], [creation("arm")]] }));
+    refusing(world, "create parts arm", 403, "Forbidden");
+    await step(world.world, { ...message, tries: 2 });
+    const told = [...world.objects.values()].filter(({ kind }) => kind === "Event");
+    const heard = told.map(({ reason, source }) => `${reason} of ${Object(source).component}`);
+    assert.deepEqual(heard, ["Made of toy-maker", "Forbidden of toy-maker"]);
+  });
+
+  test("an event that cannot be written is given up after three tries: status and record go on", async () => {
+    const world = openFixture(() => ({ memory: { count: 1 }, stages: [[event]], status: { phase: "made" } }));
+    world.before = (call) => {
+      if (call.startsWith("create events")) throw failing(429, "TooManyRequests");
+    };
+    await retries(world, 2);
+    assert.equal(world.objects.get("toys bear")?.["status"], undefined);
+    assert.equal((await step(world.world, last(world)?.message ?? message)).did, "step");
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "made" });
+  });
+});
+
+describe("timers", () => {
+  const following = (next: Next): Fixture => openFixture(() => ({ memory: { count: 1 }, stages: [], next }));
+  const waiting = (wait: Wait): Fixture => following({ do: "wait", ...wait });
+
+  const cases: readonly { name: string; next: Next; delayMs: number | undefined }[] = [
+    { name: "a plan without a time arms none", next: { do: "wait" }, delayMs: undefined },
+    { name: "an instant is waited for", next: { do: "wait", wakeAt: eight + 90_000 }, delayMs: 90_000 },
+    {
+      name: "the nearer of instant and poll counts",
+      next: { do: "wait", wakeAt: eight + 900_000, pollMs: 60_000 },
+      delayMs: 60_000,
+    },
+    {
+      name: "an instant that has passed is a second away",
+      next: { do: "wait", wakeAt: eight - 5_000 },
+      delayMs: 1_000,
+    },
+    {
+      name: "what the queue cannot hold is left to the resync",
+      next: { do: "wait", wakeAt: eight + 900_001 },
+      delayMs: undefined,
+    },
+    { name: "a forgotten key waits for nothing", next: { do: "forget" }, delayMs: undefined },
+  ];
+  for (const { name, next, delayMs } of cases) {
+    test(name, async () => {
+      const world = following(next);
+      await step(world.world, message);
+      assert.deepEqual(
+        world.sent.map((sent) => sent.delayMs),
+        delayMs === undefined ? [] : [delayMs],
+      );
+    });
+  }
+
+  test("the record keeps the instant, so that a lost timer can be armed again", async () => {
+    const world = waiting({ wakeAt: eight + 90_000, waitsFor: until("the snow", "ended") });
+    await step(world.world, message);
+    assert.deepEqual([world.record()?.wakeAt, world.record()?.waitsFor], [eight + 90_000, "the snow to end"]);
+  });
+
+  const idsOf = async (world: Fixture, steps: readonly [now: number, reason: string][]): Promise<number> => {
+    for (const [now, reason] of steps) {
+      world.time.now = now;
+      await step(world.world, { ...message, reason });
+    }
+    return new Set(world.sent.map((sent) => sent.id)).size;
+  };
+
+  test("many steps that wait for one instant arm one timer", async () => {
+    const steps = [0, 1_000, 2_000].map((later): [number, string] => [eight + later, "event"]);
+    assert.equal(await idsOf(waiting({ wakeAt: eight + 90_000 }), steps), 1);
+  });
+
+  test("a timer that came before its time is armed anew and not swallowed as a copy of itself", async () => {
+    const steps: readonly [number, string][] = [
+      [eight, "event"],
+      [eight + 89_000, "timer"],
+    ];
+    assert.equal(await idsOf(waiting({ wakeAt: eight + 90_000 }), steps), 2);
+  });
+
+  test("polls of one key fall together, and one follows the other", async () => {
+    const burst = [0, 1_000, 2_000, 14_000].map((later): [number, string] => [eight + 1_000 + later, "event"]);
+    assert.equal(await idsOf(waiting({ pollMs: 15_000 }), burst), 1);
+    const chain = [0, 15_000, 30_000, 45_000].map((later): [number, string] => [eight + later, "timer"]);
+    assert.equal(await idsOf(waiting({ pollMs: 15_000 }), chain), 4);
+  });
+
+  test("there is more to do: said again after each step, and none of it is swallowed", async () => {
+    const world = following({ do: "again" });
+    for (let times = 0; times < 3; times++) {
+      world.time.monotonic += 1;
+      await step(world.world, message);
+    }
+    const reasons = world.sent.map((sent) => sent.message.reason);
+    assert.deepEqual([reasons, new Set(world.sent.map((sent) => sent.id)).size], [["again", "again", "again"], 3]);
+  });
+
+  test("no hint of the old message travels on with a timer", async () => {
+    const world = waiting({ wakeAt: eight + 5_000 });
+    await step(world.world, { ...message, resourceVersion: "12", tries: 3 });
+    assert.deepEqual(last(world)?.message, {
+      cluster: "here",
+      kind: "Toy",
+      namespace: "ns",
+      name: "bear",
+      reason: "timer",
+    });
+  });
+});
+
+test("a paused winner's trouble is saved nowhere once another has saved", async () => {
+  const world = openFixture(() => making);
+  refusing(world, "create parts arm", 403, "Forbidden");
+  world.after = (call) => {
+    if (call.startsWith("save 1"))
+      void world.checkpoints.save(
+        message,
+        { schema: 1, cluster: "cluster-1", uid: "toy-1", saves: 9, memory: { count: 7 } },
+        "1",
+      );
+  };
+  await step(world.world, { ...message, tries: 4 });
+  assert.deepEqual([world.record()?.memory, writesIn(world.calls).at(-1)], [{ count: 7 }, "save 2"]);
+});

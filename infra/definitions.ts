@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ours } from "../shared/cli/installation/marks.ts";
 import type { Obj } from "../shared/core/object.ts";
-import { sparkApplications } from "../shared/spark/application/resource.ts";
+import { sparkApplications } from "../shared/spark/application/spec/resource.ts";
 import { sparkConnects } from "../shared/spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../shared/spark/scheduled/resource.ts";
 import { specSchema } from "../shared/spark/schema/application.ts";

@@ -122,7 +122,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   forecast: async (object) => (await forecasts()).forecast(object),
   policies: async () => {
     const [{ policyLines }, { annotationPolicyLines }] = await Promise.all([
-      import("../../spark/application/policies.ts"),
+      import("../../spark/application/spec/policies.ts"),
       import("../../volcano/job/annotation-policies.ts"),
     ]);
     const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));

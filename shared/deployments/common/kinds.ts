@@ -2,7 +2,7 @@
 import { type Message, noticeKey } from "../../core/key.ts";
 import type { Resource } from "../../core/object.ts";
 import { pods } from "../../kube/resources.ts";
-import { sparkApplications } from "../../spark/application/resource.ts";
+import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { sparkConnects } from "../../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../../volcano/resource.ts";

@@ -5,7 +5,7 @@ import type { MetricSample } from "../../core/metric.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
 import { gaugesOf } from "../../spark/application/metrics.ts";
-import { sparkApplications } from "../../spark/application/resource.ts";
+import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue } from "../../volcano/metrics.ts";
 import { jobs, podGroups, queues } from "../../volcano/resource.ts";
 import { hintsIn } from "../resync/sweep.ts";

@@ -8,7 +8,7 @@ import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
 import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/families.ts";
 import { pods } from "../../kube/resources.ts";
-import { sparkApplications } from "../../spark/application/resource.ts";
+import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { sparkConnects } from "../../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";

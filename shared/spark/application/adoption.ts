@@ -3,9 +3,9 @@ import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy } from "../../kube/pods.ts";
-import { adoptedUid, alive, submissionLabel } from "./driver/evidence.ts";
-import { type RestartPolicy, retryAfterFailure, retryAfterRefusal } from "./driver/retry.ts";
-import { type Driver, type Memory, normaliser, type Phase, type State } from "./memory.ts";
+import { type RestartPolicy, retryAfterFailure, retryAfterRefusal } from "./run/retry.ts";
+import { adoptedUid, alive, submissionLabel } from "./state/evidence.ts";
+import { type Driver, type Memory, normaliser, type Phase, type State } from "./state/memory.ts";
 
 export const blank = (generation: number, spec: string): Memory => ({
   generation,

@@ -9,7 +9,10 @@ import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { adopted, blank, mayHideDriver } from "./adoption.ts";
-import { endAuxiliaryObjects } from "./auxiliary-objects.ts";
+import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
+import { monitorDriver } from "./driver/monitor.ts";
+import * as closing from "./executors/final-account.ts";
+import { endAuxiliaryObjects } from "./run/auxiliary-objects.ts";
 import {
   type ApplicationContext,
   endOver,
@@ -19,21 +22,18 @@ import {
   readPods,
   type Settings,
   settledAt,
-} from "./context.ts";
-import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
-import type { Pods } from "./driver/evidence.ts";
-import { monitorDriver } from "./driver/monitor.ts";
-import { submitNext, withdrawn } from "./driver/submit.ts";
-import * as closing from "./executors/final-account.ts";
-import { withHistory } from "./history.ts";
-import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
-import { type Memory, normaliser, type State } from "./memory.ts";
-import { endAll, planOf, resting } from "./plan.ts";
-import { policiesOf } from "./policies.ts";
-import { sparkApplications } from "./resource.ts";
-import { isOwnRun, relevant } from "./run-spec.ts";
+} from "./run/context.ts";
+import { withHistory } from "./run/history.ts";
+import { endAll, planOf, resting } from "./run/plan.ts";
+import { submitNext, withdrawn } from "./run/submit.ts";
+import { policiesOf } from "./spec/policies.ts";
+import { sparkApplications } from "./spec/resource.ts";
 import { startingUp } from "./startup.ts";
-import { shownState } from "./status.ts";
+import type { Pods } from "./state/evidence.ts";
+import { type Act, acts, clearedInto, suspendable } from "./state/machine.ts";
+import { type Memory, normaliser, type State } from "./state/memory.ts";
+import { isOwnRun, relevant } from "./state/run-spec.ts";
+import { shownState } from "./state/status.ts";
 
 /** Reads `spec.suspend` without the schema: a suspended application with an invalid spec stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;

@@ -8,7 +8,7 @@ import type { Figure, Labels, MetricSample } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { lossReasons } from "../executors/losses.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./state/memory.ts";
 
 const app = "spark_application";
 

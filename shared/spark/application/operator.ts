@@ -1,11 +1,11 @@
 /** The SparkApplication operator for the engine: its watches, the parser of its memory, its decision. */
 import type { Operator } from "../../core/operator.ts";
-import type { Settings } from "./context.ts";
 import { decide } from "./decide.ts";
 import { heldUp } from "./held-up.ts";
-import { type Memory, parseMemory } from "./memory.ts";
 import { measuresOf, measuresOfSave } from "./metrics.ts";
 import { recovery } from "./recovery.ts";
+import type { Settings } from "./run/context.ts";
+import { type Memory, parseMemory } from "./state/memory.ts";
 import { tells } from "./update.ts";
 import { applicationWatcher } from "./watches.ts";
 

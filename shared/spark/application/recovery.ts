@@ -11,11 +11,11 @@ import type { Ledger } from "../executors/ledger.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { adopted, hiddenDriver, runOf } from "./adoption.ts";
-import { leftoversOf, podsOf } from "./context.ts";
-import { adoptedUid, submissionLabel } from "./driver/evidence.ts";
-import { type Driver, type Memory, type Phase, type State, salvageMemory } from "./memory.ts";
-import { policiesOf } from "./policies.ts";
-import { shownSubmission } from "./status.ts";
+import { leftoversOf, podsOf } from "./run/context.ts";
+import { policiesOf } from "./spec/policies.ts";
+import { adoptedUid, submissionLabel } from "./state/evidence.ts";
+import { type Driver, type Memory, type Phase, type State, salvageMemory } from "./state/memory.ts";
+import { shownSubmission } from "./state/status.ts";
 
 const ownedObjects = (key: Key, uid: string, memory: Memory | undefined): OwnedObjects => ({
   queries: [podsOf(key), ...leftoversOf({ key, view: { uid }, memory: { rare: memory?.rare } })],

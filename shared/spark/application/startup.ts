@@ -6,10 +6,10 @@ import type { Stored } from "../../core/object.ts";
 import type { Plan, View } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
-import { podsOf } from "./context.ts";
-import { sortOut } from "./driver/evidence.ts";
-import type { Memory } from "./memory.ts";
-import { sparkApplications } from "./resource.ts";
+import { podsOf } from "./run/context.ts";
+import { sparkApplications } from "./spec/resource.ts";
+import { sortOut } from "./state/evidence.ts";
+import type { Memory } from "./state/memory.ts";
 
 /** The pods that are to start: the driver, or the executors once it runs. */
 function* startingPods(key: Key, { uid }: View<Memory>, { state, driver }: Memory): Reads<readonly Stored[]> {

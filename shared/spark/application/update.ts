@@ -1,7 +1,7 @@
 /** The update of a SparkApplication's plan for its listener. */
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
-import type { Memory, Phase } from "./memory.ts";
+import type { Memory, Phase } from "./state/memory.ts";
 
 /** Phases that only a change of the object ends. */
 const ends: ReadonlySet<Phase> = new Set(["COMPLETED", "FAILED"]);

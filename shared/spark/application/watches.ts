@@ -8,7 +8,7 @@ import { changed } from "../../kube/relevant-change.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
-import { sparkApplications } from "./resource.ts";
+import { sparkApplications } from "./spec/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);

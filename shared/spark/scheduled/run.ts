@@ -3,7 +3,7 @@ import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
 import type { Json } from "../../kube/responses.ts";
-import { sparkApplications } from "../application/resource.ts";
+import { sparkApplications } from "../application/spec/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 
 /** The longest name of a SparkApplication, which is a label and a prefix of services' names. */

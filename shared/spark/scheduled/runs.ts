@@ -6,7 +6,7 @@ import type { Effect } from "../../core/plan.ts";
 import type { Query } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { sparkApplications } from "../application/resource.ts";
+import { sparkApplications } from "../application/spec/resource.ts";
 import { scheduleLabel } from "./resource.ts";
 
 export type Runs = {

@@ -4,7 +4,7 @@ import type { Watch } from "../../core/operator.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
 import { changed } from "../../kube/relevant-change.ts";
 import { trim } from "../../kube/trim.ts";
-import { sparkApplications } from "../application/resource.ts";
+import { sparkApplications } from "../application/spec/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 import { stateOf } from "./runs.ts";
 

@@ -24,7 +24,7 @@ const apply = "shared/engine/cluster/apply.ts";
 const liveReads = "shared/engine/reads/live.ts";
 const comeBack = "shared/engine/writes/requeue.ts";
 const cluster = "shared/adapters/kubernetes/cluster.ts";
-const submitting = "shared/spark/application/driver/submit.ts";
+const submitting = "shared/spark/application/run/submit.ts";
 const decide = "shared/spark/application/decide.ts";
 
 export const mutants: readonly Mutant[] = [
@@ -211,7 +211,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "strays-left",
     promise: "a body of a past attempt is ended on sight",
-    file: "shared/spark/application/context.ts",
+    file: "shared/spark/application/run/context.ts",
     find: "alive(found?.strays ?? []).map((pod) => removal(pod, pods));",
     replace: "alive(found?.strays ?? []).slice(0, 0).map((pod) => removal(pod, pods));",
     scenarios: ["suspension"],
@@ -220,7 +220,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "owned-by-label",
     promise: "whose a pod is, its owner references say, and no label",
-    file: "shared/spark/application/driver/evidence.ts",
+    file: "shared/spark/application/state/evidence.ts",
     find: "pods.filter((pod) => owners.some((owner) => ownedBy(pod, owner)))",
     replace: "pods.filter(() => owners.length > 0)",
     scenarios: ["completion"],

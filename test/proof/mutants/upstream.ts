@@ -7,7 +7,7 @@ import type { Mutant } from "./mutants.ts";
 const apply = "shared/engine/cluster/apply.ts";
 const decide = "shared/spark/application/decide.ts";
 const following = "shared/spark/application/driver/monitor.ts";
-const machine = "shared/spark/application/machine.ts";
+const machine = "shared/spark/application/state/machine.ts";
 
 export const upstreamMutants: readonly Mutant[] = [
   {
@@ -140,7 +140,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U9-waits-for-ever",
     promise: "a driver that does not start in the time given is given up (U9: kubeflow#2872)",
-    file: "shared/spark/application/driver/failure.ts",
+    file: "shared/spark/application/run/failure.ts",
     find: "if (driverStartMs === undefined) return undefined;",
     replace: "if (driverStartMs === undefined || driverStartMs > 0) return undefined;",
     scenarios: ["lateness"],
@@ -149,7 +149,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U13-status-of-another-run",
     promise: "the status of a run shows nothing of the one before (U13: kubeflow#2767)",
-    file: "shared/spark/application/status.ts",
+    file: "shared/spark/application/state/status.ts",
     find: "...(hasEnded(memory) ? { terminationTime: timeText(memory.state.endedAt) } : {}),",
     replace:
       '...(hasEnded(memory) ? { terminationTime: timeText(memory.state.endedAt) } : { terminationTime: Object(object["status"])["terminationTime"] }),',

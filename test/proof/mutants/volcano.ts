@@ -260,10 +260,10 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "driver-deleted-is-completed",
     promise: "a driver that ends with 0 because its pod is deleted has not completed its run",
-    file: "shared/spark/application/driver/evidence.ts",
+    file: "shared/spark/application/state/evidence.ts",
     find: 'if (isCutShort(pod)) return "failed";',
     replace: "",
-    tests: ["test/unit/spark/application/driver/evidence.test.ts"],
+    tests: ["test/unit/spark/application/state/evidence.test.ts"],
   },
   {
     name: "driver-removed-is-completed",
@@ -271,6 +271,6 @@ export const volcanoMutants: readonly Mutant[] = [
     file: "shared/spark/executors/losses.ts",
     find: "return !endedFirst(pod, instantOf(end.finishedAt));",
     replace: "return false;",
-    tests: ["test/unit/spark/application/driver/evidence.test.ts"],
+    tests: ["test/unit/spark/application/state/evidence.test.ts"],
   },
 ];

@@ -14,7 +14,7 @@ import { openTable } from "../../../shared/deployments/cli/record-store.ts";
 import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
 import { problemWith, render } from "../../../shared/deployments/cli/render.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { policyLines } from "../../../shared/spark/application/policies.ts";
+import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
 

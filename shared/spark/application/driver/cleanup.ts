@@ -7,10 +7,10 @@ import type { Effect, Next, Plan } from "../../../core/plan.ts";
 import { until } from "../../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
-import { type ApplicationContext, bodyOf, leftoversOf, podsOf, readPods, removal, settledAt } from "../context.ts";
-import type { Memory } from "../memory.ts";
-import { planOf } from "../plan.ts";
-import { adoptedUid, alive, type Pods } from "./evidence.ts";
+import { type ApplicationContext, bodyOf, leftoversOf, podsOf, readPods, removal, settledAt } from "../run/context.ts";
+import { planOf } from "../run/plan.ts";
+import { adoptedUid, alive, type Pods } from "../state/evidence.ts";
+import type { Memory } from "../state/memory.ts";
 import { type UnreachablePods, unreachableAmong } from "./unreachable.ts";
 
 /** Poll interval, ms. An event usually reports the end of a pod; the poll covers a lost event. */

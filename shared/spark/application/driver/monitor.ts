@@ -7,24 +7,33 @@ import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../..
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
-import { exposureOf } from "../auxiliary-objects.ts";
-import { type ApplicationContext, bodyOf, endStrays, readPods } from "../context.ts";
 import { ahead, rushed, supplied } from "../executors/allocation-plan.ts";
 import { type AllocationResult, allocateExecutors, type OwnRun } from "../executors/allocator.ts";
 import { closed } from "../executors/final-account.ts";
 import { membersOfRun, regained } from "../executors/lookup.ts";
 import { type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
-import { withHistory } from "../history.ts";
-import { followed } from "../machine.ts";
-import type { Driver, Memory } from "../memory.ts";
-import { planOf } from "../plan.ts";
-import { awaiting, type RecoveryWindow, recoveryWindow } from "../recovery-window.ts";
-import { isOwnRun } from "../run-spec.ts";
-import { showsSubmission } from "../status.ts";
-import { alive, type Evidence, endOf, evidenceOf, failureOf, isBody, type Pods, submissionLabel } from "./evidence.ts";
-import { failed, type Lateness } from "./failure.ts";
-import { causeOf } from "./failure-causes.ts";
-import { submitAgain } from "./submit.ts";
+import { exposureOf } from "../run/auxiliary-objects.ts";
+import { type ApplicationContext, bodyOf, endStrays, readPods } from "../run/context.ts";
+import { failed, type Lateness } from "../run/failure.ts";
+import { withHistory } from "../run/history.ts";
+import { planOf } from "../run/plan.ts";
+import { submitAgain } from "../run/submit.ts";
+import {
+  alive,
+  type Evidence,
+  endOf,
+  evidenceOf,
+  failureOf,
+  isBody,
+  type Pods,
+  submissionLabel,
+} from "../state/evidence.ts";
+import { causeOf } from "../state/failure-causes.ts";
+import { followed } from "../state/machine.ts";
+import type { Driver, Memory } from "../state/memory.ts";
+import { isOwnRun } from "../state/run-spec.ts";
+import { showsSubmission } from "../state/status.ts";
+import { awaiting, type RecoveryWindow, recoveryWindow } from "./recovery-window.ts";
 import { delayed } from "./unreachable.ts";
 
 type Sighted = { readonly see: Evidence; readonly pod: Stored | undefined };

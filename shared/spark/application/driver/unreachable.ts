@@ -13,12 +13,12 @@ import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { labelOf, nodeNameOf } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
-import { spans } from "../annotations.ts";
-import type { ApplicationContext } from "../context.ts";
 import { statesOf } from "../executors/repair.ts";
-import type { Driver } from "../memory.ts";
-import type { Evidence, Pods } from "./evidence.ts";
-import { driverLateness, type End, executorLateness, type Lateness } from "./failure.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import { driverLateness, type End, executorLateness, type Lateness } from "../run/failure.ts";
+import { spans } from "../spec/annotations.ts";
+import type { Evidence, Pods } from "../state/evidence.ts";
+import type { Driver } from "../state/memory.ts";
 
 const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";
 

@@ -4,12 +4,12 @@ import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
 import { mostPrompt } from "../../executors/allocate.ts";
 import { settlesAt } from "../../executors/allotment.ts";
 import type { Member } from "../../executors/members.ts";
-import type { ApplicationContext } from "../context.ts";
-import type { Pods } from "../driver/evidence.ts";
-import type { Memory } from "../memory.ts";
-import { planOf } from "../plan.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import { endsNobody } from "../run/executor-retention.ts";
+import { planOf } from "../run/plan.ts";
+import type { Pods } from "../state/evidence.ts";
+import type { Memory } from "../state/memory.ts";
 import { type AllocationResult, allocateAmong, earlier, type OwnRun } from "./allocator.ts";
-import { endsNobody } from "./retention.ts";
 
 type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 

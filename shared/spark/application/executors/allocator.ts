@@ -30,10 +30,10 @@ import {
 import { wantedOf } from "../../executors/owner.ts";
 import { shrink } from "../../executors/scale-down.ts";
 import { rulesFor } from "../../submission/versions.ts";
-import { type ApplicationContext, removal } from "../context.ts";
-import type { Pods } from "../driver/evidence.ts";
-import type { Driver, Memory } from "../memory.ts";
-import { sparkApplications } from "../resource.ts";
+import { type ApplicationContext, removal } from "../run/context.ts";
+import { sparkApplications } from "../spec/resource.ts";
+import type { Pods } from "../state/evidence.ts";
+import type { Driver, Memory } from "../state/memory.ts";
 import { executorsFor, type Making, mostAtOnce } from "./create.ts";
 import { askDriver, type DriverAnswer } from "./driver-api.ts";
 import { membersOfRun } from "./lookup.ts";

@@ -8,9 +8,9 @@ import { recoveryMode } from "../../executor-pod/environment.ts";
 import { mostInBatch } from "../../executors/allocation-rate.ts";
 import { avoidedNodes, placedElsewhere } from "../../executors/node-avoidance.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
-import type { ApplicationContext } from "../context.ts";
-import { creation, executorBasis } from "../driver/submit.ts";
-import type { Driver } from "../memory.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import { creation, executorBasis } from "../run/submit.ts";
+import type { Driver } from "../state/memory.ts";
 import { madeHere } from "./lookup.ts";
 import { drainingNodes } from "./node-drain.ts";
 

@@ -3,8 +3,8 @@ import { proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Query } from "../../../core/query.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/registered.ts";
-import type { ApplicationContext } from "../context.ts";
-import type { Driver } from "../memory.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import type { Driver } from "../state/memory.ts";
 
 const defaultPort = 4040;
 

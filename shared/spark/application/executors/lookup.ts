@@ -6,9 +6,9 @@ import { pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond } from "../../executors/allotment.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { isLiving, type Member, membersOf, missingOf } from "../../executors/members.ts";
-import type { ApplicationContext } from "../context.ts";
-import type { Pods } from "../driver/evidence.ts";
-import { isOwnRun, relevant } from "../run-spec.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import type { Pods } from "../state/evidence.ts";
+import { isOwnRun, relevant } from "../state/run-spec.ts";
 
 /** The most pods that are read one by one; more are read by one list. */
 const fewWrong = 8;

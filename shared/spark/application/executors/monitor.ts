@@ -16,17 +16,17 @@ import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
 import { type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
 import type { Member } from "../../executors/members.ts";
 import type { Registered } from "../../executors/registered.ts";
-import { spans } from "../annotations.ts";
-import { type ApplicationContext, executorsAgain, removal } from "../context.ts";
-import { type Pods, sortOut } from "../driver/evidence.ts";
-import type { End } from "../driver/failure.ts";
-import type { Driver, Memory } from "../memory.ts";
-import { isOwnRun } from "../run-spec.ts";
+import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
+import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retention.ts";
+import type { End } from "../run/failure.ts";
+import { spans } from "../spec/annotations.ts";
+import { type Pods, sortOut } from "../state/evidence.ts";
+import type { Driver, Memory } from "../state/memory.ts";
+import { isOwnRun } from "../state/run-spec.ts";
 import { askDriver } from "./driver-api.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
 import { withEnds } from "./pending-ends.ts";
 import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
-import { asksDeletion, mostDeletions, uselessNow } from "./retention.ts";
 import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, unreportedIn, worthTelling } from "./warnings.ts";
 
 export type ExecutorReport = {

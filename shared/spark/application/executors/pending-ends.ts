@@ -7,10 +7,10 @@ import type { Stored } from "../../../core/object.ts";
 import { idSet, textOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
-import type { ApplicationContext } from "../context.ts";
-import { shownExecutors } from "../status.ts";
-import { trackedUpTo } from "./retention.ts";
-import { type Ends, type ExecutorState, endsIn, idIn, isFinished, stateOf } from "./states.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import { trackedUpTo } from "../run/executor-retention.ts";
+import { type Ends, type ExecutorState, endsIn, idIn, isFinished, stateOf } from "../state/executor-states.ts";
+import { shownExecutors } from "../state/status.ts";
 
 const textOf = (ends: Ends, state: ExecutorState): string =>
   textOfIds(idSet([...ends].filter(([, end]) => end === state).map(([id]) => id)));

@@ -16,9 +16,9 @@ import { endingOf, executorId, type LossReason } from "../../executors/losses.ts
 import { fateOf, isGivenUp, isSuspect, type NodeState, nodeRef, nodeStateOf } from "../../executors/nodes.ts";
 import type { Registered } from "../../executors/registered.ts";
 import { stuckAmong, waitLimitMs } from "../../executors/stuck-pods.ts";
-import { spans } from "../annotations.ts";
-import type { ApplicationContext } from "../context.ts";
-import { mostDeletions } from "./retention.ts";
+import type { ApplicationContext } from "../run/context.ts";
+import { mostDeletions } from "../run/executor-retention.ts";
+import { spans } from "../spec/annotations.ts";
 
 /** An executor that is to be deleted. `forced`: without grace, because no kubelet answers. */
 export type Termination = {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Phase } from "../../../../shared/spark/application/memory.ts";
+import type { Phase } from "../../../../shared/spark/application/state/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, decided, eight, pod, type Short, spec } from "./fixtures.ts";
 

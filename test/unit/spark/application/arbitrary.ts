@@ -1,7 +1,7 @@
 /** Arbitrary memories that parse, and arbitrary pods under the application's name. */
 import fc from "fast-check";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Memory, State } from "../../../../shared/spark/application/memory.ts";
+import type { Memory, State } from "../../../../shared/spark/application/state/memory.ts";
 import { digested, eight, pod, spec } from "./fixtures.ts";
 
 const counts = fc.integer({ min: 0, max: 5 });

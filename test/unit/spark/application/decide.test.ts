@@ -7,7 +7,7 @@ import { same } from "../../../../shared/core/json.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
 import { ownedBy } from "../../../../shared/kube/pods.ts";
-import { type Memory, parseMemory } from "../../../../shared/spark/application/memory.ts";
+import { type Memory, parseMemory } from "../../../../shared/spark/application/state/memory.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import { crowds, memories } from "./arbitrary.ts";
 import { application, decided, eight, remembered, settings, spec } from "./fixtures.ts";

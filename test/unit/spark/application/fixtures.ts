@@ -7,7 +7,7 @@ import { type Effect, type Plan, type Refusal, wholeOf } from "../../../../share
 import type { Looking, Probe, ProbeResult, Query } from "../../../../shared/core/query.ts";
 import type { Returning } from "../../../../shared/core/recovery.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
-import { type Memory, normaliser } from "../../../../shared/spark/application/memory.ts";
+import { type Memory, normaliser } from "../../../../shared/spark/application/state/memory.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { asStep, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";

@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import { parse, stringify } from "yaml";
 import * as z from "zod";
 import { timeText } from "../../../../shared/core/time.ts";
-import { parseMemory } from "../../../../shared/spark/application/memory.ts";
+import { parseMemory } from "../../../../shared/spark/application/state/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, asked, decided, digested, pod, said, spec } from "./fixtures.ts";
 

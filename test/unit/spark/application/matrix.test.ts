@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { acts, suspendable } from "../../../../shared/spark/application/machine.ts";
-import type { Phase, State } from "../../../../shared/spark/application/memory.ts";
+import { acts, suspendable } from "../../../../shared/spark/application/state/machine.ts";
+import type { Phase, State } from "../../../../shared/spark/application/state/memory.ts";
 import { application, decided, digested, driver, eight, pod, remembered, spec } from "./fixtures.ts";
 
 const evidence = {

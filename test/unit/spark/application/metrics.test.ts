@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { gaugesOf, measuresOf, measuresOfSave, sparkFigures } from "../../../../shared/spark/application/metrics.ts";
+import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
 import { dataDir } from "../../../support/data.ts";
 import { application, eight, remembered } from "./fixtures.ts";
 

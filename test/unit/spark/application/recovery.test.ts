@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { type Memory, parseMemory } from "../../../../shared/spark/application/memory.ts";
 import { recovery } from "../../../../shared/spark/application/recovery.ts";
+import { type Memory, parseMemory } from "../../../../shared/spark/application/state/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, eight, key, pod, remembered, said } from "./fixtures.ts";
 

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Memory } from "../../../../shared/spark/application/memory.ts";
+import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
 import { application, decided, driver, eight, pod, remembered, type Short, spec } from "./fixtures.ts";
 import { upstreamDoes, upstreamExecutors, upstreamHears } from "./upstream.ts";
 

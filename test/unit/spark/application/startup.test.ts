@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Memory } from "../../../../shared/spark/application/memory.ts";
+import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, asked, type Decided, decided, driver, eight, pod, remembered, said } from "./fixtures.ts";
 

@@ -3,7 +3,7 @@
 import type { Stored } from "../../../../shared/core/object.ts";
 import { type Plan, wholeOf } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
-import type { Memory } from "../../../../shared/spark/application/memory.ts";
+import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import { settings } from "../application/fixtures.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { wholeOf } from "../../../../../shared/core/plan.ts";
-import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
+import { relevant } from "../../../../../shared/spark/application/state/run-spec.ts";
 import { applicationWatcher } from "../../../../../shared/spark/application/watches.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";

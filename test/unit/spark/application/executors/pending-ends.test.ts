@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import type { Memory } from "../../../../../shared/spark/application/memory.ts";
+import type { Memory } from "../../../../../shared/spark/application/state/memory.ts";
 import type { Ledger } from "../../../../../shared/spark/executors/ledger.ts";
 import { executor, type Short } from "../../executors/pods.ts";
 import { living, status } from "../attended.ts";

@@ -1,22 +1,22 @@
 /** The context that every act of a SparkApplication's step works with, and the queries and effects that acts share. */
-import { list, type Reads } from "../../core/decision.ts";
-import type { Key } from "../../core/key.ts";
-import type { Ref, Stored } from "../../core/object.ts";
-import type { Effect, View } from "../../core/plan.ts";
-import type { Query } from "../../core/query.ts";
-import { pods } from "../../kube/resources.ts";
-import { type RareKind, rareKinds } from "../auxiliary-objects/all.ts";
-import type { Options } from "../auxiliary-objects/options.ts";
-import { settlesAt } from "../executors/allotment.ts";
-import { isLiving, membersOf } from "../executors/members.ts";
-import type { ParsedSpec } from "../schema/parse.ts";
-import { alive, type Pods, sortOut } from "./driver/evidence.ts";
-import { judged } from "./driver/failure-causes.ts";
-import type { RestartPolicy } from "./driver/retry.ts";
-import type { Driver, Memory } from "./memory.ts";
-import type { Policies } from "./policies.ts";
-import { made } from "./resource.ts";
-import { isOwnRun } from "./run-spec.ts";
+import { list, type Reads } from "../../../core/decision.ts";
+import type { Key } from "../../../core/key.ts";
+import type { Ref, Stored } from "../../../core/object.ts";
+import type { Effect, View } from "../../../core/plan.ts";
+import type { Query } from "../../../core/query.ts";
+import { pods } from "../../../kube/resources.ts";
+import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
+import type { Options } from "../../auxiliary-objects/options.ts";
+import { settlesAt } from "../../executors/allotment.ts";
+import { isLiving, membersOf } from "../../executors/members.ts";
+import type { ParsedSpec } from "../../schema/parse.ts";
+import type { Policies } from "../spec/policies.ts";
+import { made } from "../spec/resource.ts";
+import { alive, type Pods, sortOut } from "../state/evidence.ts";
+import { judged } from "../state/failure-causes.ts";
+import type { Driver, Memory } from "../state/memory.ts";
+import { isOwnRun } from "../state/run-spec.ts";
+import type { RestartPolicy } from "./retry.ts";
 
 /** The settings of a deployment for all its SparkApplications. */
 export type Settings = {

@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Stored } from "../../../../shared/core/object.ts";
-import { decide } from "../../../../shared/spark/application/decide.ts";
-import type { Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
-import { resultOf } from "../../../support/decisions.ts";
-import { does, waitIn } from "../../../support/plans.ts";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import { decide } from "../../../../../shared/spark/application/decide.ts";
+import type { Options } from "../../../../../shared/spark/auxiliary-objects/options.ts";
+import { resultOf } from "../../../../support/decisions.ts";
+import { does, waitIn } from "../../../../support/plans.ts";
 import {
   application,
   asked,
@@ -23,7 +23,7 @@ import {
   said,
   settings,
   spec,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 const whole = { ...spec, driverPodDisruptionBudget: true, batchScheduler: "volcano" };
 const options: Partial<Options> = {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { parseMemory } from "../../../../shared/spark/application/memory.ts";
-import { memories } from "./arbitrary.ts";
-import { remembered } from "./fixtures.ts";
+import { parseMemory } from "../../../../../shared/spark/application/state/memory.ts";
+import { memories } from "../arbitrary.ts";
+import { remembered } from "../fixtures.ts";
 
 describe("a memory", () => {
   test("comes back from the store as it was", () => {

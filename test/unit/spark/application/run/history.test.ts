@@ -1,10 +1,10 @@
 /** The states of an application are reported once, at whichever call a step dies, and kept in its history. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Stored } from "../../../../shared/core/object.ts";
-import type { Plan } from "../../../../shared/core/plan.ts";
-import type { Memory } from "../../../../shared/spark/application/memory.ts";
-import { application, decided, driver, eight, pod, remembered, said, spec } from "./fixtures.ts";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import type { Plan } from "../../../../../shared/core/plan.ts";
+import type { Memory } from "../../../../../shared/spark/application/state/memory.ts";
+import { application, decided, driver, eight, pod, remembered, said, spec } from "../fixtures.ts";
 
 const told = ({ stages }: Plan<Memory>): readonly string[] =>
   stages.flat().flatMap((effect) => (effect.do === "record" ? [`${effect.reason} (${effect.occasion})`] : []));

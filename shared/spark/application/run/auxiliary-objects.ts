@@ -1,8 +1,8 @@
 /** A run's auxiliary objects: their creation, the UI information in the status, their removal at its end. */
-import { all, get, list, type Reads } from "../../core/decision.ts";
-import type { Effect } from "../../core/plan.ts";
-import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { services } from "../../kube/resources.ts";
+import { all, get, list, type Reads } from "../../../core/decision.ts";
+import type { Effect } from "../../../core/plan.ts";
+import { isEnding, ownedBy } from "../../../kube/pods.ts";
+import { services } from "../../../kube/resources.ts";
 import {
   endsWithRun,
   postStartObjectsOf,
@@ -10,13 +10,13 @@ import {
   rareIn,
   rareKinds,
   subjectOf,
-} from "../auxiliary-objects/all.ts";
-import type { AuxiliaryObject } from "../auxiliary-objects/object.ts";
-import { uiInfo, uiServiceName } from "../auxiliary-objects/ui.ts";
-import type { SparkApplicationSpec } from "../schema/application.ts";
+} from "../../auxiliary-objects/all.ts";
+import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
+import { uiInfo, uiServiceName } from "../../auxiliary-objects/ui.ts";
+import type { SparkApplicationSpec } from "../../schema/application.ts";
+import type { Memory } from "../state/memory.ts";
+import { shownInfo, showsBegun } from "../state/status.ts";
 import { type ApplicationContext, rareOf, removal } from "./context.ts";
-import type { Memory } from "./memory.ts";
-import { shownInfo, showsBegun } from "./status.ts";
 
 /** The application at one of its attempts, as the auxiliary objects are built from it. */
 export const attemptOf = (

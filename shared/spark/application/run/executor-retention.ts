@@ -6,9 +6,9 @@ import { firstId } from "../../executors/allotment.ts";
 import { type Spent, spent } from "../../executors/ended-pods.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
-import type { ApplicationContext } from "../context.ts";
-import { isOwnRun } from "../run-spec.ts";
-import { shownExecutors } from "../status.ts";
+import { isOwnRun } from "../state/run-spec.ts";
+import { shownExecutors } from "../state/status.ts";
+import type { ApplicationContext } from "./context.ts";
 
 const conf = "spark.kubernetes.executor.deleteOnTermination";
 

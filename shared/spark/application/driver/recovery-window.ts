@@ -1,11 +1,11 @@
 /** The window after a recovery: missing pods may return in it; executors that are not up by its end are deleted. */
-import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan } from "../../core/plan.ts";
-import { podStatus } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
-import { type ApplicationContext, endStrays, removal } from "./context.ts";
-import { alive, type Evidence, type Pods } from "./driver/evidence.ts";
-import type { Memory } from "./memory.ts";
+import type { Stored } from "../../../core/object.ts";
+import type { Effect, Plan } from "../../../core/plan.ts";
+import { podStatus } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
+import { type ApplicationContext, endStrays, removal } from "../run/context.ts";
+import { alive, type Evidence, type Pods } from "../state/evidence.ts";
+import type { Memory } from "../state/memory.ts";
 
 /**
  * State of the recovery window. `awaited`: the driver is missing and may still return, so nothing is decided. `open`:

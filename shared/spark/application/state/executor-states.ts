@@ -3,7 +3,7 @@ import type { Stored } from "../../../core/object.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
-import type { Phase } from "../memory.ts";
+import type { Phase } from "./memory.ts";
 
 export type ExecutorState = "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "UNKNOWN";
 

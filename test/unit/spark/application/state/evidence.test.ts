@@ -7,9 +7,9 @@ import {
   evidenceOf,
   failureOf,
   sortOut,
-} from "../../../../../shared/spark/application/driver/evidence.ts";
-import { causeOf } from "../../../../../shared/spark/application/driver/failure-causes.ts";
-import type { Driver } from "../../../../../shared/spark/application/memory.ts";
+} from "../../../../../shared/spark/application/state/evidence.ts";
+import { causeOf } from "../../../../../shared/spark/application/state/failure-causes.ts";
+import type { Driver } from "../../../../../shared/spark/application/state/memory.ts";
 import { driver, pod, type Short } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;

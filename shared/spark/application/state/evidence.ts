@@ -5,8 +5,8 @@ import { instantOf } from "../../../core/time.ts";
 import { statusDisruption } from "../../../kube/disruption.ts";
 import { inOrder, isEnding, isOver, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
 import { mayBeEndedByDeletion } from "../../executors/losses.ts";
-import type { Driver } from "../memory.ts";
-import { sparkApplications } from "../resource.ts";
+import { sparkApplications } from "../spec/resource.ts";
+import type { Driver } from "./memory.ts";
 
 /** Evidence of the current attempt's driver pod. `absent`: never seen. `lost`: seen before, and certainly gone. */
 export type Evidence = "absent" | "pending" | "running" | "completed" | "failed" | "unknown" | "lost";

@@ -5,7 +5,7 @@ import {
   type RestartPolicy,
   retryAfterFailure,
   retryAfterRefusal,
-} from "../../../../../shared/spark/application/driver/retry.ts";
+} from "../../../../../shared/spark/application/run/retry.ts";
 
 const at = 1_000_000;
 

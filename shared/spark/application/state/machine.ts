@@ -1,6 +1,6 @@
 /** The state machine of a SparkApplication as tables: the act of each phase, the phase after each evidence. */
 
-import type { Evidence } from "./driver/evidence.ts";
+import type { Evidence } from "./evidence.ts";
 import type { Cause, Phase } from "./memory.ts";
 
 /** The act of a phase. */

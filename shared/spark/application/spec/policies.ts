@@ -1,7 +1,7 @@
 /** The policies that an application's annotations ask for, read with the tables of annotations.ts. */
-import { type Line, lineOf, problemOf, type Row, reader } from "../../core/annotation.ts";
-import type { Stored } from "../../core/object.ts";
-import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSaying } from "../../core/sink.ts";
+import { type Line, lineOf, problemOf, type Row, reader } from "../../../core/annotation.ts";
+import type { Stored } from "../../../core/object.ts";
+import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSaying } from "../../../core/sink.ts";
 import { choices, counts, spans } from "./annotations.ts";
 
 /** The listener annotation, which the engine reads for every kind; it is checked and listed here. */

@@ -3,11 +3,11 @@ import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
 import { podStatus, waitingReason } from "../../../kube/pods.ts";
-import { type ApplicationContext, policyOf } from "../context.ts";
-import type { Cause, Driver, Memory } from "../memory.ts";
-import { shownExecutors } from "../status.ts";
-import type { Pods } from "./evidence.ts";
-import { delayOf, spendsRetry } from "./failure-causes.ts";
+import type { Pods } from "../state/evidence.ts";
+import { delayOf, spendsRetry } from "../state/failure-causes.ts";
+import type { Cause, Driver, Memory } from "../state/memory.ts";
+import { shownExecutors } from "../state/status.ts";
+import { type ApplicationContext, policyOf } from "./context.ts";
 import { nextRun } from "./retry.ts";
 
 export type End = {

@@ -1,15 +1,15 @@
 /** Turns the result of an act into a plan. */
 
-import type { Effect, Next, Plan } from "../../core/plan.ts";
-import type { WaitingOn } from "../../core/waiting-on.ts";
-import { pods } from "../../kube/resources.ts";
-import { isLiving, membersOf } from "../executors/members.ts";
+import type { Effect, Next, Plan } from "../../../core/plan.ts";
+import type { WaitingOn } from "../../../core/waiting-on.ts";
+import { pods } from "../../../kube/resources.ts";
+import { isLiving, membersOf } from "../../executors/members.ts";
+import type { Pods } from "../state/evidence.ts";
+import type { Memory } from "../state/memory.ts";
+import { projected, shownExecutors } from "../state/status.ts";
 import { type ApplicationContext, endOver, removal, settledAt } from "./context.ts";
-import type { Pods } from "./driver/evidence.ts";
-import { trackedUpTo, uselessAfter } from "./executors/retention.ts";
+import { trackedUpTo, uselessAfter } from "./executor-retention.ts";
 import { events, executorEvents, withHistory } from "./history.ts";
-import type { Memory } from "./memory.ts";
-import { projected, shownExecutors } from "./status.ts";
 
 /** Deletes as `endOver`, and ended executors that are not kept. `until`: when to look again, epoch ms. */
 export const endAll = (

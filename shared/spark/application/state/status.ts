@@ -1,10 +1,10 @@
 /** The upstream status, projected from the memory and the pods. */
 import * as z from "zod";
-import { oncePer } from "../../core/memoize.ts";
-import type { Stored } from "../../core/object.ts";
-import { instantOf, timeText } from "../../core/time.ts";
-import type { Pods } from "./driver/evidence.ts";
-import { endsIn, executorStates } from "./executors/states.ts";
+import { oncePer } from "../../../core/memoize.ts";
+import type { Stored } from "../../../core/object.ts";
+import { instantOf, timeText } from "../../../core/time.ts";
+import type { Pods } from "./evidence.ts";
+import { endsIn, executorStates } from "./executor-states.ts";
 import type { Driver, Memory } from "./memory.ts";
 
 /** The fields that are read back from a status. Any controller may have written it, so each field is checked. */

@@ -2,9 +2,9 @@
  * The annotations of an application beyond upstream's fields: every timeout and policy once, with its default and its
  * range. Parsing, messages and the command line follow from these tables.
  */
-import { type Choice, type Count, type Span, spanUnits } from "../../core/annotation.ts";
-import { mostInBatch } from "../executors/allocation-rate.ts";
-import { owners } from "../executors/owner.ts";
+import { type Choice, type Count, type Span, spanUnits } from "../../../core/annotation.ts";
+import { mostInBatch } from "../../executors/allocation-rate.ts";
+import { owners } from "../../executors/owner.ts";
 
 const { second, minute, hour } = spanUnits;
 

@@ -1,7 +1,7 @@
 /** The time of a run's retry: upstream's restart policies, and the annotations that extend them. */
 import { backoffOf } from "../../../core/backoff.ts";
-import type { Memory } from "../memory.ts";
-import type { Policies } from "../policies.ts";
+import type { Policies } from "../spec/policies.ts";
+import type { Memory } from "../state/memory.ts";
 
 /** `spec.restartPolicy`, as far as it is set; intervals in seconds. */
 export type RestartPolicy = {

@@ -3,13 +3,13 @@
  * that it reports. It counts as recorded once the status, which is written after it, shows the record's phase: a death
  * in between loses no event, however short the state was.
  */
-import type { Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
+import type { Stored } from "../../../core/object.ts";
+import type { Effect } from "../../../core/plan.ts";
+import { sparkApplications } from "../spec/resource.ts";
+import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";
+import type { Memory, Untold } from "../state/memory.ts";
+import { shownState } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
-import { causeEvents, type PhaseEvent, phaseEvents } from "./machine.ts";
-import type { Memory, Untold } from "./memory.ts";
-import { sparkApplications } from "./resource.ts";
-import { shownState } from "./status.ts";
 
 /** The most states, and the most events, that are remembered. */
 const longest = 20;

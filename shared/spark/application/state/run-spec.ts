@@ -1,7 +1,7 @@
 /** The part of a spec that a run depends on: a change of it begins another run. */
-import { digestOf, isTooMuch } from "../../core/json.ts";
-import type { Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import { digestOf, isTooMuch } from "../../../core/json.ts";
+import type { Stored } from "../../../core/object.ts";
+import { isRecord, type Json } from "../../../kube/responses.ts";
 import type { Memory } from "./memory.ts";
 
 /** Blanks the two fields that may change under a running application; a value of a wrong type stays. */

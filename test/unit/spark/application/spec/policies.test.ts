@@ -1,8 +1,8 @@
 /** Annotations: parsed values, values out of range, and the table for people. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { policiesOf, policyLines } from "../../../../shared/spark/application/policies.ts";
-import { application, decided, said } from "./fixtures.ts";
+import { policiesOf, policyLines } from "../../../../../shared/spark/application/spec/policies.ts";
+import { application, decided, said } from "../fixtures.ts";
 
 const under = (annotations: Readonly<Record<string, string>>) => policiesOf(application({ metadata: { annotations } }));
 

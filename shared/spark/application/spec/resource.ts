@@ -1,6 +1,6 @@
 /** The SparkApplication resource, and the resources that a submission may create beside the driver pod. */
-import type { Resource } from "../../core/object.ts";
-import { claims, configMaps, networkPolicies, services } from "../../kube/resources.ts";
+import type { Resource } from "../../../core/object.ts";
+import { claims, configMaps, networkPolicies, services } from "../../../kube/resources.ts";
 
 export const sparkApplications: Resource = {
   group: "sparkoperator.k8s.io",

@@ -2,8 +2,8 @@
 import type { Stored } from "../../../core/object.ts";
 import { disruptionOf, statusDisruption } from "../../../kube/disruption.ts";
 import { podStatus, terminationOf, waitingReason } from "../../../kube/pods.ts";
-import type { Cause } from "../memory.ts";
 import { driverContainer, isCutShort } from "./evidence.ts";
+import type { Cause } from "./memory.ts";
 
 /** cause → true when it spends a retry under `rekindle.dev/restart-on: infrastructure`. */
 export const spendsRetry: Readonly<Record<Cause, boolean>> = {

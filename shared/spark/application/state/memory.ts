@@ -1,10 +1,10 @@
 /** The memory of a SparkApplication: facts that its steps cannot read off the objects again. */
 import * as z from "zod";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
-import { instant } from "../../kube/instant.ts";
-import { rareNames } from "../auxiliary-objects/all.ts";
-import { allotment } from "../executors/allotment.ts";
-import { ledgerShape } from "../executors/ledger.ts";
+import { readerOf, type Salvaged, salvage } from "../../../core/memory.ts";
+import { instant } from "../../../kube/instant.ts";
+import { rareNames } from "../../auxiliary-objects/all.ts";
+import { allotment } from "../../executors/allotment.ts";
+import { ledgerShape } from "../../executors/ledger.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
 const driver = z.object({
@@ -30,7 +30,7 @@ const plain = z.enum([
   "RESUMING",
 ]);
 
-/** Cause of a failed run: see driver/failure-causes.ts. */
+/** Cause of a failed run: see failure-causes.ts. */
 const causes = [
   "application",
   "deleted",

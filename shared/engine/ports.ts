@@ -142,6 +142,11 @@ export type Updates = {
   destinationOf(key: Key, annotations: Readonly<Record<string, string>> | undefined): Promise<string | undefined>;
   /** Returns the position up to which the key's stream is acknowledged; undefined if nothing ever was. */
   acknowledged(key: Key): Promise<Position | undefined>;
+  /**
+   * True: what a step sends travels in the answer to a call, which may be lost after the step's save; so each later step
+   * asks again for the delivery of a recent update. Absent: only a retried step does, and one that comes late.
+   */
+  readonly asksAgain?: boolean;
 };
 
 /**

@@ -48,10 +48,13 @@ const withDeadline = (world: World, remainingMs: number): World => {
 /** Returns the ids of the messages that SQS must deliver again. */
 export type Take = (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
 
-/** Opens status updates; loaded only where a queue for deliveries is set. */
-const telling = async (world: World, to: string): Promise<Pick<World, "updates">> => {
+/**
+ * Opens status updates; loaded only where a queue for deliveries is set, or a dispatcher calls. Requests for deliveries
+ * that travel in the answer to a dispatcher may be lost.
+ */
+const telling = async (world: World, to: string, called: boolean): Promise<Pick<World, "updates">> => {
   const { updatesFor } = await import("../common/updates.ts");
-  return { updates: updatesFor(world, { to }) };
+  return { updates: { ...updatesFor(world, { to }), asksAgain: called } };
 };
 
 /** Opens notices; loaded only with the first notice. */
@@ -114,7 +117,8 @@ export const openTaking = (env: Environment): Taking => {
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standby.aside(key.kind));
     const known = { ...opened, within };
-    const updates = settings.updatesUrl === undefined && !called ? {} : await telling(known, settings.updatesTo);
+    const updates =
+      settings.updatesUrl === undefined && !called ? {} : await telling(known, settings.updatesTo, called);
     const quarantine = quarantineFor(decisionBudgetMs.function);
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);

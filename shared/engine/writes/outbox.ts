@@ -91,9 +91,10 @@ const soonestAgainMs = 60_000;
  * True if the step that saved the newest update may have died before it asked for a delivery, or may not know whether
  * its request arrived.
  */
-const isDoubtful = ({ message, observation }: StepContext, outbox: Outbox): boolean => {
+const isDoubtful = ({ world, message, observation }: StepContext, outbox: Outbox): boolean => {
   const ageMs = observation.now - (newestOf(outbox)?.at ?? 0);
   if (ageMs >= rememberedMs) return false;
+  if (world.updates?.asksAgain === true) return true;
   return ageMs >= soonestAgainMs || message.reason === "retry" || message.fresh === true;
 };
 

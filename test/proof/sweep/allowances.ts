@@ -206,7 +206,7 @@ export const allowances: readonly Allowance[] = [
     reason:
       "a winner that was slow but within its fence makes the service of a driver that has ended; it is owned, and goes with the next attempt or the application",
     allows: (difference, family) =>
-      isOf("services", difference) && isExtra(difference) && /^(late|pause|slow)/.test(family),
+      isOf("services", difference) && isExtra(difference) && /^(late|pause|slow|two-dispatchers)/.test(family),
   },
   {
     name: "a submission that was refused to one, and to another, who was slower, was not",

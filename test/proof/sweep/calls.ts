@@ -36,14 +36,24 @@ const holding = (
 ): Promise<void> =>
   until === "released" ? new Promise((resolve) => execution.held.set(n, resolve)) : lasting(execution, until.afterMs);
 
-/** Delivers the messages to others while the invocation waits, as after their visibility timeout or by another host. */
+/**
+ * Delivers the messages to others while the invocation waits, as after their visibility timeout or by another host, or
+ * after the time limit of a dispatcher's call.
+ */
 const letGo = (flight: Flight): void => {
-  if (flight.delivery !== undefined) flight.post.giveBack(flight.delivery, 0);
+  if (flight.called !== undefined) flight.called.end({ did: "broke", why: "no answer in time", againMs: 0 });
+  else if (flight.delivery !== undefined) flight.post.giveBack(flight.delivery, 0);
 };
 
 type Doing<T> = { readonly effect: () => T; readonly lost: () => Error };
 
-type Carried<T> = Doing<T> & { readonly execution: ExecutionState; readonly flight: Flight; readonly n: number };
+type Carried<T> = Doing<T> & {
+  readonly execution: ExecutionState;
+  readonly flight: Flight;
+  readonly n: number;
+  /** A function that a dispatcher called makes this call: it outlives its dispatcher. */
+  readonly outlives?: boolean;
+};
 type Carriers = { [D in Verdict["do"]]: <T>(verdict: Extract<Verdict, { do: D }>, call: Carried<T>) => Promise<T> };
 
 /** Continues only where the invocation has not died meanwhile. */
@@ -58,7 +68,20 @@ const plainly = async <T>(_verdict: Verdict, { effect, flight }: Carried<T>): Pr
   return unlessDead(flight, () => result);
 };
 
-const dying: Carriers["die"] = (verdict, { effect, execution, flight }) => {
+/** The call of a function that outlives its dispatcher lasts longer than the next dispatcher needs to begin. */
+const outlivingMs = 3_000;
+
+const outliving: Carriers["die"] = async (verdict, { effect, execution, flight }) => {
+  const early = verdict.effect ? { result: effect() } : undefined;
+  execution.log(`  the dispatcher of invocation ${flight.id} dies`);
+  execution.crash();
+  await lasting(execution, outlivingMs);
+  return unlessDead(flight, () => (early === undefined ? effect() : early.result));
+};
+
+const dying: Carriers["die"] = (verdict, call) => {
+  const { effect, execution, flight, outlives = false } = call;
+  if (verdict.host && outlives) return outliving(verdict, call);
   if (verdict.effect) effect();
   execution.kill(flight, verdict.host);
   return never();
@@ -74,6 +97,13 @@ const waiting: Carriers["hold"] = async (verdict, { effect, execution, flight, n
   const early = verdict.when === "after" ? { result: effect() } : undefined;
   if (verdict.freeMs !== undefined) execution.later(verdict.freeMs, () => letGo(flight));
   await holding(execution, n, verdict.until);
+  return unlessDead(flight, () => (early === undefined ? effect() : early.result));
+};
+
+const besideAnother: Carriers["rival"] = async (verdict, { effect, execution, flight }) => {
+  const early = verdict.when === "after" ? { result: effect() } : undefined;
+  execution.rival();
+  await lasting(execution, verdict.afterMs);
   return unlessDead(flight, () => (early === undefined ? effect() : early.result));
 };
 
@@ -105,6 +135,8 @@ export const carry = <T>(verdict: Verdict, call: Carried<T>): Promise<T> => {
       return waiting(verdict, call);
     case "late":
       return arriving(verdict, call);
+    case "rival":
+      return besideAnother(verdict, call);
     default:
       return plainly(verdict, call);
   }
@@ -126,7 +158,8 @@ const sending =
       return staleAnswer(execution.fixture.simulator, request, verdict.back);
     };
     const reason = verdict.do === "break" ? verdict.reason : "Timeout";
-    return carry(verdict, { execution, flight, n, effect, lost: () => silence(request, reason) });
+    const outlives = flight.called !== undefined;
+    return carry(verdict, { execution, flight, n, outlives, effect, lost: () => silence(request, reason) });
   };
 
 const posting = (execution: ExecutionState, flight: Flight, what: "send" | "later", put: () => void): Promise<void> => {
@@ -144,7 +177,7 @@ export const passing = (execution: ExecutionState, flight: Flight): Passing => (
     send: sending(execution, flight),
     stream: () => Promise.reject(new Error("a step opens no watch")),
   },
-  queue: {
+  queue: flight.called?.queue ?? {
     send: (message: Message, id: string) =>
       posting(execution, flight, "send", () => execution.send(flight, message, id)),
     sendLater: (message: Message, id: string, ms: number) =>
@@ -163,14 +196,15 @@ const listening =
     execution.meanwhile();
     const parcel = { to, body, key, id, sentAt: execution.now(), lookedAt: flight.lookedAt };
     const effect = (): Sent | "silence" => (verdict.do === "answer" ? unanswered : attend(execution, parcel));
-    const carried = carry(verdict, { execution, flight, n, effect, lost: () => new Error("no answer") });
+    const outlives = flight.called !== undefined;
+    const carried = carry(verdict, { execution, flight, n, outlives, effect, lost: () => new Error("no answer") });
     const sent = await carried.catch(() => unanswered);
     if (sent !== "silence") return sent;
     await lasting(execution, longestWaitMs);
     return unlessDead(flight, () => unanswered);
   };
 
-const reporting =
+export const reporting =
   (execution: ExecutionState): Report =>
   (level, message, fields) => {
     const text = JSON.stringify(fields ?? {});
@@ -212,7 +246,7 @@ const telling = (execution: ExecutionState, flight: Flight, world: World): Pick<
   if (execution.fixture.scenario.listeners === undefined) return {};
   const nobodyElse = { to: "" };
   return {
-    updates: updatesFor(world, nobodyElse),
+    updates: { ...updatesFor(world, nobodyElse), asksAgain: flight.called !== undefined },
     deliver: deliveryBy(world, nobodyElse, listening(execution, flight)),
   };
 };

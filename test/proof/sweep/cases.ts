@@ -8,6 +8,7 @@ import type { Call } from "./fault.ts";
 import {
   atCall,
   atMessage,
+  callTroubles,
   deafDuring,
   deafness,
   deaths,
@@ -62,7 +63,9 @@ const atCalls = (making: Making): readonly Case[] => {
   const brief: ReadonlySet<string> = new Set(
     breadth === "whole" ? [] : [...troubles, ...pauses].map(({ name: family }) => family),
   );
-  const kinds = [...deaths, ...troubles, ...deafness, ...pauses].filter((kind) => !without.includes(kind.name));
+  const kinds = [...deaths, ...troubles, ...deafness, ...callTroubles, ...pauses].filter(
+    (kind) => !without.includes(kind.name),
+  );
   const named = kinds.flatMap(({ name: family, applies, verdict }) =>
     (brief.has(family) ? firsts(calls.filter(applies)) : calls.filter(applies)).map(
       (call): Case => ({

@@ -6,7 +6,7 @@ import type { Case, Making } from "./case.ts";
 import { snapshotFor, twofold } from "./case.ts";
 import { openChance } from "./chance.ts";
 import type { Call, Fault } from "./fault.ts";
-import { deafness, deaths, type Named, pauses, troubles } from "./faults.ts";
+import { callTroubles, deafness, deaths, type Named, pauses, troubles } from "./faults.ts";
 
 /** Faults that may be part of a pair. */
 const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
@@ -14,8 +14,13 @@ const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
 /** The same, in scenarios with listeners. */
 const withListeners: readonly Named[] = [...kinds, ...deafness];
 
-const kindsIn = ({ baseline }: Making): readonly Named[] =>
-  baseline.calls.some(({ via }) => via === "listener") ? withListeners : kinds;
+/** The same, in scenarios with a dispatcher. */
+const withDispatchers: readonly Named[] = [...withListeners, ...callTroubles];
+
+const kindsIn = ({ baseline: { calls } }: Making): readonly Named[] => {
+  if (calls.some(({ called }) => called)) return withDispatchers;
+  return calls.some(({ via }) => via === "listener") ? withListeners : kinds;
+};
 
 /** The second comes at most this many calls after the first, and within the length of the run without a fault. */
 const furthest = 20;
@@ -89,7 +94,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
 export const doubleNamed = (making: Making, id: string): Case | undefined => {
   const [, , n, first, gap, second] = id.split("/");
   const call = making.baseline.calls.find((one) => one.n === Number(n));
-  const [a, b] = [first, second].map((name) => withListeners.find((kind) => kind.name === name));
+  const [a, b] = [first, second].map((name) => withDispatchers.find((kind) => kind.name === name));
   if (call === undefined || a === undefined || b === undefined) return undefined;
   return caseFor(making, call, { n: call.n, first: a, gap: Number(gap), second: b });
 };

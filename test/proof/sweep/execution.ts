@@ -13,12 +13,13 @@ import type { Sending } from "../../../shared/forward/keys.ts";
 import type { Writers } from "../../../shared/forward/writers.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { carry, passing, worldFor } from "./calls.ts";
+import { beside, bounds, openDispatching } from "./dispatched.ts";
 import { identityOf } from "./ending.ts";
-import type { Flight } from "./execution-state.ts";
+import type { Flight, Sender } from "./execution-state.ts";
 import type { Call, Fault, Levers, Posted } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
 import { forwarderLooks, isSighting, resyncBeside, writersIn } from "./foreign-controllers.ts";
-import { openPost, type Post } from "./journal.ts";
+import { type Journal, openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
@@ -29,6 +30,8 @@ export const cluster = "sweep";
 const visibilityMs = 90_000;
 const sweepMs = 300_000;
 const restartMs = 1_000;
+/** The longest time that two dispatchers are active, after one has lost its lease. */
+const besideMs = 30_000;
 export type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
 
 /** Waits until all pending promises that need no other event are settled. */
@@ -72,6 +75,7 @@ export class Execution {
   /** The user actions between two calls of a step. */
   meanwhile: () => void = () => {};
   readonly mail = openMail();
+  readonly dispatching = openDispatching(this);
   readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
   readonly calls: Call[] = [];
   readonly messages: Posted[] = [];
@@ -91,7 +95,7 @@ export class Execution {
     fixture.subscriber = (change) => this.hear(change);
     simulator.restore(snapshot.simulator);
     this.oracle = snapshot.oracle.copy();
-    this.post = openPost(() => simulator.clock.now(), visibilityMs, snapshot.journal);
+    this.post = this.queued(snapshot.journal);
     this.watching = this.listed();
     this.armed = snapshot.armed;
     this.met = snapshot.met;
@@ -112,6 +116,12 @@ export class Execution {
       },
       relist: (afterMs) => this.later(afterMs, () => this.relist()),
     };
+  }
+
+  /** Opens the queue of the scenario. */
+  queued(past: Journal): Post {
+    const { simulator, scenario } = this.fixture;
+    return openPost(() => simulator.clock.now(), scenario.dispatched === true ? bounds : { visibilityMs }, past);
   }
 
   now(): number {
@@ -180,7 +190,7 @@ export class Execution {
   }
 
   /** Sends a message into the queue, subject to the fault. */
-  send(from: Flight | "forwarder" | "listener", message: Message, id: string, ms?: number): void {
+  send(from: Sender, message: Message, id: string, ms?: number): void {
     const by = typeof from === "string" ? from : from.by;
     this.count.messages += 1;
     const posted: Posted = { n: this.count.messages, by, message, id, ms };
@@ -195,23 +205,45 @@ export class Execution {
   kill(flight: Flight, host: boolean): void {
     this.log(`  invocation ${flight.id} dies${host ? ", and its host" : ""}`);
     flight.dead = true;
-    this.flights.delete(flight);
-    this.fault.ended?.(flight.id, this.levers);
+    this.close(flight);
+    flight.called?.end({ did: "broke", why: "the function died" });
     if (host) this.crash();
   }
 
-  /** All processes that run steps die and lose their memory; after a while they begin again. */
+  /** Ends an invocation that is over. */
+  close(flight: Flight): void {
+    this.flights.delete(flight);
+    this.fault.ended?.(flight.id, this.levers);
+  }
+
+  /**
+   * All processes that run steps die and lose their memory; after a while they begin again. A dispatcher dies without
+   * the functions that it has called, and loses notices, too.
+   */
   crash(): void {
     for (const flight of this.flights) {
+      if (flight.called !== undefined) continue;
       flight.dead = true;
-      this.fault.ended?.(flight.id, this.levers);
+      this.close(flight);
     }
-    this.flights.clear();
     this.down = true;
     this.watchingIs = "off";
     this.mind = openCacheState();
-    this.post = openPost(() => this.now(), visibilityMs, this.post.untaken());
+    this.post = this.queued(this.fixture.scenario.dispatched === true ? [] : this.post.untaken());
     this.later(restartMs, () => this.restart());
+  }
+
+  /** Another dispatcher begins beside the one that is active, which ends after a while. */
+  rival(): void {
+    this.log("another dispatcher begins beside the one that is active");
+    const next = this.queued([]);
+    const both = beside(this.post, next);
+    this.post = both;
+    this.later(besideMs, () => {
+      if (this.post === both) this.post = next;
+    });
+    this.nextSweep = this.now();
+    this.relist();
   }
 
   restart(): void {
@@ -222,9 +254,13 @@ export class Execution {
     this.relist();
   }
 
-  flight(by: Flight["by"], delivery: Delivery | undefined): Flight {
+  flight(
+    by: Flight["by"],
+    delivery: Delivery | undefined,
+    from: Pick<Flight, "post" | "called"> = { post: this.post },
+  ): Flight {
     this.count.invocations += 1;
-    const flight = { id: this.count.invocations, by, delivery, post: this.post, dead: false, lookedAt: this.now() };
+    const flight = { id: this.count.invocations, by, delivery, ...from, dead: false, lookedAt: this.now() };
     this.flights.add(flight);
     return flight;
   }
@@ -232,7 +268,12 @@ export class Execution {
   async deliver(delivery: Delivery): Promise<void> {
     const messages = delivery.messages.filter((message) => message.cluster === cluster);
     if (messages.length === 0) return this.post.acknowledge(delivery);
-    const flight = this.flight(messages.some(subjectOf) ? "delivery" : "step", delivery);
+    const by = messages.some(subjectOf) ? "delivery" : "step";
+    if (this.fixture.scenario.dispatched === true) {
+      this.dispatching.take(this.post.ownerOf(delivery), by, delivery);
+      return settle();
+    }
+    const flight = this.flight(by, delivery);
     this.log(() => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
     const { takes = take } = this.fixture;
     takes(worldFor(this, flight), messages).then(
@@ -278,8 +319,7 @@ export class Execution {
     if (flight.dead) return;
     this.log(() => `  invocation ${flight.id} ends: ${typeof how === "string" ? how : JSON.stringify(how)}`);
     const close = (): void => {
-      this.flights.delete(flight);
-      this.fault.ended?.(flight.id, this.levers);
+      this.close(flight);
       if (flight.by === "resync") this.swept = done;
       if (flight.delivery === undefined) return;
       if (done) flight.post.acknowledge(flight.delivery);
@@ -300,7 +340,15 @@ export class Execution {
     const n = this.count.calls;
     for (const late of this.late) if (late.by <= n) late.arrive();
     const key = flight.delivery?.messages[0]?.name;
-    const call: Call = { n, invocation: flight.id, by: flight.by, key, phase: this.oracle.phase(), ...about };
+    const call: Call = {
+      n,
+      invocation: flight.id,
+      by: flight.by,
+      key,
+      phase: this.oracle.phase(),
+      ...about,
+      called: flight.called !== undefined,
+    };
     this.calls.push(call);
     const verdict = this.fault.call?.(call, this.levers) ?? ({ do: "pass" } as const);
     const struck = (): string => (verdict.do === "pass" ? "" : ` — ${JSON.stringify(verdict).slice(0, 160)}`);

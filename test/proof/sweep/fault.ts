@@ -10,8 +10,13 @@ export type Call = {
   readonly by: "step" | "delivery" | "resync" | "look";
   /** Name of the step's application. */
   readonly key: string | undefined;
-  readonly via: "api" | "queue" | "listener";
-  /** `POST pods`, `LIST services`, `PATCH sparkapplications/status`, `send`, `later`, `acknowledge`, `tell`. */
+  readonly via: "api" | "queue" | "listener" | "dispatcher";
+  /** By a function that a dispatcher called. */
+  readonly called: boolean;
+  /**
+   * `POST pods`, `LIST services`, `PATCH sparkapplications/status`, `send`, `later`, `acknowledge`, `tell`; of a
+   * dispatcher's call its begin, `call`, and its end, `answer`.
+   */
   readonly what: string;
   readonly write: boolean;
   /** The application's state as its status shows it. */
@@ -34,6 +39,8 @@ export type Verdict =
   | { readonly do: "hold"; readonly when: "before" | "after"; readonly until: Until; readonly freeMs?: number }
   /** The request is under way during `calls` more calls, or until its timeout; no answer comes. */
   | { readonly do: "late"; readonly calls: number; readonly free: boolean }
+  /** Another dispatcher begins beside the one that made the call; the function waits before or after its effect. */
+  | { readonly do: "rival"; readonly when: "before" | "after"; readonly afterMs: number }
   /** The read is answered from this many revisions ago. */
   | { readonly do: "stale"; readonly back: number };
 

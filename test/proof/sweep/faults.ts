@@ -118,6 +118,32 @@ export const troubles: readonly Named[] = [
   { name: "queue-mute", applies: ({ what }) => what === "send" || what === "later", verdict: breaks(true, 0, "") },
 ];
 
+const isCall =
+  (point: "call" | "answer") =>
+  ({ via, what }: Call): boolean =>
+    via === "dispatcher" && what === point;
+const isWriteOfCalled = (call: Call): boolean => isWrite(call) && call.called;
+
+/**
+ * B, between a dispatcher and its functions: the platform refuses a call; the connection breaks, and the function works
+ * on; an answer is lost with its messages; another dispatcher begins beside the first, because a lease was lost.
+ */
+export const callTroubles: readonly Named[] = [
+  { name: "call-refused", applies: isCall("call"), verdict: answers(unavailable) },
+  { name: "call-cut", applies: isCall("call"), verdict: breaks(true, 0, "") },
+  { name: "answer-lost", applies: isCall("answer"), verdict: breaks(false, 0, "") },
+  {
+    name: "two-dispatchers-5s",
+    applies: isWriteOfCalled,
+    verdict: () => ({ do: "rival", when: "before", afterMs: 4_900 }),
+  },
+  {
+    name: "two-dispatchers-1m",
+    applies: isWriteOfCalled,
+    verdict: () => ({ do: "rival", when: "after", afterMs: 59_000 }),
+  },
+];
+
 const isTelling = ({ via }: Call): boolean => via === "listener";
 
 /** B, at a listener: it fails, or is silent; or it acknowledges, and the answer is lost. */

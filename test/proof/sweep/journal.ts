@@ -1,5 +1,10 @@
 /** The real embedded queue and the real coalescer with a journal, which is replayed in a fork. */
-import { type Delivery, type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
+import {
+  type Delivery,
+  type EmbeddedQueue,
+  openQueue,
+  type Returned,
+} from "../../../shared/adapters/embedded/queue.ts";
 import { type Message, noticedKind, textOf } from "../../../shared/core/key.ts";
 import { type Coalescer, openCoalescer } from "../../../shared/forward/coalesce.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
@@ -9,7 +14,13 @@ type Entry =
   | { readonly at: number; readonly do: "later"; readonly message: Message; readonly id: string; readonly ms: number }
   | { readonly at: number; readonly do: "receive" }
   | { readonly at: number; readonly do: "acknowledge"; readonly delivery: Delivery }
-  | { readonly at: number; readonly do: "giveBack"; readonly delivery: Delivery; readonly ms: number }
+  | {
+      readonly at: number;
+      readonly do: "giveBack";
+      readonly delivery: Delivery;
+      readonly ms: number;
+      readonly returned: Returned | undefined;
+    }
   | { readonly at: number; readonly do: "offer"; readonly sending: Sending }
   | { readonly at: number; readonly do: "due" };
 
@@ -21,7 +32,9 @@ export type Post = {
   readonly later: (message: Message, id: string, ms: number) => void;
   readonly receive: () => Delivery | undefined;
   readonly acknowledge: (delivery: Delivery) => void;
-  readonly giveBack: (delivery: Delivery, ms: number) => void;
+  readonly giveBack: (delivery: Delivery, ms: number, returned?: Returned) => void;
+  /** The queue that gave the delivery out: of two beside each other one of them. */
+  readonly ownerOf: (delivery: Delivery) => Post;
   /** Returns the sending, if it is due at once. */
   readonly offer: (sending: Sending) => Sending | undefined;
   readonly due: () => readonly Sending[];
@@ -35,6 +48,9 @@ export type Post = {
    */
   readonly untaken: () => Journal;
 };
+
+/** The bounds of a queue; see `openQueue`. */
+export type Bounds = Omit<Parameters<typeof openQueue>[0], "now">;
 
 type Insides = { readonly queue: EmbeddedQueue; readonly coalescer: Coalescer };
 
@@ -50,7 +66,7 @@ const perform = ({ queue, coalescer }: Insides, entry: Entry): unknown => {
     case "acknowledge":
       return queue.acknowledge(entry.delivery);
     case "giveBack":
-      return queue.giveBack(entry.delivery, entry.ms);
+      return queue.giveBack(entry.delivery, entry.ms, entry.returned);
     case "offer":
       return coalescer.offer(entry.sending, entry.at);
     case "due":
@@ -72,9 +88,9 @@ const untakenIn = (entries: Journal): Journal => {
 };
 
 /** Opens the queue on a clock, in the state at the end of the journal. */
-export const openPost = (now: () => number, visibilityMs: number, past: Journal = []): Post => {
+export const openPost = (now: () => number, bounds: Bounds, past: Journal = []): Post => {
   let replaying: number | undefined;
-  const queue = openQueue({ now: () => replaying ?? now(), visibilityMs });
+  const queue = openQueue({ ...bounds, now: () => replaying ?? now() });
   const insides: Insides = { queue, coalescer: openCoalescer() };
   const entries: Entry[] = [];
   for (const entry of past) {
@@ -87,12 +103,13 @@ export const openPost = (now: () => number, visibilityMs: number, past: Journal 
     entries.push(entry);
     return perform(insides, entry);
   };
-  return {
+  const post: Post = {
     send: (message, id) => void journalled({ at: now(), do: "send", message, id }),
     later: (message, id, ms) => void journalled({ at: now(), do: "later", message, id, ms }),
     receive: () => journalled({ at: now(), do: "receive" }) as Delivery | undefined,
     acknowledge: (delivery) => void journalled({ at: now(), do: "acknowledge", delivery }),
-    giveBack: (delivery, ms) => void journalled({ at: now(), do: "giveBack", delivery, ms }),
+    giveBack: (delivery, ms, returned) => void journalled({ at: now(), do: "giveBack", delivery, ms, returned }),
+    ownerOf: () => post,
     offer: (sending) => journalled({ at: now(), do: "offer", sending }) as Sending | undefined,
     due: () => journalled({ at: now(), do: "due" }) as readonly Sending[],
     nextDue: queue.nextDue,
@@ -101,4 +118,5 @@ export const openPost = (now: () => number, visibilityMs: number, past: Journal 
     journal: () => entries.slice(),
     untaken: () => untakenIn(entries),
   };
+  return post;
 };

@@ -3,7 +3,7 @@ import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
 import { siteOf } from "./case.ts";
 import type { Call } from "./fault.ts";
-import { deafness, deaths, outages, pauses, troubles } from "./faults.ts";
+import { callTroubles, deafness, deaths, outages, pauses, troubles } from "./faults.ts";
 import type { Allowed } from "./runner.ts";
 import type { Outcome, PreparedScenario } from "./units.ts";
 
@@ -11,6 +11,7 @@ const reaching = [
   ...deaths,
   ...troubles,
   ...deafness,
+  ...callTroubles,
   ...pauses,
   ...outages.map(({ name, hits }) => ({ name, applies: hits })),
 ];

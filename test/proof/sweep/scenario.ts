@@ -96,6 +96,8 @@ export type Scenario = {
   readonly gang?: "here";
   /** Its steps are a host's, with its watch and its memory. */
   readonly hosted?: true;
+  /** Its steps are calls of functions by a dispatcher. */
+  readonly dispatched?: true;
   /** Listeners of its updates, by URL: the reactions to all requests, one after the other. */
   readonly listeners?: Listeners;
   /** The final state without a fault; "gone" when the application is deleted. */

@@ -1,6 +1,7 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
+import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.ts";
 import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
@@ -256,7 +257,7 @@ const first: readonly Scenario[] = [
 
 const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
-  ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside],
+  ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
 ];
 
 const volcano: readonly Scenario[] = [
@@ -267,6 +268,7 @@ const volcano: readonly Scenario[] = [
   ...ofVolcano,
   ...toldOfVolcano,
   ...besideOfVolcano,
+  ...dispatchedJobs,
 ];
 
 /** The values of `--family`. */

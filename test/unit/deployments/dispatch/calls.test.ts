@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Call, openCall } from "../../../../shared/adapters/dispatch/call.ts";
 import { openCarrier } from "../../../../shared/adapters/dispatch/carrier.ts";
 import { openAgents } from "../../../../shared/adapters/dispatch/connections.ts";
+import { recordsOf } from "../../../../shared/adapters/lambda/batch.ts";
 import { serveCalls } from "../../../../shared/deployments/common/called.ts";
 import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
 import { openReconcile, openTaking } from "../../../../shared/deployments/reconcile/function.ts";
@@ -121,6 +122,20 @@ describe("a function that a dispatcher calls", () => {
       assert.deepEqual(await callBy(secret)(delivery("a")), {
         ...{ did: "broke", why: "the function answered 500", againMs: undefined },
       });
+    });
+  });
+
+  test("asks in each later step for the delivery of a recent update again, because an answer may get lost", async () => {
+    await onCluster(["pi"], async (env) => {
+      const to = { REKINDLE_UPDATES_TO: "https://listener.example/", REKINDLE_LOG_LEVEL: "error" };
+      const { take, during } = openTaking({ ...env, ...to, REKINDLE_CALL_SECRET: secret });
+      const updates = async (): Promise<ReadonlySet<string>> => {
+        const { carried } = await during(() => take(recordsOf({ Records: [record("pi")] }), 60_000));
+        return new Set(carried.flatMap(({ body, id }) => (body.includes('"reason":"update"') ? [id] : [])));
+      };
+      const lost = await updates();
+      assert.equal(lost.size, 1);
+      assert.deepEqual(await updates(), lost);
     });
   });
 

@@ -1,0 +1,142 @@
+/**
+ * A dispatcher in an execution: each delivery of its queue is a call of a function, and the answer carries what the step
+ * sends. Functions outlive their dispatcher: they work on, and their answers reach no queue.
+ */
+import { type Called, eventOf } from "../../../shared/adapters/dispatch/call.ts";
+import { openCarrier } from "../../../shared/adapters/dispatch/carrier.ts";
+import { takingBy } from "../../../shared/adapters/dispatch/delivery-calls.ts";
+import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
+import { recordsOf } from "../../../shared/adapters/lambda/batch.ts";
+import { intake } from "../../../shared/engine/intake.ts";
+import { readMessage } from "../../../shared/engine/message.ts";
+import { carry, reporting, worldFor } from "./calls.ts";
+import type { ExecutionState, Flight } from "./execution-state.ts";
+import type { Bounds, Post } from "./journal.ts";
+
+const limitMs = 60_000;
+/** The bounds of a dispatcher's queue, as `deployments/dispatch/start.ts` sets them. */
+export const bounds: Bounds = { visibilityMs: limitMs + 5_000, maxReceives: 10, mostMessages: 10 };
+
+type By = "step" | "delivery";
+
+const lost = (): Error => new Error("the connection broke");
+
+/** Ends a function's call with its answer. */
+const answer = (execution: ExecutionState, flight: Flight, called: Called): void => {
+  if (flight.dead) return;
+  const verdict = execution.register(flight, { via: "dispatcher", what: "answer", write: false });
+  const effect = (): void => {
+    execution.log(() => `  invocation ${flight.id} ends: ${JSON.stringify(called)}`);
+    execution.close(flight);
+    flight.called?.end(called);
+  };
+  carry(verdict, { execution, flight, n: execution.count.calls, effect, lost }).catch(() => {
+    execution.close(flight);
+    flight.called?.end({ did: "broke", why: "the answer is lost" });
+  });
+};
+
+/** Calls a function: the result is the end of the call as the dispatcher sees it. */
+const call = (execution: ExecutionState, post: Post, by: By, delivery: Delivery): Promise<Called> =>
+  new Promise((end) => {
+    const { queue, during } = openCarrier();
+    const flight = execution.flight(by, delivery, { post, called: { queue, end } });
+    const { messages } = delivery;
+    execution.log(
+      () => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`,
+    );
+    const delivered = recordsOf(JSON.parse(eventOf(delivery, limitMs)));
+    const work = (): void => {
+      during(() => intake(worldFor(execution, flight), delivered)).then(
+        ({ value, carried }) => {
+          const failed = value.map((id) => delivered.findIndex((one) => one.id === id));
+          answer(execution, flight, { did: "answered", failed, carried });
+        },
+        (cause) => answer(execution, flight, { did: "broke", why: String(cause) }),
+      );
+    };
+    const verdict = execution.register(flight, { via: "dispatcher", what: "call", write: false });
+    if (verdict.do === "answer") {
+      execution.close(flight);
+      end({ did: "refused", why: "the platform answered 503", againMs: 7_000 });
+    } else if (verdict.do === "die" && verdict.effect && verdict.host) {
+      work();
+      execution.crash();
+    } else
+      carry(verdict, { execution, flight, n: execution.count.calls, effect: work, lost }).catch(() =>
+        end({ did: "broke", why: "the connection broke" }),
+      );
+  });
+
+export type Dispatching = {
+  /** Takes a delivery of a dispatcher's queue. */
+  readonly take: (post: Post, by: By, delivery: Delivery) => void;
+};
+
+/** Opens the dispatchers of an execution: each queue is one dispatcher's, which knows which calls have failed. */
+export const openDispatching = (execution: ExecutionState): Dispatching => {
+  const taking = (post: Post, by: By) =>
+    takingBy({
+      call: (delivery) => call(execution, post, by, delivery),
+      put: async ({ body, id, delayMs }) => {
+        const message = readMessage(body);
+        if (message === undefined) throw new Error(`a function sends ${body}`);
+        execution.send({ by, post }, message, id, delayMs);
+      },
+      ...{ report: reporting(execution), now: () => execution.now(), random: () => 0 },
+    });
+  const open = (post: Post) => ({ step: taking(post, "step"), delivery: taking(post, "delivery") });
+  const dispatchers = new WeakMap<Post, ReturnType<typeof open>>();
+  return {
+    take: (post, by, delivery) => {
+      const dispatcher = dispatchers.get(post) ?? open(post);
+      dispatchers.set(post, dispatcher);
+      void dispatcher[by](delivery).then((outcome) => {
+        if (outcome === "done") post.acknowledge(delivery);
+        else post.giveBack(delivery, outcome.againMs, outcome);
+      });
+    },
+  };
+};
+
+const least = (times: readonly (number | undefined)[]): number | undefined => {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+/** The queues of two dispatchers that are both active: each hears every event. */
+export const beside = (one: Post, other: Post): Post => {
+  const both = [one, other];
+  const owners = new WeakMap<Delivery, Post>();
+  const ownerOf = (delivery: Delivery): Post => owners.get(delivery) ?? one;
+  return {
+    ownerOf,
+    send: (message, id) => {
+      for (const post of both) post.send(message, id);
+    },
+    later: (message, id, ms) => {
+      for (const post of both) post.later(message, id, ms);
+    },
+    receive: () => {
+      for (const post of both) {
+        const delivery = post.receive();
+        if (delivery === undefined) continue;
+        owners.set(delivery, post);
+        return delivery;
+      }
+      return undefined;
+    },
+    acknowledge: (delivery) => ownerOf(delivery).acknowledge(delivery),
+    giveBack: (delivery, ms, returned) => ownerOf(delivery).giveBack(delivery, ms, returned),
+    offer: (sending) => {
+      const [first, second] = both.map((post) => post.offer(sending));
+      return first ?? second;
+    },
+    due: () => both.flatMap((post) => post.due()),
+    nextDue: () => least(both.map((post) => post.nextDue())),
+    nextWindow: () => least(both.map((post) => post.nextWindow())),
+    waiting: () => one.waiting() + other.waiting(),
+    journal: other.journal,
+    untaken: () => [],
+  };
+};

@@ -50,7 +50,8 @@ export const proving = (secret: Secret | undefined): Prove => {
   };
 };
 
-const openParts = async (settings: Settings<"dispatch">): Promise<Omit<DispatchParts, "mayCall">> => {
+/** Opens the parts of a dispatcher that outlive its leases. */
+export const openParts = async (settings: Settings<"dispatch">): Promise<Omit<DispatchParts, "mayCall">> => {
   const trail = openLines(settings);
   const { report } = trail;
   const own = openAccess(settings.clusterRecord, { userAgent: "rekindle-dispatch" });

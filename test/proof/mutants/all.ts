@@ -1,5 +1,6 @@
 /** The mutants of all rooms. */
 
+import { dispatcherMutants } from "./dispatcher.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
@@ -18,4 +19,5 @@ export const mutants: readonly Mutant[] = [
   ...makerMutants,
   ...recoveryMutants,
   ...foreignControllerMutants,
+  ...dispatcherMutants,
 ];

@@ -49,6 +49,9 @@ const kinds: Readonly<Record<SweptName, Swept>> = {
   ),
 };
 
+/** Every kind of the sweep. */
+export const sweptKinds: readonly SweptName[] = Object.values(kinds).map(({ kind }) => kind);
+
 /** The store's key of an object of a kind. */
 export const placeOf = ({ everywhere }: Swept, namespace: string, name: string): string =>
   everywhere ? name : `${namespace}/${name}`;

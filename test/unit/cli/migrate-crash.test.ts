@@ -42,6 +42,16 @@ const opened = async (family: string): Promise<World> => {
   return { simulator, family };
 };
 
+/** Opens the cluster once: each call of the result brings it back to its state at the start. */
+const reopening = async (open: Promise<World>): Promise<() => World> => {
+  const world = await open;
+  const start = world.simulator.snapshot();
+  return () => {
+    world.simulator.restore(start);
+    return world;
+  };
+};
+
 const run = async (
   { simulator, family }: World,
   way: string,
@@ -75,7 +85,8 @@ for (const family of Object.keys(families)) {
   describe(`${family}: a death at any call of`, () => {
     for (const [way, open] of Object.entries(before)) {
       it(`migrate ${way}: the same command goes on to the same end`, async () => {
-        const whole = await open(family);
+        const reopen = await reopening(open(family));
+        const whole = reopen();
         const { calls, code } = await run(whole, way);
         pass(whole.simulator, 30);
         const wanted = end(whole);
@@ -83,7 +94,7 @@ for (const family of Object.keys(families)) {
         assert.ok(calls > 20, `${calls} calls`);
         for (let at = 1; at <= calls; at++) {
           for (const { when, pause } of deaths) {
-            const world = await open(family);
+            const world = reopen();
             const died = await run(world, way, { at, when });
             assert.equal(died.code, 1, `call ${at}: it did not die`);
             pass(world.simulator, pause);
@@ -111,9 +122,10 @@ for (const family of Object.keys(families)) {
     });
 
     it("--apply: nothing that acts is lost to the record before it is changed", async () => {
-      const { calls } = await run(await opened(family), "--apply");
+      const reopen = await reopening(opened(family));
+      const { calls } = await run(reopen(), "--apply");
       for (let at = 1; at <= calls; at++) {
-        const world = await opened(family);
+        const world = reopen();
         const whole = pictureOf(world.simulator);
         await run(world, "--apply", { at, when: "after" });
         await run(world, "--undo");

@@ -1,9 +1,9 @@
 /** Checks the resource requests of a SparkApplication, as upstream's webhook counts them, against quotas. Pure. */
 import * as z from "zod";
+import { amountOf, bytesOf, ratioOf } from "./configuration/quantity.ts";
 import type { SparkApplicationSpec } from "./schema/application.ts";
 import { withDefaults } from "./schema/defaults.ts";
 import type { SparkPodSpec } from "./schema/pod.ts";
-import { amountOf, bytesOf, ratioOf } from "./schema/quantity.ts";
 
 /** Amounts by the resource names of quotas: cores, bytes. */
 export type Requests = Readonly<Record<string, number>>;

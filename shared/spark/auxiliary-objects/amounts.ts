@@ -1,7 +1,8 @@
 /** The resource requests of an application for batch schedulers, as upstream's resourceusage package. */
+
+import { bytesOf, ratioOf } from "../configuration/quantity.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { SparkPodSpec } from "../schema/pod.ts";
-import { bytesOf, ratioOf } from "../schema/quantity.ts";
 
 export type Amounts = { readonly cpu: string; readonly memory: string };
 

@@ -1,11 +1,11 @@
 /** Parses a SparkConnect's spec as stored, or returns one message with the remedy. */
 import { explain, telling } from "../../kube/explain.ts";
+import { hasBinaryUnit, mebibytesOf } from "../configuration/quantity.ts";
+import { rulesFor } from "../configuration/versions.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
 import { connectLimits } from "../schema/limits.ts";
-import { hasBinaryUnit, mebibytesOf } from "../schema/quantity.ts";
 import { confRules } from "../schema/rules.ts";
 import { scaleOddities, scaleRules } from "../schema/scale.ts";
-import { rulesFor } from "../submission/versions.ts";
 import { executorImage } from "./arguments.ts";
 import { type Images, serverImage } from "./objects.ts";
 import { serverName } from "./resource.ts";

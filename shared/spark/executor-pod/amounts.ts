@@ -1,7 +1,7 @@
 /** An executor's cores and memory (heap, off-heap, Python, overhead), as Spark's default resource profile. */
-import type { Conf } from "../submission/conf.ts";
-import { countOf, flagOf, mebibytesIn, ratioIn } from "../submission/conf.ts";
-import type { Rules } from "../submission/versions.ts";
+import type { Conf } from "../configuration/conf.ts";
+import { countOf, flagOf, mebibytesIn, ratioIn } from "../configuration/conf.ts";
+import type { Rules } from "../configuration/versions.ts";
 
 export type Amounts = {
   readonly cores: number;

@@ -1,7 +1,7 @@
 /** The executor pod's frame: name, labels, image, amounts, variables; as Spark's BasicExecutorFeatureStep. */
 import type { Json } from "../../kube/responses.ts";
-import type { Texts } from "../submission/conf.ts";
-import { below, countOf, flagOf, listOf } from "../submission/conf.ts";
+import type { Texts } from "../configuration/conf.ts";
+import { below, countOf, flagOf, listOf } from "../configuration/conf.ts";
 import type { Container, PodMetadata, PodSpec, SparkPod } from "../submission/pods/pod.ts";
 import { withVolume } from "../submission/pods/pod.ts";
 import { ports, shieldOf } from "../submission/steps/basic.ts";

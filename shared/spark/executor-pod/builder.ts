@@ -3,16 +3,16 @@
  * where Rekindle is the allocator. Pure: the same request gives the same objects.
  */
 import type { Obj } from "../../core/object.ts";
-import { below, type Conf, flagOf, listOf, understood } from "../submission/conf.ts";
-import { labelOf } from "../submission/identity.ts";
+import { below, type Conf, flagOf, listOf, understood } from "../configuration/conf.ts";
+import { rulesFor } from "../configuration/versions.ts";
 import type { SparkPod } from "../submission/pods/pod.ts";
 import { assembled, inSpec, podOf, withEnv, withVolume } from "../submission/pods/pod.ts";
+import { labelOf } from "../submission/steps/identity.ts";
 import { scratchOf } from "../submission/steps/scratch.ts";
 import { secretEnvOf, secretsOf } from "../submission/steps/secrets.ts";
 import type { Contribution } from "../submission/steps/step.ts";
 import { volcanoGroup, volcanoStep } from "../submission/steps/volcano.ts";
 import { mounting } from "../submission/steps/volumes.ts";
-import { rulesFor } from "../submission/versions.ts";
 import { basic } from "./basic.ts";
 import { driverReference } from "./config-map.ts";
 import { refusalOf } from "./refusals.ts";

@@ -1,7 +1,7 @@
 /** The ConfigMap that all executors of a driver share: the driver's configuration files. */
 import type { Obj, OwnerReference } from "../../core/object.ts";
-import type { Texts } from "../submission/conf.ts";
-import { propertiesText } from "../submission/properties.ts";
+import type { Texts } from "../configuration/conf.ts";
+import { propertiesText } from "../configuration/properties.ts";
 
 export type Driver = { readonly name: string; readonly uid: string };
 

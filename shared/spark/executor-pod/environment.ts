@@ -1,6 +1,6 @@
 /** The variables of an executor's container, in Spark's order: of two with one name the later wins. */
 import type { Json } from "../../kube/responses.ts";
-import { below, countOf, flagOf } from "../submission/conf.ts";
+import { below, countOf, flagOf } from "../configuration/conf.ts";
 import { ports } from "../submission/steps/basic.ts";
 import type { Amounts } from "./amounts.ts";
 import { javaOptions } from "./java-options.ts";

@@ -1,6 +1,6 @@
 /** The options of an executor's JVM: Spark's own, the user's, and confs that it needs to reach its driver. */
-import type { Conf } from "../submission/conf.ts";
-import type { Rules } from "../submission/versions.ts";
+import type { Conf } from "../configuration/conf.ts";
+import type { Rules } from "../configuration/versions.ts";
 
 /** A word of a command line: quotes keep spaces; within double quotes a backslash escapes the next character. */
 const word = /(?:[^\s"']|"(?:\\[\s\S]|[^"\\])*(?:"|$)|'[^']*(?:'|$))+/g;

@@ -1,10 +1,11 @@
 /** The requests for which Spark's own allocator refuses to create an executor. */
-import { isQuantity } from "../schema/quantity.ts";
-import { below } from "../submission/conf.ts";
+
+import { below } from "../configuration/conf.ts";
+import { isQuantity } from "../configuration/quantity.ts";
 import { wrongResources } from "../submission/steps/resources.ts";
 import { partsOf } from "../submission/steps/secrets.ts";
+import { wrongVolumes } from "../submission/steps/volume-rules.ts";
 import { mountedTwice, volumesIn } from "../submission/steps/volumes.ts";
-import { wrongVolumes } from "../submission/volume-rules.ts";
 import { blockManagerPort, executorImage } from "./basic.ts";
 import type { ExecutorContext } from "./request.ts";
 

@@ -1,6 +1,6 @@
 /** The request for an executor, and the context of its steps. */
-import type { Conf, Texts } from "../submission/conf.ts";
-import type { Rules } from "../submission/versions.ts";
+import type { Conf, Texts } from "../configuration/conf.ts";
+import type { Rules } from "../configuration/versions.ts";
 import type { Driver } from "./config-map.ts";
 
 export type ExecutorRequest = {

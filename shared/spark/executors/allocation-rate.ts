@@ -1,6 +1,6 @@
 /** The rate at which executors are created: by the annotations, else by Spark's confs, else by Rekindle's defaults. */
-import type { Texts } from "../submission/conf.ts";
-import type { Rules } from "../submission/versions.ts";
+import type { Texts } from "../configuration/conf.ts";
+import type { Rules } from "../configuration/versions.ts";
 import type { Pace } from "./allocate.ts";
 
 type Asked = {

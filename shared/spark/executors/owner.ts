@@ -1,10 +1,11 @@
 /** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
+
+import type { Conf } from "../configuration/conf.ts";
+import { flagOf, listOf } from "../configuration/conf.ts";
+import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
-import type { Conf } from "../submission/conf.ts";
-import { flagOf, listOf } from "../submission/conf.ts";
 import { volcanoStep } from "../submission/steps/volcano.ts";
-import { standIn } from "../submission/versions.ts";
 import { batchConf, batchIn, mostInBatch } from "./allocation-rate.ts";
 
 export const ownerAnnotation = "rekindle.dev/executors";

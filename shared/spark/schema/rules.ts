@@ -1,10 +1,10 @@
 /** Rules for a typed SparkApplication: upstream's admission rules, and amounts that Spark could not read. */
 
-import { rulesFor } from "../submission/versions.ts";
+import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "../configuration/quantity.ts";
+import { rulesFor } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "./application.ts";
 import { confLimits } from "./limits.ts";
 import type { SparkPodSpec } from "./pod.ts";
-import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
 import { scaleRules } from "./scale.ts";
 
 type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };

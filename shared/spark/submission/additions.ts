@@ -5,11 +5,11 @@
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Json } from "../../kube/responses.ts";
+import type { Rules } from "../configuration/versions.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { Pair } from "./arguments/pairs.ts";
 import type { SparkPod } from "./pods/pod.ts";
-import type { Rules } from "./versions.ts";
 
 export const appUidLabel = "rekindle.dev/app-uid";
 const attemptLabel = "rekindle.dev/attempt";

@@ -3,12 +3,13 @@
  * confs that the driver reads. A submission that the client refuses is refused.
  */
 import type { Obj } from "../../core/object.ts";
-import type { Conf } from "./conf.ts";
-import { listOf, understood } from "./conf.ts";
+import type { Conf } from "../configuration/conf.ts";
+import { listOf, understood } from "../configuration/conf.ts";
+import { propertiesText } from "../configuration/properties.ts";
+import { rulesFor } from "../configuration/versions.ts";
 import { driverLabels } from "./labels.ts";
 import type { SparkPod } from "./pods/pod.ts";
 import { emptyPod, podOf, withEnv, withVolume } from "./pods/pod.ts";
-import { propertiesText } from "./properties.ts";
 import { refusalOf } from "./refusals.ts";
 import { basic } from "./steps/basic.ts";
 import { command } from "./steps/command.ts";
@@ -23,7 +24,6 @@ import type { Context, Request, Step } from "./steps/step.ts";
 import { executorTemplateConf, template } from "./steps/template.ts";
 import { volcano } from "./steps/volcano.ts";
 import { volumes } from "./steps/volumes.ts";
-import { rulesFor } from "./versions.ts";
 
 /** The result of a build. The driver pod is not assembled yet, so that fields can still be added. */
 export type Built = {

@@ -1,10 +1,10 @@
 /** The labels by which Spark finds its driver, and the user's. */
-import type { Conf, Texts } from "./conf.ts";
-import { below } from "./conf.ts";
-import type { Identity } from "./identity.ts";
-import { labelOf } from "./identity.ts";
+import type { Conf, Texts } from "../configuration/conf.ts";
+import { below } from "../configuration/conf.ts";
+import type { Rules } from "../configuration/versions.ts";
+import type { Identity } from "./steps/identity.ts";
+import { labelOf } from "./steps/identity.ts";
 import { withIds } from "./steps/step.ts";
-import type { Rules } from "./versions.ts";
 
 const prefix = "spark.kubernetes.driver.label.";
 

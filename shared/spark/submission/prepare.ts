@@ -1,6 +1,6 @@
 /** Prepares a command line as `spark-submit` does before the Kubernetes client: the program, and the final confs. */
-import type { Conf } from "./conf.ts";
-import { listOf } from "./conf.ts";
+import type { Conf } from "../configuration/conf.ts";
+import { listOf } from "../configuration/conf.ts";
 import type { Program } from "./steps/step.ts";
 
 export type CommandLine = {

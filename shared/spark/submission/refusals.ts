@@ -1,7 +1,9 @@
 /** Submissions that Spark's client refuses, and those that only Spark's client could do, each with its remedy. */
 
-import { below, listOf } from "./conf.ts";
-import { wrongValues } from "./conf-values.ts";
+import { below, listOf } from "../configuration/conf.ts";
+import { wrongValues } from "../configuration/conf-values.ts";
+import type { Rules } from "../configuration/versions.ts";
+import { rulesFor } from "../configuration/versions.ts";
 import { reservedLabels, userLabels } from "./labels.ts";
 import { imageOf } from "./steps/basic.ts";
 import { credentialFiles } from "./steps/credentials.ts";
@@ -10,9 +12,7 @@ import { partsOf } from "./steps/secrets.ts";
 import type { Request } from "./steps/step.ts";
 import { executorTemplateConf } from "./steps/template.ts";
 import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
-import type { Rules } from "./versions.ts";
-import { rulesFor } from "./versions.ts";
-import { wrongVolumes } from "./volume-rules.ts";
+import { wrongVolumes } from "./steps/volume-rules.ts";
 
 type Check = (request: Request, rules: Rules) => readonly string[];
 

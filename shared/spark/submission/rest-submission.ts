@@ -4,12 +4,12 @@
  */
 import * as z from "zod";
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
-import { lineOf } from "./arguments/line.ts";
 import { type Built, build } from "./client.ts";
-import { identityOf } from "./identity.ts";
+import { lineOf } from "./line.ts";
 import { assembled, podOf } from "./pods/pod.ts";
 import { pruned } from "./pods/prune.ts";
 import { prepare } from "./prepare.ts";
+import { identityOf } from "./steps/identity.ts";
 import { executorTemplateConf } from "./steps/template.ts";
 
 /** The contract's codes with their HTTP status; the last two ask the caller to retry. */

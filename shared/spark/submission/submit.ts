@@ -1,5 +1,6 @@
 /** Builds the objects of one attempt of a SparkApplication: those created before the driver pod, and that pod. */
 import type { Obj } from "../../core/object.ts";
+import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
@@ -15,15 +16,14 @@ import { needsMetricsMap } from "./arguments/monitoring.ts";
 import { wrongScratch } from "./arguments/scratch.ts";
 import type { Built } from "./client.ts";
 import { build } from "./client.ts";
-import type { Identity } from "./identity.ts";
-import { identityOf } from "./identity.ts";
-import { mutated } from "./pods/mutation.ts";
+import { mutated } from "./mutation.ts";
 import type { SparkPod } from "./pods/pod.ts";
 import { assembled, asTemplate } from "./pods/pod.ts";
 import { executorPod, owned, templateOf } from "./pods/templates.ts";
 import { prepare } from "./prepare.ts";
 import { oversized } from "./sizes.ts";
-import { rulesFor } from "./versions.ts";
+import type { Identity } from "./steps/identity.ts";
+import { identityOf } from "./steps/identity.ts";
 import { notesOf } from "./warnings.ts";
 
 export type SubmissionInput = {

@@ -1,7 +1,8 @@
 /** Fields of an application that take another effect than under upstream's webhook, reported to people. */
+
+import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { ignoredVolumes } from "./mounts.ts";
-import { standIn } from "./versions.ts";
 
 type Rule = (spec: SparkApplicationSpec) => string | undefined;
 

@@ -11,6 +11,7 @@ import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
+import { rulesFor } from "../../configuration/versions.ts";
 import { recoveryMode } from "../../executor-pod/environment.ts";
 import { type Allocation, allocate, crashesBefore, mostPrompt, shortage } from "../../executors/allocate.ts";
 import { paceOf } from "../../executors/allocation-rate.ts";
@@ -29,7 +30,6 @@ import {
 } from "../../executors/members.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import { shrink } from "../../executors/scale-down.ts";
-import { rulesFor } from "../../submission/versions.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
 import { sparkApplications } from "../spec/resource.ts";
 import type { Pods } from "../state/evidence.ts";

@@ -1,7 +1,8 @@
 /** Confs that are alike for both roles of a SparkApplication: labels, amounts, image, secrets, scratch volumes. */
+
+import { withoutEnd } from "../../configuration/conf.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
-import { withoutEnd } from "../conf.ts";
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
 import type { Subject } from "./subject.ts";

@@ -1,8 +1,8 @@
 /** The driver pod's frame: name, labels, image, ports, amounts; as Spark's BasicDriverFeatureStep. */
 import type { Json } from "../../../kube/responses.ts";
+import type { Conf, Texts } from "../../configuration/conf.ts";
+import { below, countOf, flagOf, javaDouble, listOf, mebibytesIn, ratioIn } from "../../configuration/conf.ts";
 import type { Role } from "../arguments/pod.ts";
-import type { Conf, Texts } from "../conf.ts";
-import { below, countOf, flagOf, javaDouble, listOf, mebibytesIn, ratioIn } from "../conf.ts";
 import type { Container, PodMetadata, PodSpec, SparkPod } from "../pods/pod.ts";
 import { gpusOf } from "./resources.ts";
 import type { Context, Contribution } from "./step.ts";

@@ -1,5 +1,5 @@
 /** The arguments of the driver's container; as DriverCommandFeatureStep. */
-import type { Conf } from "../conf.ts";
+import type { Conf } from "../../configuration/conf.ts";
 import type { SparkPod } from "../pods/pod.ts";
 import { inContainer, withEnv } from "../pods/pod.ts";
 import type { Context, Contribution, Machine } from "./step.ts";

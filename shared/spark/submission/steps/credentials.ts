@@ -1,5 +1,5 @@
 /** The driver's credentials: a service account, or its own; as DriverKubernetesCredentialsFeatureStep. */
-import type { Conf, Texts } from "../conf.ts";
+import type { Conf, Texts } from "../../configuration/conf.ts";
 import { inSpec, type SparkPod, withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 

@@ -1,6 +1,6 @@
 /** Devices such as GPUs, by Spark's confs. */
-import type { Conf, Texts } from "../conf.ts";
-import { below } from "../conf.ts";
+import type { Conf, Texts } from "../../configuration/conf.ts";
+import { below } from "../../configuration/conf.ts";
 
 const namesOf = (settings: Texts): readonly string[] => [
   ...new Set(Object.keys(settings).map((key) => key.split(".")[0] ?? key)),

@@ -1,6 +1,6 @@
 /** Scratch space: the volumes that are named for it, or emptyDirs; as LocalDirsFeatureStep. */
-import type { Conf } from "../conf.ts";
-import { flagOf } from "../conf.ts";
+import type { Conf } from "../../configuration/conf.ts";
+import { flagOf } from "../../configuration/conf.ts";
 import type { SparkPod } from "../pods/pod.ts";
 import { withEnv, withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";

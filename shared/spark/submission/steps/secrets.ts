@@ -1,7 +1,8 @@
 /** Secrets as mounts and as variables; as MountSecretsFeatureStep and EnvSecretsFeatureStep. */
+
+import type { Conf } from "../../configuration/conf.ts";
+import { below, withoutEnd } from "../../configuration/conf.ts";
 import type { Role } from "../arguments/pod.ts";
-import type { Conf } from "../conf.ts";
-import { below, withoutEnd } from "../conf.ts";
 import { withEnv, withVolumes } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 

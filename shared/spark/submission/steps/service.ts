@@ -1,6 +1,6 @@
 /** The headless service by which executors find their driver; as DriverServiceFeatureStep. */
 import type { Json } from "../../../kube/responses.ts";
-import { below, countOf, flagOf } from "../conf.ts";
+import { below, countOf, flagOf } from "../../configuration/conf.ts";
 import { connectPortOf, ports } from "./basic.ts";
 import type { Context, Contribution } from "./step.ts";
 

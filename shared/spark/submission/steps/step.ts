@@ -1,10 +1,10 @@
 /** The input of every step of Spark's submission client, and its output: edits of the pod, confs, objects. */
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/responses.ts";
-import type { Conf, Texts } from "../conf.ts";
-import type { Identity } from "../identity.ts";
+import type { Conf, Texts } from "../../configuration/conf.ts";
+import type { Rules } from "../../configuration/versions.ts";
 import type { SparkPod } from "../pods/pod.ts";
-import type { Rules } from "../versions.ts";
+import type { Identity } from "./identity.ts";
 
 /** The main program: a JVM class (with or without a jar), a Python file or an R file. */
 export type Program = {

@@ -1,7 +1,7 @@
 /** A PodGroup for Volcano, when the confs ask for Spark's own step for it; as VolcanoFeatureStep. */
 import { isRecord } from "../../../kube/responses.ts";
-import type { Conf } from "../conf.ts";
-import { listOf } from "../conf.ts";
+import type { Conf } from "../../configuration/conf.ts";
+import { listOf } from "../../configuration/conf.ts";
 import type { Context, Contribution } from "./step.ts";
 
 export const volcanoStep = "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep";

@@ -1,9 +1,9 @@
 /** Volumes that confs describe, and their claims on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/responses.ts";
+import type { Conf, Texts } from "../../configuration/conf.ts";
+import { below, flagOf } from "../../configuration/conf.ts";
 import type { Role } from "../arguments/pod.ts";
-import type { Conf, Texts } from "../conf.ts";
-import { below, flagOf } from "../conf.ts";
 import { withVolumes } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 

@@ -1,8 +1,8 @@
 /** Splitting of a command line as Spark's own code does it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { rulesFor } from "../../../../shared/spark/configuration/versions.ts";
 import { javaOptions, splitCommand } from "../../../../shared/spark/executor-pod/java-options.ts";
-import { rulesFor } from "../../../../shared/spark/submission/versions.ts";
 
 describe("splitCommand", () => {
   const rows: readonly (readonly [text: string, words: readonly string[]])[] = [

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { waitingText } from "../../../../shared/core/waiting-on.ts";
+import { rulesFor } from "../../../../shared/spark/configuration/versions.ts";
 import { allocate, type Need, type Pace } from "../../../../shared/spark/executors/allocate.ts";
 import { paceOf } from "../../../../shared/spark/executors/allocation-rate.ts";
 import { type Allotment, allotment, begun } from "../../../../shared/spark/executors/allotment.ts";
@@ -14,7 +15,6 @@ import {
   newlyEnded,
 } from "../../../../shared/spark/executors/members.ts";
 import { shrink } from "../../../../shared/spark/executors/scale-down.ts";
-import { rulesFor } from "../../../../shared/spark/submission/versions.ts";
 import { eight, pod, type Short } from "../application/fixtures.ts";
 
 const executor = (id: number, more: Short & { readonly age?: number } = {}) => {

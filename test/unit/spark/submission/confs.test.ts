@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { build } from "../../../../shared/spark/submission/client.ts";
-import { identityOf } from "../../../../shared/spark/submission/identity.ts";
 import { assembled } from "../../../../shared/spark/submission/pods/pod.ts";
+import { identityOf } from "../../../../shared/spark/submission/steps/identity.ts";
 import { at } from "../../../support/at.ts";
 
 const k8s = "spark.kubernetes.";

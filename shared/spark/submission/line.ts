@@ -1,5 +1,5 @@
 /** Parses a `spark-submit` command line as that program does: options, confs, the program and its arguments. */
-import type { CommandLine } from "../prepare.ts";
+import type { CommandLine } from "./prepare.ts";
 
 export type Line = Omit<CommandLine, "submittedAt"> & { readonly proxyUser: string | undefined };
 

@@ -1,5 +1,5 @@
 /** The names that Spark's client draws at random, derived from the application and the attempt instead. */
-import { digest } from "../../core/key.ts";
+import { digest } from "../../../core/key.ts";
 
 export type Identity = {
   readonly submissionId: string;

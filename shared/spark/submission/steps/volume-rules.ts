@@ -1,8 +1,8 @@
 /** Errors of volumes in confs, reported before the driver exists, for its executors' volumes too. */
-import type { Conf } from "./conf.ts";
-import type { Asked } from "./steps/volumes.ts";
-import { mountedTwice, volumesIn } from "./steps/volumes.ts";
-import type { Rules } from "./versions.ts";
+import type { Conf } from "../../configuration/conf.ts";
+import type { Rules } from "../../configuration/versions.ts";
+import type { Asked } from "./volumes.ts";
+import { mountedTwice, volumesIn } from "./volumes.ts";
 
 const required: Readonly<Record<string, readonly string[]>> = {
   hostPath: ["options.path"],

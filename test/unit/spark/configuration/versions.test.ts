@@ -1,7 +1,7 @@
 /** The rules of each Spark version. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rulesFor, standIn } from "../../../../shared/spark/submission/versions.ts";
+import { rulesFor, standIn } from "../../../../shared/spark/configuration/versions.ts";
 
 describe("rulesFor", () => {
   const rows = [

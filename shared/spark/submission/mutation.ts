@@ -2,13 +2,13 @@
  * The pod fields that upstream's webhook writes when a pod is created, written here into the driver pod and the
  * executors' template. The order is the webhook's, because later edits see the fields of earlier ones.
  */
-import type { Json } from "../../../kube/responses.ts";
-import { limited } from "../additions.ts";
-import { isScratch } from "../arguments/scratch.ts";
-import type { Edit, PodSource } from "./edit.ts";
-import { configMaps, metrics, sharedConfigMaps } from "./maps.ts";
-import type { SparkPod } from "./pod.ts";
-import { inContainer, inSpec, withEnv, withMount } from "./pod.ts";
+import type { Json } from "../../kube/responses.ts";
+import { limited } from "./additions.ts";
+import { isScratch } from "./arguments/scratch.ts";
+import type { Edit, PodSource } from "./pods/edit.ts";
+import { configMaps, metrics, sharedConfigMaps } from "./pods/maps.ts";
+import type { SparkPod } from "./pods/pod.ts";
+import { inContainer, inSpec, withEnv, withMount } from "./pods/pod.ts";
 
 /** A mutated pod. `sidecars` are separate until the end, because Spark's container comes before them. */
 export type Mutated = { readonly pod: SparkPod; readonly sidecars: readonly Json[] };

@@ -1,5 +1,5 @@
 /** Spark's configuration as its submission client reads it: strings by key, with typed getters and prefixes. */
-import { mebibytesOf, ratioOf } from "../schema/quantity.ts";
+import { mebibytesOf, ratioOf } from "./quantity.ts";
 import { referencesIn } from "./references.ts";
 
 export type Conf = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 /** References between confs: their values, and bounds on the work and the text that they cause. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { understood } from "../../../../shared/spark/submission/conf.ts";
+import { understood } from "../../../../shared/spark/configuration/conf.ts";
 import { assertLinear } from "../../../support/growth.ts";
 
 /** Returns a reference to a conf. */

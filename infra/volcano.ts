@@ -1,8 +1,16 @@
 /** Volcano's kinds as CRDs: fields that users write are typed, pod templates and claims are kept unchecked. */
 import * as z from "zod";
-import { commands, cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../shared/volcano/resource.ts";
 import { cronSpecSchema, cronStatusSchema, jobMetadataSchema } from "../shared/volcano/schema/cron.ts";
 import { flowSchema, flowSpecSchema, flowStatusSchema, templateStatusSchema } from "../shared/volcano/schema/flow.ts";
+import {
+  commands,
+  cronJobs,
+  jobFlows,
+  jobs,
+  jobTemplates,
+  podGroups,
+  queues,
+} from "../shared/volcano/schema/resource.ts";
 import { specSchema } from "../shared/volcano/schema/spec.ts";
 import { statusSchema } from "../shared/volcano/schema/status.ts";
 import { policyEvents } from "../shared/volcano/schema/words.ts";

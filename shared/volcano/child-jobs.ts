@@ -6,8 +6,8 @@ import type { Effect } from "../core/plan.ts";
 import { instantOf } from "../core/time.ts";
 import { isEnding } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
-import { jobs } from "./resource.ts";
 import { withoutNulls } from "./schema/absent.ts";
+import { jobs } from "./schema/resource.ts";
 
 const shown = z.looseObject({
   state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),

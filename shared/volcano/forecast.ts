@@ -4,11 +4,11 @@
  */
 import * as z from "zod";
 import type { Stored } from "../core/object.ts";
-import { jobFlows, jobs } from "./resource.ts";
 import { flowSpecSchema } from "./schema/flow.ts";
-import { parseSpec } from "./schema/parse.ts";
 import { eventsOf } from "./schema/policies.ts";
+import { jobFlows, jobs } from "./schema/resource.ts";
 import { type JobSpec, type Policy, tasksOf } from "./schema/spec.ts";
+import { parseSpec } from "./validation/parse.ts";
 
 export type VolcanoForecast = { readonly refused: string | undefined; readonly notes: readonly string[] };
 

@@ -10,7 +10,7 @@ import type { Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { quantityOf } from "../kube/quantity.ts";
-import { queueOfGroup, shownState } from "./queue/tree.ts";
+import { queueOfGroup, shownState } from "./queue/state/tree.ts";
 import { isPhase } from "./schema/words.ts";
 
 /** A metric and the labels of its values. */

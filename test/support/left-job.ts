@@ -3,8 +3,8 @@ import type { Obj, Stored } from "../../shared/core/object.ts";
 import { objectsOf, onPod } from "../../shared/volcano/plugins/all.ts";
 import { podGroup } from "../../shared/volcano/podgroup/group.ts";
 import { podDraft } from "../../shared/volcano/pods/pod.ts";
-import { parseSpec } from "../../shared/volcano/schema/parse.ts";
 import { replicasOf, tasksOf } from "../../shared/volcano/schema/spec.ts";
+import { parseSpec } from "../../shared/volcano/validation/parse.ts";
 
 export type LeftJob = {
   /** One per ordinal, in the order of the tasks. */

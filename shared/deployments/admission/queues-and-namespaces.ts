@@ -3,7 +3,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { namespaces } from "../../kube/resources.ts";
-import { queues } from "../../volcano/resource.ts";
+import { queues } from "../../volcano/schema/resource.ts";
 import type { Surroundings } from "./volcano.ts";
 
 /** Timeout of one read, ms: two reads take at most 2 s of the 3 s for the whole answer. */

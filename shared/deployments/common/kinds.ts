@@ -5,7 +5,7 @@ import { pods } from "../../kube/resources.ts";
 import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { sparkConnects } from "../../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
-import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../../volcano/resource.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../../volcano/schema/resource.ts";
 
 /** The resource of each kind. */
 export const resources: readonly Resource[] = [

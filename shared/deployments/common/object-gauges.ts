@@ -7,7 +7,7 @@ import { undeliveredOf } from "../../forward/undelivered.ts";
 import { gaugesOf } from "../../spark/application/metrics.ts";
 import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue } from "../../volcano/metrics.ts";
-import { jobs, podGroups, queues } from "../../volcano/resource.ts";
+import { jobs, podGroups, queues } from "../../volcano/schema/resource.ts";
 import { hintsIn } from "../resync/sweep.ts";
 import type { NamespaceScope } from "./namespaces.ts";
 import type { Records } from "./records.ts";

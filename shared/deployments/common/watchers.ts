@@ -6,7 +6,7 @@ import { scheduleWatcher } from "../../spark/scheduled/watches.ts";
 import { cronWatcher } from "../../volcano/cron/watches.ts";
 import { flowWatcher, templateWatcher } from "../../volcano/flow/watches.ts";
 import { jobWatcher } from "../../volcano/job/watches.ts";
-import { podWatcher } from "../../volcano/podgroup/watches.ts";
+import { podWatcher } from "../../volcano/pods/watches.ts";
 import { queueWatcher } from "../../volcano/queue/watches.ts";
 
 export const watchers: readonly Watcher[] = [

@@ -7,7 +7,7 @@ import { follow } from "../../forward/listwatch.ts";
 import { pause } from "../../forward/pause.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
-import { queues } from "../../volcano/resource.ts";
+import { queues } from "../../volcano/schema/resource.ts";
 import type { Board } from "./board.ts";
 
 export type Watching = {

@@ -13,7 +13,7 @@ import { defaultOptions, type Options } from "../../spark/auxiliary-objects/opti
 import { sparkConnects } from "../../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
-import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/resource.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/schema/resource.ts";
 import { inCluster } from "../common/step-dependencies.ts";
 
 /** Settings of a deployment for its kinds. */

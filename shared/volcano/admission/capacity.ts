@@ -1,7 +1,7 @@
 /** Checks guarantee, deserved and capability of a queue: each is an amount, and none exceeds the next. */
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
+import { invalid } from "../queue/invalid.ts";
 import type { Amounts } from "./amounts.ts";
-import { invalid } from "./invalid.ts";
 
 const spec = "requestBody.spec";
 

@@ -4,9 +4,9 @@ import { type AdmittedObject, additions, type PatchOperation } from "../../kube/
 import { misread } from "../plugins/all.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { defaulted } from "../schema/defaults.ts";
-import { parseSpec, type QueueSaying } from "../schema/parse.ts";
 import { type JobSpec, specSchema } from "../schema/spec.ts";
 import { changeSaying } from "../schema/update.ts";
+import { parseSpec, type QueueSaying } from "../validation/parse.ts";
 
 /** Returns the defaults as a patch; a spec that cannot be read is left to the validation. */
 export const jobPatch = ({ spec }: AdmittedObject): readonly PatchOperation[] => {

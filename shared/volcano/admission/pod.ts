@@ -1,7 +1,7 @@
 /** Admission of pods for Volcano's scheduler: the annotations that say how many of them may be disrupted at once. */
 import * as z from "zod";
 import type { AdmittedObject } from "../../kube/admission.ts";
-import { keys } from "../resource.ts";
+import { keys } from "../schema/resource.ts";
 
 const shape = z.looseObject({
   metadata: z.looseObject({ annotations: z.record(z.string(), z.string()).optional() }),

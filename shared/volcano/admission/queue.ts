@@ -4,11 +4,11 @@ import { fieldsOf, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { rooted, specGaps } from "../queue/defaults.ts";
+import { hierarchyErrors } from "../queue/hierarchy.ts";
+import { invalid, together } from "../queue/invalid.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { type Amounts, amountsIn } from "./amounts.ts";
 import { capacityErrors } from "./capacity.ts";
-import { hierarchyErrors } from "./hierarchy.ts";
-import { invalid, together } from "./invalid.ts";
 import { childrenOf, deletionSaying, parentSaying, type Queue, treeSaying } from "./tree.ts";
 
 const amounts = z.record(z.string(), z.unknown()).optional();

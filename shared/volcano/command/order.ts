@@ -10,7 +10,7 @@ import type { Looking } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
-import { commands } from "../resource.ts";
+import { commands } from "../schema/resource.ts";
 
 const target = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string().catch("") });
 

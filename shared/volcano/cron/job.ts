@@ -3,7 +3,7 @@ import { zoneOf } from "../../core/cron/zone.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { cronJobs, jobs, keys } from "../resource.ts";
+import { cronJobs, jobs, keys } from "../schema/resource.ts";
 import type { Asked } from "./read.ts";
 
 const minuteMs = 60_000;

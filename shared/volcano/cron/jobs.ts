@@ -5,7 +5,7 @@ import type { Looking } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, isFinished, phaseOf, shownBy } from "../child-jobs.ts";
-import { jobs } from "../resource.ts";
+import { jobs } from "../schema/resource.ts";
 import { type Memory, statusOf } from "./memory.ts";
 
 export type Made = {

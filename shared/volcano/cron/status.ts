@@ -3,7 +3,7 @@ import { apiVersionOf, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { cronJobs, jobs } from "../resource.ts";
+import { cronJobs, jobs } from "../schema/resource.ts";
 import { departed, type Made } from "./jobs.ts";
 import type { Memory } from "./memory.ts";
 

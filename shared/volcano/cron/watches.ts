@@ -2,7 +2,7 @@
 import type { Watch } from "../../core/operator.ts";
 import { changed } from "../../kube/relevant-change.ts";
 import { hasMoved, ownerNamed, trimJob } from "../child-jobs.ts";
-import { cronJobs, jobs } from "../resource.ts";
+import { cronJobs, jobs } from "../schema/resource.ts";
 
 const watches: readonly Watch[] = [
   { resource: cronJobs, ownerName: (object) => object.metadata.name, matters: changed },

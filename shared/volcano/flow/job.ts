@@ -3,8 +3,8 @@ import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { jobFlows, jobs, keys } from "../resource.ts";
 import type { Flow } from "../schema/flow.ts";
+import { jobFlows, jobs, keys } from "../schema/resource.ts";
 import { patched } from "./patch.ts";
 import { jobName, makerText } from "./read.ts";
 

@@ -1,6 +1,6 @@
 /** JobFlow as the engine knows it: what to watch, how to read its memory, how to decide. */
 import type { Operator } from "../../core/operator.ts";
-import { component } from "../resource.ts";
+import { component } from "../schema/resource.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";

@@ -11,9 +11,9 @@ import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { phaseOf, shownBy } from "../child-jobs.ts";
-import { keys } from "../resource.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import type { Probe } from "../schema/flow.ts";
+import { keys } from "../schema/resource.ts";
 import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";
 
 /** The most pods of a task that are asked, if it needs more: each costs a request through the API server. */

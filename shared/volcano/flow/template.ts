@@ -11,7 +11,7 @@ import type { Plan, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import type { Recovery } from "../../core/recovery.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { jobs, keys } from "../resource.ts";
+import { jobs, keys } from "../schema/resource.ts";
 import { makerText } from "./read.ts";
 import { templateWatcher } from "./watches.ts";
 

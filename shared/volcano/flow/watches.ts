@@ -4,7 +4,7 @@ import type { Watch } from "../../core/operator.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { changed } from "../../kube/relevant-change.ts";
 import { hasProgressed, ownerNamed, trimJob } from "../child-jobs.ts";
-import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
+import { jobFlows, jobs, jobTemplates, keys } from "../schema/resource.ts";
 
 const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({
   resource: jobs,

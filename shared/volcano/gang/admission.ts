@@ -9,7 +9,7 @@ import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
-import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/tree.ts";
+import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/state/tree.ts";
 
 export type Verdict =
   | { readonly group: Stored; readonly enters: true }

@@ -6,8 +6,8 @@ import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
-import { statusOf } from "../queue/tree.ts";
-import { podGroups } from "../resource.ts";
+import { statusOf } from "../queue/state/tree.ts";
+import { podGroups } from "../schema/resource.ts";
 import { phaseOf, type Verdict } from "./admission.ts";
 
 /** Annotation of a group that Rekindle admitted; it names the scheduler of the group's pods. */

@@ -7,7 +7,7 @@ import { instantOf } from "../../core/time.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
-import type { QueueMemory } from "../queue/memory.ts";
+import type { QueueMemory } from "../queue/state/memory.ts";
 import { isWaiting, phaseOf } from "./admission.ts";
 
 /** `auto` looks for signs of Volcano's scheduler; `scheduler` and `none` state that there is one, or none. */

@@ -9,7 +9,7 @@ import { letIn } from "../gang/admit.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
-import { keys, podGroups } from "../resource.ts";
+import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { AnnotationPolicies } from "./annotation-policies.ts";
 import { heldUntil } from "./backoff.ts";

@@ -1,7 +1,7 @@
 /** Upstream's event reasons and messages for errors of the API server, by operation and kind. */
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble } from "../../core/plan.ts";
 import { claims, pods } from "../../kube/resources.ts";
-import { jobs, podGroups } from "../resource.ts";
+import { jobs, podGroups } from "../schema/resource.ts";
 import type { Word } from "./context.ts";
 
 /** The most characters of an event's message: a little less than the API server accepts. */

@@ -4,7 +4,7 @@ import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { measuresOfJob } from "../metrics.ts";
-import { component } from "../resource.ts";
+import { component } from "../schema/resource.ts";
 import { decide } from "./decide.ts";
 import { troubleWord } from "./error-texts.ts";
 import { type Memory, parseMemory } from "./memory.ts";

@@ -11,7 +11,7 @@ import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
 import { groupPatch, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
-import { podGroups } from "../resource.ts";
+import { podGroups } from "../schema/resource.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { got, isHeld, type JobContext, makingOf, ownerOf, refOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";

@@ -9,7 +9,7 @@ import { until } from "../../core/waiting-on.ts";
 import { pods } from "../../kube/resources.ts";
 import { cleared } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
-import { jobs, podGroups } from "../resource.ts";
+import { jobs, podGroups } from "../schema/resource.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { isKept, type JobContext, ownerOf, refOf, type Word } from "./context.ts";
 import { refusalWord } from "./error-texts.ts";

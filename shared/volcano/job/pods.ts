@@ -5,7 +5,7 @@ import { instantOf } from "../../core/time.ts";
 import { endedFirst, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { podName } from "../pods/names.ts";
-import { keys } from "../resource.ts";
+import { keys } from "../schema/resource.ts";
 import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";

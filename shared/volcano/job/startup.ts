@@ -4,7 +4,7 @@ import { type Decision, settled } from "../../core/decision.ts";
 import type { Plan } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
-import { jobs } from "../resource.ts";
+import { jobs } from "../schema/resource.ts";
 import type { JobContext } from "./context.ts";
 import type { Memory } from "./memory.ts";
 

@@ -10,7 +10,7 @@ import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim, trimWith } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
-import { jobs, keys, podGroups } from "../resource.ts";
+import { jobs, keys, podGroups } from "../schema/resource.ts";
 
 const statusOf = (object: Obj): Json => fieldsOf(object["status"]);
 

@@ -2,7 +2,7 @@
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Draft } from "../pods/draft.ts";
 import type { Owner } from "../pods/names.ts";
-import { keys } from "../resource.ts";
+import { keys } from "../schema/resource.ts";
 import { nameOf, type Task } from "../schema/spec.ts";
 import type { Flag } from "./flags.ts";
 

@@ -4,7 +4,7 @@ import { services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Draft, inContainers, withPort } from "../pods/draft.ts";
 import { firstDomain, ownerReference } from "../pods/names.ts";
-import { keys } from "../resource.ts";
+import { keys } from "../schema/resource.ts";
 import { flagsOf } from "./flags.ts";
 import { type Plugin, type Scope, taskNamed, taskOf } from "./plugin.ts";
 

@@ -6,7 +6,7 @@ import { configMaps, networkPolicies, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Draft, everywhere, withEnv, withVolume } from "../pods/draft.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
-import { keys } from "../resource.ts";
+import { keys } from "../schema/resource.ts";
 import { nameOf, type Task } from "../schema/spec.ts";
 import { flagsOf } from "./flags.ts";
 import type { Kept, Plugin, Scope } from "./plugin.ts";

@@ -6,7 +6,7 @@ import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
-import { podGroups } from "../resource.ts";
+import { podGroups } from "../schema/resource.ts";
 import { multiplied, usageOf } from "./usage.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
-import { keys, podGroups } from "../resource.ts";
+import { keys, podGroups } from "../schema/resource.ts";
 import { type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { minResources, type Ranked } from "./resources.ts";
 

@@ -9,9 +9,9 @@ import type { Plan, View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { keys, podGroups } from "../resource.ts";
+import { isGrouped, podWatcher, volcanoScheduler } from "../pods/watches.ts";
+import { keys, podGroups } from "../schema/resource.ts";
 import { bareGroup, bareGroupName, controllerOf } from "./bare-group.ts";
-import { isGrouped, podWatcher, volcanoScheduler } from "./watches.ts";
 
 /** Empty: the pod itself shows that it has no group. */
 type Nothing = Readonly<Record<string, never>>;

@@ -2,7 +2,7 @@
 import { digest } from "../../core/key.ts";
 import type { OwnerReference } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
-import { jobs } from "../resource.ts";
+import { jobs } from "../schema/resource.ts";
 import { nameOf, replicasOf, type Task } from "../schema/spec.ts";
 
 /** The job that owns the objects. */

@@ -2,11 +2,11 @@
 import type { Metadata } from "../../core/object.ts";
 import { queueGate } from "../../kube/pod-rules.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { volcanoScheduler } from "../podgroup/watches.ts";
-import { keys } from "../resource.ts";
+import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
 import { type Draft, withVolume } from "./draft.ts";
 import { groupName, type Owner, ownerReference, podName, volumeName } from "./names.ts";
+import { volcanoScheduler } from "./watches.ts";
 
 /** The input of a pod. */
 export type Making = {

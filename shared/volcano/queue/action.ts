@@ -2,9 +2,9 @@
 import type { Obj, Stored } from "../../core/object.ts";
 import { type Order, orderWord } from "../command/order.ts";
 import { isObeyed, refusalOf } from "./command-namespaces.ts";
-import { type QueueAction, queueActions, type State, stateAfter } from "./machine.ts";
-import type { QueueMemory } from "./memory.ts";
-import { closedByParent, namedIn, parentOf, rootName, shownState, specOf } from "./tree.ts";
+import { type QueueAction, queueActions, type State, stateAfter } from "./state/machine.ts";
+import type { QueueMemory } from "./state/memory.ts";
+import { closedByParent, namedIn, parentOf, rootName, shownState, specOf } from "./state/tree.ts";
 
 export type QueueContext = {
   readonly object: Stored;

@@ -22,12 +22,12 @@ import {
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, allGroups } from "../gang/admission-round.ts";
 import type { GangMode } from "../gang/scheduler.ts";
-import { queues } from "../resource.ts";
+import { queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { obeyedFirst } from "./command-namespaces.ts";
 import { founded } from "./default-queues.ts";
 import { queueGaps } from "./defaults.ts";
-import type { QueueMemory } from "./memory.ts";
+import type { QueueMemory } from "./state/memory.ts";
 import {
   childrenOf,
   closedByParent,
@@ -37,7 +37,7 @@ import {
   rootName,
   shownState,
   statusOf,
-} from "./tree.ts";
+} from "./state/tree.ts";
 
 /** The settings of a deployment for its queues. */
 export type QueueOptions = {

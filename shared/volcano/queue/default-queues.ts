@@ -2,8 +2,8 @@
 import type { Obj } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { queues } from "../resource.ts";
-import { defaultName, rootName } from "./tree.ts";
+import { queues } from "../schema/resource.ts";
+import { defaultName, rootName } from "./state/tree.ts";
 
 /** Creates the root or the default queue unless it exists. As volcano scheduler/cache. */
 export const founded = (name: typeof rootName | typeof defaultName): Extract<Effect, { do: "create" }> => {

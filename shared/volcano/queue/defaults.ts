@@ -2,7 +2,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
-import { hierarchyKey, weightsKey } from "../admission/hierarchy.ts";
+import { hierarchyKey, weightsKey } from "./hierarchy.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

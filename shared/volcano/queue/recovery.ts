@@ -4,7 +4,7 @@
  */
 import type { Recovery } from "../../core/recovery.ts";
 import { commandsIn } from "../command/order.ts";
-import { type QueueMemory, salvageMemory } from "./memory.ts";
+import { type QueueMemory, salvageMemory } from "./state/memory.ts";
 
 /** Keeps a decided state that is still to be shown; UIDs and resource versions of another cluster are dropped. */
 const voided = ({ wanted }: QueueMemory): QueueMemory => (wanted === undefined ? {} : { wanted });

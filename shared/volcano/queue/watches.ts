@@ -6,10 +6,10 @@ import { changed } from "../../kube/relevant-change.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
-import { podGroups, queues } from "../resource.ts";
+import { podGroups, queues } from "../schema/resource.ts";
 import { inherited } from "./action.ts";
 import { foundedNames } from "./default-queues.ts";
-import { defaultName, rootName, shownState } from "./tree.ts";
+import { defaultName, rootName, shownState } from "./state/tree.ts";
 
 const trimQueue = (queue: Stored): Stored => ({
   ...trim(queue),

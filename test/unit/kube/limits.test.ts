@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { below, limitsOf } from "../../../shared/kube/limits.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../../../shared/spark/schema/limits.ts";
 import { cronLimits, flowLimits, jobLimits } from "../../../shared/volcano/schema/limits.ts";
-import { parseSpec as parseJob } from "../../../shared/volcano/schema/parse.ts";
+import { parseSpec as parseJob } from "../../../shared/volcano/validation/parse.ts";
 
 const text = (length: number): string => "x".repeat(length);
 const many = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `a${at}`);

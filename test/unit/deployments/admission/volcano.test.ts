@@ -11,7 +11,7 @@ import { admissionApp } from "../../../../shared/deployments/admission/app.ts";
 import { surroundingsOf } from "../../../../shared/deployments/admission/queues-and-namespaces.ts";
 import { register } from "../../../../shared/deployments/admission/register.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { queues } from "../../../../shared/volcano/resource.ts";
+import { queues } from "../../../../shared/volcano/schema/resource.ts";
 import { crds } from "../../host/stand.ts";
 import { creating, reviewOf } from "../../volcano/admission/reviews.ts";
 import { good } from "../../volcano/input/row.ts";

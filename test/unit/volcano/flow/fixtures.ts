@@ -1,7 +1,7 @@
 /** Flows with their templates and jobs, for tests of the decisions of a JobFlow. */
 
 import { volcanoJobFlow } from "../../../../shared/volcano/flow/operator.ts";
-import { jobTemplates } from "../../../../shared/volcano/resource.ts";
+import { jobTemplates } from "../../../../shared/volcano/schema/resource.ts";
 import { Fixture } from "../fixture.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Doing, Effect, Refusal } from "../../../../shared/core/plan.ts";
 import { claims, pods, services } from "../../../../shared/kube/resources.ts";
 import { refusalWord, troubleWord } from "../../../../shared/volcano/job/error-texts.ts";
-import { jobs, podGroups } from "../../../../shared/volcano/resource.ts";
+import { jobs, podGroups } from "../../../../shared/volcano/schema/resource.ts";
 
 describe("a refusal is told by what it was of", () => {
   const made = (resource: typeof pods): Effect => ({

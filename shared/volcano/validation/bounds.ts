@@ -1,7 +1,7 @@
 /** Checks that upstream leaves to its CRD's schema or does not make, by field: numbers, durations, amounts, names. */
-import { durationMs } from "./duration.ts";
-import { resourcesSaying } from "./resources.ts";
-import type { JobSpec, Policy, Task } from "./spec.ts";
+import { durationMs } from "../schema/duration.ts";
+import { resourcesSaying } from "../schema/resources.ts";
+import type { JobSpec, Policy, Task } from "../schema/spec.ts";
 
 /** The most pods of one job. A step lists and counts them all. */
 const mostPods = 20_000;

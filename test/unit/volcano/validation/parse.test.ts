@@ -1,7 +1,7 @@
 /** Parsing of jobs: accepted specs, defaults, and messages for invalid ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseSpec } from "../../../../shared/volcano/schema/parse.ts";
+import { parseSpec } from "../../../../shared/volcano/validation/parse.ts";
 
 const container = { name: "main", image: "busybox" };
 const template = { spec: { restartPolicy: "Never", containers: [container] } };

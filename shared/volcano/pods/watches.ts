@@ -2,7 +2,7 @@
 import type { Metadata } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { pods } from "../../kube/resources.ts";
-import { keys, podGroups } from "../resource.ts";
+import { keys, podGroups } from "../schema/resource.ts";
 
 /** The name of upstream's scheduler, unless it is configured otherwise. */
 export const volcanoScheduler = "volcano";

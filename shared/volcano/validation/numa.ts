@@ -3,8 +3,8 @@
 import { fieldsOf } from "../../core/json.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
-import type { Task } from "./spec.ts";
-import { containersIn } from "./template.ts";
+import type { Task } from "../schema/spec.ts";
+import { containersIn } from "../schema/template.ts";
 
 const listIn = (container: Json, what: "requests" | "limits"): Json => {
   const resources = container["resources"];

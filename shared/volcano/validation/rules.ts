@@ -2,10 +2,9 @@
 import { mpiMaster } from "../plugins/mpi.ts";
 import { isPlugin } from "../plugins/names.ts";
 import { isMadeClaim } from "../pods/names.ts";
-import { formsDag } from "./dependencies.ts";
-import { goList, qualifiedNameErrors } from "./names.ts";
-import { numaSaying } from "./numa.ts";
-import { policySaying } from "./policies.ts";
+import { formsDag } from "../schema/dependencies.ts";
+import { goList, qualifiedNameErrors } from "../schema/names.ts";
+import { policySaying } from "../schema/policies.ts";
 import {
   type JobSpec,
   type NetworkTopology,
@@ -15,8 +14,9 @@ import {
   tasksOf,
   totalReplicas,
   type Volume,
-} from "./spec.ts";
-import { templateSaying } from "./template.ts";
+} from "../schema/spec.ts";
+import { templateSaying } from "../schema/template.ts";
+import { numaSaying } from "./numa.ts";
 import { volumeSaying } from "./volumes.ts";
 
 const twoTiers = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";

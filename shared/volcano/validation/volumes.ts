@@ -1,6 +1,6 @@
 /** Checks a job's volumes, in upstream's words; empty if nothing is wrong. */
-import { goList, subdomainErrors } from "./names.ts";
-import type { Volume } from "./spec.ts";
+import { goList, subdomainErrors } from "../schema/names.ts";
+import type { Volume } from "../schema/spec.ts";
 
 const claimConflict = [
   "conflict: If you want to use an existing PVC, just specify VolumeClaimName.",

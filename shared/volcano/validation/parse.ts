@@ -2,12 +2,12 @@
 import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
 import { explain, telling } from "../../kube/explain.ts";
-import { withoutNulls } from "./absent.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { defaulted } from "../schema/defaults.ts";
+import { jobLimits } from "../schema/limits.ts";
+import { type JobSpec, specSchema } from "../schema/spec.ts";
 import { boundsSaying } from "./bounds.ts";
-import { defaulted } from "./defaults.ts";
-import { jobLimits } from "./limits.ts";
 import { refusalOf } from "./rules.ts";
-import { type JobSpec, specSchema } from "./spec.ts";
 
 export type ParsedSpec =
   | { readonly ok: true; readonly spec: JobSpec }

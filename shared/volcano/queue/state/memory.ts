@@ -1,6 +1,6 @@
 /** The memory of a queue: facts that the queue does not show. */
 import * as z from "zod";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
+import { readerOf, type Salvaged, salvage } from "../../../core/memory.ts";
 import { states } from "./machine.ts";
 
 const memory = z.object({

@@ -1,5 +1,5 @@
 /** Volcano's kinds, and the labels and annotations by which its objects refer to each other. */
-import type { Resource } from "../core/object.ts";
+import type { Resource } from "../../core/object.ts";
 
 const kind = (group: string, version: string, plural: string, name: string): Resource => ({
   group,

@@ -1,7 +1,7 @@
 /** The tree of queues: the fields of a queue, its parent, its children, and its ancestors up to the root. */
-import { fieldsOf } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
-import type { Json } from "../../kube/responses.ts";
+import { fieldsOf } from "../../../core/json.ts";
+import type { Obj, Stored } from "../../../core/object.ts";
+import type { Json } from "../../../kube/responses.ts";
 import { type State, stateOf } from "./machine.ts";
 
 export const rootName = "root";

@@ -6,6 +6,7 @@ import { functionRules } from "../../../shared/cli/installation/functions.ts";
 import {
   certificateRules,
   hostRules,
+  leaseRules,
   lookoutRules,
   nodeRules,
   type Rule,
@@ -44,7 +45,12 @@ export const shipped: Readonly<Record<string, readonly string[]>> = {
   "rekindle with admission": rightsIn([...registrationRules, ...certificateRules]).filter(
     (right) => !ofHost.includes(right),
   ),
-  ...Object.fromEntries(Object.entries(functionRules).map(([name, rules]) => [`rekindle-${name}`, rightsIn(rules)])),
+  ...Object.fromEntries(
+    Object.entries(functionRules).map(([name, rules]) => [
+      `rekindle-${name}`,
+      rightsIn(name === "dispatch" ? [...rules, ...leaseRules] : rules),
+    ]),
+  ),
 };
 
 /** Rights whose refusal is expected: they serve optional features, granted by a flag of `rekindle manifests`. */

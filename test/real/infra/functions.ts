@@ -1,5 +1,6 @@
 /**
  * The functions as processes, each under its shipped account, on a real API server: none of their requests is refused.
+ * Once SQS calls them, and once the dispatcher of its overlay does.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,6 +11,7 @@ import * as z from "zod";
 import { bundle } from "../../../infra/bundle.ts";
 import { functionsText } from "../../../shared/cli/manifests.ts";
 import { features } from "../../../shared/kube/features.ts";
+import { freePort } from "../../support/port.ts";
 import { type Audit, openAudit } from "../cluster/audit.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
 import { leaveRights, optional, rightText } from "../e2e/rights.ts";
@@ -17,9 +19,84 @@ import { recordOf } from "../lambda/cloud.ts";
 import { createQueues, credentials, openClient, region } from "../lambda/queues.ts";
 import { startElasticMq } from "../queue/elasticmq.ts";
 import { ensure } from "../setup/ensure.ts";
-import { type Check, install } from "./accepted.ts";
+import { type Check, install, objectsIn } from "./accepted.ts";
 
-const functions = ["forward", "reconcile", "resync", "wake"] as const;
+type Environment = Readonly<Record<string, string>>;
+
+/** The surroundings of functions: what calls them, and their accounts. */
+type Lane = {
+  /** Name of the evidence in `rights.ts`. */
+  readonly lane: string;
+  readonly functions: readonly string[];
+  /** Manifests of accounts and roles. */
+  readonly accounts: (cluster: Cluster) => Promise<string>;
+  /** Opens the environment of each function, by its name; `stop` closes what the functions need. */
+  readonly open: (
+    cluster: Cluster,
+    dir: string,
+  ) => Promise<{ readonly envOf: (name: string) => Environment; readonly stop: () => Promise<void> }>;
+};
+
+const bySqs: Lane = {
+  lane: "functions",
+  functions: ["forward", "reconcile", "resync", "wake"],
+  accounts: async () => functionsText({ namespace: "rekindle", functions: true, features }),
+  open: async (_, dir) => {
+    const broker = await startElasticMq({ dir });
+    const client = openClient(broker.endpoint);
+    const queues = await createQueues(client, "keys", { visibilitySeconds: 5, maxReceiveCount: 100 });
+    const env = {
+      ...{ REKINDLE_FIFO_URL: queues.fifo, REKINDLE_DELAY_URL: queues.delay },
+      ...{ AWS_ENDPOINT_URL_SQS: broker.endpoint, AWS_REGION: region },
+      ...{ AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey },
+    };
+    return {
+      envOf: () => env,
+      stop: async () => {
+        client.destroy();
+        await broker.stop();
+      },
+    };
+  },
+};
+
+const overlay = async (cluster: Cluster): Promise<ReturnType<typeof objectsIn>> => {
+  const { stdout } = await cluster.kubectl(["kustomize", "infra/kubernetes/overlays/dispatch"]);
+  return objectsIn(stdout);
+};
+
+const ofAccounts: ReadonlySet<string> = new Set([
+  ...["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"],
+]);
+
+const settings = z.object({ kind: z.literal("ConfigMap"), data: z.record(z.string(), z.string()) });
+
+/** The overlay's accounts and settings; only the URLs are those of processes, and updates go to events. */
+const byDispatcher: Lane = {
+  lane: "dispatch",
+  functions: ["dispatch", "reconcile", "deliver"],
+  accounts: async (cluster) =>
+    (await overlay(cluster))
+      .filter(({ kind }) => ofAccounts.has(kind))
+      .map((one) => JSON.stringify(one))
+      .join("\n---\n"),
+  open: async (cluster) => {
+    const [{ data } = { data: {} }] = (await overlay(cluster)).flatMap((one) => settings.safeParse(one).data ?? []);
+    const [dispatch, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
+    const at = (port: number): string => `127.0.0.1:${port}`;
+    const listens = new Map(Object.entries({ dispatch: at(dispatch), reconcile: at(reconcile), deliver: at(deliver) }));
+    return {
+      envOf: (name) => ({
+        ...data,
+        REKINDLE_CALL_URLS: `reconcile=http://${at(reconcile)}/,deliver=http://${at(deliver)}/`,
+        REKINDLE_CALL_SECRET: "a-secret-that-signs-calls",
+        REKINDLE_UPDATES_TO: "events",
+        REKINDLE_LISTEN: listens.get(name) ?? "",
+      }),
+      stop: async () => {},
+    };
+  },
+};
 
 type FunctionProcesses = { readonly children: readonly ChildProcess[]; readonly said: () => string };
 
@@ -27,14 +104,15 @@ type FunctionProcesses = { readonly children: readonly ChildProcess[]; readonly 
 const begin = async (
   cluster: Cluster,
   dir: string,
-  env: Readonly<Record<string, string>>,
+  functions: readonly string[],
+  envOf: (name: string) => Environment,
 ): Promise<FunctionProcesses> => {
   let said = "";
   const children: ChildProcess[] = [];
   for (const name of functions) {
     const record = name === "wake" ? "{}" : await recordOf(await cluster.kubeconfigOf("rekindle", `rekindle-${name}`));
     const child = spawn(process.execPath, [join(dir, "code", `${name}.mjs`)], {
-      env: { PATH: process.env["PATH"] ?? "", ...env, REKINDLE_CLUSTER_RECORD: record },
+      env: { PATH: process.env["PATH"] ?? "", ...envOf(name), REKINDLE_CLUSTER_RECORD: record },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [child.stdout, child.stderr])
@@ -96,12 +174,11 @@ const refusals = async (audit: Audit): Promise<readonly string[]> => {
   ];
 };
 
-const checked = async (dir: string): Promise<readonly string[]> => {
+const checked = async ({ lane, functions, accounts, open }: Lane, dir: string): Promise<readonly string[]> => {
   await bundle(true, [...functions], join(dir, "code"));
   const audit = await openAudit(join(dir, "audit"), "rekindle");
   const cluster = await startCluster({ nodes: 0, extra: audit.flags });
-  const broker = await startElasticMq({ dir });
-  const client = openClient(broker.endpoint);
+  let around: Awaited<ReturnType<Lane["open"]>> | undefined;
   let processes: FunctionProcesses | undefined;
   try {
     const { stdout: crds } = await cluster.kubectl(["kustomize", "infra/kubernetes/crds"]);
@@ -109,40 +186,34 @@ const checked = async (dir: string): Promise<readonly string[]> => {
     await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
     const { stdout: drivers } = await cluster.kubectl(["kustomize", "infra/kubernetes/drivers"]);
     await install(cluster, drivers);
-    await install(cluster, functionsText({ namespace: "rekindle", functions: true, features }));
-    const queues = await createQueues(client, "keys", { visibilitySeconds: 5, maxReceiveCount: 100 });
-    processes = await begin(cluster, dir, {
-      ...{ REKINDLE_FIFO_URL: queues.fifo, REKINDLE_DELAY_URL: queues.delay },
-      ...{ AWS_ENDPOINT_URL_SQS: broker.endpoint, AWS_REGION: region },
-      ...{ AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey },
-    });
+    await install(cluster, await accounts(cluster));
+    around = await open(cluster, dir);
+    processes = await begin(cluster, dir, functions, around.envOf);
     const wrong = await lived(cluster);
     for (const child of processes.children) child.kill("SIGKILL");
     // The audit log has a watch only after its end.
     await sleep(1_500);
-    await leaveRights({ lane: "functions" }, audit);
+    await leaveRights({ lane }, audit);
     return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [processes.said()] : [])];
   } finally {
     for (const child of processes?.children ?? []) child.kill("SIGKILL");
-    client.destroy();
-    await broker.stop();
+    await around?.stop();
     await cluster.stop();
   }
 };
 
 export const functionChecks = async (): Promise<readonly Check[]> => {
   await ensure(["go", "queue"]);
-  return [
-    {
-      name: "functions under their own accounts are refused nothing that objects of every kind need",
-      run: async () => {
-        const dir = await mkdtemp(join(tmpdir(), "rekindle-functions-"));
-        try {
-          return await checked(dir);
-        } finally {
-          await rm(dir, { recursive: true, force: true });
-        }
-      },
+  const check = (name: string, lane: Lane): Check => ({
+    name: `${name} under their own accounts are refused nothing that objects of every kind need`,
+    run: async () => {
+      const dir = await mkdtemp(join(tmpdir(), "rekindle-functions-"));
+      try {
+        return await checked(lane, dir);
+      } finally {
+        await rm(dir, { recursive: true, force: true });
+      }
     },
-  ];
+  });
+  return [check("functions", bySqs), check("the dispatcher of its overlay and its functions", byDispatcher)];
 };

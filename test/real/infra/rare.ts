@@ -1,5 +1,5 @@
 /**
- * The lanes that show which rights an account uses (`functions` is part of `infra:check`), and the rare rights that no
+ * The lanes that show which rights an account uses (`functions` and `dispatch` are part of `infra:check`), and the rare rights that no
  * lane is sure to use, each with the test that needs it.
  */
 
@@ -10,8 +10,8 @@ export const lanesOf: Readonly<Record<string, readonly string[]>> = {
   "rekindle-forward": ["functions", "lambda"],
   "rekindle-reconcile": ["functions", "lambda"],
   "rekindle-resync": ["functions", "lambda"],
-  "rekindle-dispatch": [],
-  "rekindle-deliver": [],
+  "rekindle-dispatch": ["dispatch"],
+  "rekindle-deliver": ["dispatch"],
   "rekindle-api": [],
   "rekindle-admission": [],
   "rekindle-submitter": [],
@@ -92,25 +92,13 @@ const notOfApplications = [
   ...of("networking.k8s.io", ["networkpolicies"], ["create"]),
 ];
 
-const watching = ["list", "watch"] as const;
-
 const records = (...verbs: readonly string[]): readonly string[] => of("rekindle.dev", ["checkpoints"], verbs);
 
 export const rare: readonly Rare[] = [
   {
     account: "rekindle-dispatch",
-    rights: [
-      ...of("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], watching),
-      ...of("", ["pods", "services", "configmaps"], watching),
-      ...of("scheduling.volcano.sh", ["podgroups", "queues"], watching),
-      ...of("batch.volcano.sh", ["jobs", "cronjobs"], watching),
-      ...of("bus.volcano.sh", ["commands"], watching),
-      ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], watching),
-      ...of("apps", ["deployments"], ["list"]),
-      ...of("", ["namespaces"], ["get"]),
-      ...records("get", "list", "create", "update"),
-    ],
-    test: ["test/unit/deployments/dispatch/calls.test.ts", "runs an application by calls of reconcile"],
+    rights: records("create", "update"),
+    test: ["test/unit/deployments/common/controller-sightings.test.ts", "keeps what it sees when it is news"],
   },
   { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
@@ -147,9 +135,7 @@ export const rare: readonly Rare[] = [
       ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
       ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
       ...of("scheduling.volcano.sh", ["queues"], ["get"]),
-      ...of("", ["namespaces"], ["get"]),
-      ...of("", ["events"], ["create"]),
-      ...records("get", "create", "update", "delete"),
+      ...records("delete"),
     ],
     test: ["test/unit/updates/crash.test.ts", "is told although the sender dies"],
   },

@@ -19,7 +19,7 @@ export const handler = async (event: LambdaEvent) => {
 };
 
 if (import.meta.main) {
-  const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
+  const { serveUntil } = await import("../shared/deployments/http/process.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   await serveUntil(settingsFor("api", process.env), apiApp(openDoor(process.env)), stopped());

@@ -3,10 +3,10 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { stepOf } from "../../api/intent.ts";
 import { openRate } from "../../api/rate.ts";
+import { type Gate, openGate, originOf, strangersPerMinute, wait } from "../authentication/access-check.ts";
+import type { Acknowledging } from "../authentication/acknowledgements.ts";
 import { once } from "../common/once.ts";
 import type { DoorParts } from "../host/process.ts";
-import { type Gate, openGate, originOf, strangersPerMinute, wait } from "./access-check.ts";
-import type { Acknowledging } from "./acknowledgements.ts";
 import { serveReads } from "./read-routes.ts";
 import { serveTriggers } from "./trigger-routes.ts";
 

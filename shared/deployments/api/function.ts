@@ -2,6 +2,8 @@
 import { ApiError } from "../../core/errors.ts";
 import { dedupe, digest, type Message, textOf } from "../../core/key.ts";
 import type { Report } from "../../engine/ports.ts";
+import { acknowledgingFor } from "../authentication/acknowledgements.ts";
+import { identifyBy } from "../authentication/callers.ts";
 import { openLines } from "../common/function-log.ts";
 import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
@@ -9,10 +11,8 @@ import { openOptional } from "../common/secret.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { DoorParts } from "../host/process.ts";
+import type { Reader } from "../read-api/reader.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
-import { acknowledgingFor } from "./acknowledgements.ts";
-import { identifyBy } from "./callers.ts";
-import type { Reader } from "./reader.ts";
 
 /** Logs a failed read, because the caller gets no details. An expired page token (410) is not logged. */
 const reported = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
@@ -32,7 +32,7 @@ const reported = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
 const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, report: Report): Reader | undefined => {
   if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
-    const { readFrom } = await import("./record-store.ts");
+    const { readFrom } = await import("../read-api/record-store.ts");
     return readFrom(clusterRecord, checkpoints, cluster);
   });
   return {

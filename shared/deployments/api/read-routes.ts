@@ -5,9 +5,9 @@ import { isName, isNamespace } from "../../api/intent.ts";
 import openApi from "../../api/openapi.json" with { type: "json" };
 import { beginsAt, listQuery } from "../../api/read-schemas.ts";
 import { ApiError } from "../../core/errors.ts";
+import type { Gate } from "../authentication/access-check.ts";
 import type { DoorParts } from "../host/process.ts";
-import type { Gate } from "./access-check.ts";
-import type { Reader, Shown } from "./reader.ts";
+import type { Reader, Shown } from "../read-api/reader.ts";
 
 const off = (c: Context): Response => c.json({ error: "the read API is off: configure REKINDLE_CLUSTER_RECORD" }, 404);
 

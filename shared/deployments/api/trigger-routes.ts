@@ -5,8 +5,8 @@ import { alertIntents } from "../../api/alerts.ts";
 import { type Caller, reaches } from "../../api/callers.ts";
 import { eventIntents } from "../../api/events.ts";
 import { abilityFor, type Intent, type Named, stepOf } from "../../api/intent.ts";
+import type { Admitted, Gate } from "../authentication/access-check.ts";
 import type { DoorParts } from "../host/process.ts";
-import type { Admitted, Gate } from "./access-check.ts";
 
 type Wanted = Exclude<Intent, { readonly do: "nothing" }>;
 

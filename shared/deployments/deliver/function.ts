@@ -16,7 +16,6 @@ import type { Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { deliver } from "../../updates/deliver.ts";
-import type { UrlAnswer } from "../common/called.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
 import { openFunctionQueue } from "../common/function-queue.ts";
@@ -29,6 +28,7 @@ import { openOptional } from "../common/secret.ts";
 import { openWorld, operatorsByKind, processClock } from "../common/step-dependencies.ts";
 import { stepFigures } from "../common/step-figures.ts";
 import { updatesFor } from "../common/updates.ts";
+import type { UrlAnswer } from "../http/called.ts";
 import { timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
@@ -124,7 +124,7 @@ export const openDelivering = (env: Environment): Delivering => {
 export const openDeliver = async (env: Environment): Promise<Deliver> => {
   const { take, during, queue, report } = openDelivering(env);
   if (queue === undefined) {
-    const { answersUrl } = await import("../common/called.ts");
+    const { answersUrl } = await import("../http/called.ts");
     return answersUrl({ settings: settingsFor("deliver", env), take, during, report });
   }
   return async (event) => answerOf(await take(recordsOf(event)));

@@ -1,8 +1,8 @@
 /** The deliver function as a process: it polls its queue, or serves a dispatcher's calls, until it is stopped. */
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
-import { tellHealth } from "../common/health.ts";
 import { stopped } from "../common/shutdown.ts";
+import { tellHealth } from "../http/health.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 import { againMs, batchesFor, graceMs, pause, visibilityMs } from "../wake/process.ts";
 import { openDelivering } from "./function.ts";
@@ -12,7 +12,7 @@ export const takeDeliveries = async (env: Environment): Promise<void> => {
   const { take, during, queue, concurrency, report } = openDelivering(env);
   const settings = settingsFor("deliver", env);
   if (queue === undefined) {
-    const { serveCalls } = await import("../common/called.ts");
+    const { serveCalls } = await import("../http/called.ts");
     await serveCalls({ settings, take, during, report }, stopped());
     return;
   }

@@ -11,7 +11,7 @@ import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/forwarder.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
-import { startSweeping } from "../host/resync-loop.ts";
+import { startSweeping } from "../resync/loop.ts";
 import { resync } from "../resync/sweep.ts";
 import { type InstanceSettings, openInstances, reportTo } from "./instances.ts";
 

@@ -27,7 +27,7 @@ import { apart } from "../common/separate-queues.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import type { Metering } from "../host/metrics.ts";
-import { startSweeping } from "../host/resync-loop.ts";
+import { startSweeping } from "../resync/loop.ts";
 import { resync } from "../resync/sweep.ts";
 import { leasesOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";

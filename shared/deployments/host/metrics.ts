@@ -13,9 +13,9 @@ import type { Queue } from "../../engine/ports.ts";
 import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
-import { censusOf } from "../common/object-gauges.ts";
 import type { Records } from "../common/records.ts";
 import { openLasting } from "./lasting-gauges.ts";
+import { censusOf } from "./object-gauges.ts";
 
 export type Naming = {
   readonly prefix: string;

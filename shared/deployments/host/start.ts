@@ -25,12 +25,12 @@ import { scopeCheckOf } from "../common/scope.ts";
 import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening } from "../deliver/function.ts";
+import { startSweeping } from "../resync/loop.ts";
 import { resync } from "../resync/sweep.ts";
 import type { Place } from "../settings/record-store.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
 import { openHostQueues, type WeightOf } from "./queues.ts";
-import { startSweeping } from "./resync-loop.ts";
 
 export type HostSettings = {
   readonly transport: Transport;

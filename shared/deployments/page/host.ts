@@ -5,8 +5,8 @@
 import { recordsIn } from "../../cli/record.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
-import { tableIn } from "../api/record-store.ts";
 import type { Secret } from "../common/secret.ts";
+import { tableIn } from "../read-api/record-store.ts";
 import type { Configuration } from "../settings/table.ts";
 import { type Board, openBoard } from "./board.ts";
 import type { PageParts } from "./routes.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { ReadTable } from "../../cli/tools.ts";
 import type { Transport } from "../../core/http.ts";
-import { httpTimeouts } from "../common/http-timeouts.ts";
+import { httpTimeouts } from "../http/timeouts.ts";
 import type { Access } from "./access.ts";
 import { openBoard } from "./board.ts";
 import { openDetails } from "./detail.ts";

@@ -12,7 +12,6 @@ import { decisionBudgetMs } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { openCursors } from "../../forward/cursors.ts";
-import type { UrlAnswer } from "../common/called.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openSighter, sightingKey } from "../common/controller-sightings.ts";
 import { openLines } from "../common/function-log.ts";
@@ -24,6 +23,7 @@ import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { openWorld, processClock, quarantineFor } from "../common/step-dependencies.ts";
 import { stepFigures } from "../common/step-figures.ts";
+import type { UrlAnswer } from "../http/called.ts";
 import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
@@ -140,7 +140,7 @@ export const openTaking = (env: Environment): Taking => {
 export const openReconcile = async (env: Environment): Promise<Reconcile> => {
   const { take, during, fifoUrl, report } = openTaking(env);
   if (fifoUrl === undefined) {
-    const { answersUrl } = await import("../common/called.ts");
+    const { answersUrl } = await import("../http/called.ts");
     return answersUrl({ settings: settingsFor("reconcile", env), take, during, report });
   }
   return async (event, context) => answerOf(await take(recordsOf(event), remainingMsOf(context)));

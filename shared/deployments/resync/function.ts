@@ -13,9 +13,9 @@ import { openRecords } from "../common/records.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
 import { identify, processClock } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
-import { startSweeping } from "../host/resync-loop.ts";
 import { leasesOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
+import { startSweeping } from "./loop.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./sweep.ts";
 
 export type SweepParts = {

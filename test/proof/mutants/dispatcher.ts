@@ -80,7 +80,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "function-obeys-strangers",
     promise: "a function takes no step for a caller that does not prove itself",
-    file: "shared/deployments/common/called.ts",
+    file: "shared/deployments/http/called.ts",
     find: "if (await isCaller(call, body)) return",
     replace: "if ((await isCaller(call, body)) || method !== undefined) return",
     tests: calls,

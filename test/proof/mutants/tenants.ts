@@ -271,7 +271,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "strangers-are-hashed",
     promise: "a request from an address that failed too often is neither read nor hashed",
-    file: "shared/deployments/api/access-check.ts",
+    file: "shared/deployments/authentication/access-check.ts",
     find: "return blocked > 0 ? wait(c, blocked) : undefined;",
     replace: "return blocked > 60 ? wait(c, blocked) : undefined;",
     tests: ["test/unit/functions/triggers.test.ts"],
@@ -279,7 +279,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "requests-without-proof-block-callers",
     promise: "requests without proof take nothing from callers of their address",
-    file: "shared/deployments/api/access-check.ts",
+    file: "shared/deployments/authentication/access-check.ts",
     find: "const seconds = rate(`unproven ",
     replace: "const seconds = rate(`address ",
     tests: ["test/unit/functions/triggers.test.ts"],
@@ -327,7 +327,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "event-headers-unsigned",
     promise: "a signature covers the headers that say what an event asks for",
-    file: "shared/deployments/api/access-check.ts",
+    file: "shared/deployments/authentication/access-check.ts",
     find: "    headers: eventHeaders((name) => c.req.header(name)),\n",
     replace: "",
     tests: ["test/unit/functions/triggers.test.ts"],

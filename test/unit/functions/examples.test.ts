@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { getRequestListener } from "@hono/node-server";
 import { apiApp } from "../../../functions/api.ts";
 import { identifier } from "../../../shared/api/identity.ts";
-import { callersOf } from "../../../shared/deployments/api/callers.ts";
+import { callersOf } from "../../../shared/deployments/authentication/callers.ts";
 import { listening } from "../../support/port.ts";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "infra", "docs", "reference", "http.md"), "utf8");

@@ -12,7 +12,7 @@ import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { callers } from "../../../shared/api/callers.ts";
 import { identifier } from "../../../shared/api/identity.ts";
 import { detail, executors, losses, page, updates } from "../../../shared/api/read-schemas.ts";
-import { openReader } from "../../../shared/deployments/api/reader.ts";
+import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { sparkApplications } from "../../../shared/spark/application/spec/resource.ts";
 import { crds } from "../host/stand.ts";

@@ -6,8 +6,8 @@ import { apiApp } from "../../../functions/api.ts";
 import { callers } from "../../../shared/api/callers.ts";
 import { identifier } from "../../../shared/api/identity.ts";
 import { signature } from "../../../shared/core/signature.ts";
-import { openGate } from "../../../shared/deployments/api/access-check.ts";
 import { takeBridged } from "../../../shared/deployments/api/eventbridge.ts";
+import { openGate } from "../../../shared/deployments/authentication/access-check.ts";
 
 const key = "a key of more than sixteen";
 const known = callers.parse([

@@ -9,8 +9,8 @@ import { type Call, openCall } from "../../../../shared/adapters/dispatch/call.t
 import { openCarrier } from "../../../../shared/adapters/dispatch/carrier.ts";
 import { openAgents } from "../../../../shared/adapters/dispatch/connections.ts";
 import { recordsOf } from "../../../../shared/adapters/lambda/batch.ts";
-import { serveCalls } from "../../../../shared/deployments/common/called.ts";
 import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
+import { serveCalls } from "../../../../shared/deployments/http/called.ts";
 import { openReconcile, openTaking } from "../../../../shared/deployments/reconcile/function.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
 import { messageOf } from "../../../real/queue/counter.ts";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { Hono } from "hono";
 import { callers } from "../../../../shared/api/callers.ts";
 import { identifier } from "../../../../shared/api/identity.ts";
-import { openGate } from "../../../../shared/deployments/api/access-check.ts";
+import { openGate } from "../../../../shared/deployments/authentication/access-check.ts";
 import { callersOnly, everybody, oneTime } from "../../../../shared/deployments/page/access.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";

@@ -1,6 +1,6 @@
 /** Runs the HTTP functions as processes. */
 import { getRequestListener } from "@hono/node-server";
-import { listenUntil, type Served } from "./http-server.ts";
+import { listenUntil, type Served } from "./server.ts";
 
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
-import { httpTimeouts } from "./http-timeouts.ts";
+import { httpTimeouts } from "./timeouts.ts";
 
 type Secure = {
   readonly cert: Buffer;

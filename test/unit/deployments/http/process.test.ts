@@ -12,7 +12,7 @@ import {
   X509CertificateGenerator,
 } from "../../../../shared/adapters/certificates/library.ts";
 import { makePair, type Pair } from "../../../../shared/adapters/certificates/pair.ts";
-import { serveUntil } from "../../../../shared/deployments/common/http-process.ts";
+import { serveUntil } from "../../../../shared/deployments/http/process.ts";
 import { submitterApp } from "../../../../shared/deployments/submitter/function.ts";
 import { freePort } from "../../../support/port.ts";
 

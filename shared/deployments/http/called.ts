@@ -10,10 +10,10 @@ import { answerOf, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
-import { identifyBy } from "../api/callers.ts";
+import { identifyBy } from "../authentication/callers.ts";
+import { openOptional } from "../common/secret.ts";
 import type { Settings } from "../settings/read.ts";
-import { listenUntil } from "./http-server.ts";
-import { openOptional } from "./secret.ts";
+import { listenUntil } from "./server.ts";
 
 type Called = Settings<"reconcile"> | Settings<"deliver">;
 

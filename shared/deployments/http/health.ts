@@ -1,7 +1,7 @@
 /** Health endpoints for functions that poll or watch as processes, so that the kubelet can probe them. */
 import { createServer } from "node:http";
+import { stopped } from "../common/shutdown.ts";
 import type { Settings } from "../settings/read.ts";
-import { stopped } from "./shutdown.ts";
 
 const known = new Set(["/healthz", "/readyz"]);
 

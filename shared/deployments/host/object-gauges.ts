@@ -8,9 +8,9 @@ import { gaugesOf } from "../../spark/application/metrics.ts";
 import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue } from "../../volcano/metrics.ts";
 import { jobs, podGroups, queues } from "../../volcano/schema/resource.ts";
+import type { NamespaceScope } from "../common/namespaces.ts";
+import type { Records } from "../common/records.ts";
 import { hintsIn } from "../resync/sweep.ts";
-import type { NamespaceScope } from "./namespaces.ts";
-import type { Records } from "./records.ts";
 
 type Counted = {
   readonly resource: Resource;

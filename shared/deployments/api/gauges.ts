@@ -1,8 +1,9 @@
 /** Metrics of the api function: gauges of the cluster's objects, counted at each scrape. */
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
-import { type Naming, openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
+import { openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
 import type { Access } from "../settings/cluster.ts";
+import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/record-store.ts";
 
 /**

@@ -14,16 +14,9 @@ import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
+import type { Naming } from "../settings/conversions.ts";
 import { openLasting } from "./lasting-gauges.ts";
 import { censusOf } from "./object-gauges.ts";
-
-export type Naming = {
-  readonly prefix: string;
-  /** Labels of applications that become labels of their metrics, or `namespace`. */
-  readonly labels: readonly string[];
-  readonly submitBuckets: readonly number[];
-  readonly startBuckets: readonly number[];
-};
 
 /** Upstream's flags at their defaults. */
 export const upstreamNaming: Naming = {

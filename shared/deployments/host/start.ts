@@ -27,9 +27,10 @@ import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening } from "../deliver/function.ts";
 import { startSweeping } from "../resync/loop.ts";
 import { resync } from "../resync/sweep.ts";
+import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/record-store.ts";
 import { openStepCache } from "./cache.ts";
-import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
+import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
 import { openHostQueues, type WeightOf } from "./queues.ts";
 
 export type HostSettings = {

@@ -1,7 +1,6 @@
 /** Converts parsed settings into those of the engine, of the Spark family and of metrics. */
 import { type RecoverySettings, recovery, type Timing, timing } from "../../engine/settings.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
-import type { Naming } from "../host/metrics.ts";
 import type { Settings } from "./table.ts";
 
 type OfSteps = Settings<"reconcile">;
@@ -67,6 +66,15 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   defaultTimeToLiveSeconds: values.defaultTimeToLiveSeconds,
   trackedExecutors: values.maxTrackedExecutorPerApp,
 });
+
+/** The names, labels and buckets of a process's metrics; buckets in seconds. */
+export type Naming = {
+  readonly prefix: string;
+  /** Labels of applications that become labels of their metrics, or `namespace`. */
+  readonly labels: readonly string[];
+  readonly submitBuckets: readonly number[];
+  readonly startBuckets: readonly number[];
+};
 
 export const namingOf = (
   values: Pick<

@@ -58,7 +58,8 @@ const connection = (object: Obj, { uid }: Case): Rendered => {
   };
 };
 
-const rendered = (object: Obj, of: Case): Rendered => {
+/** Renders an object as a host with these options would submit it. */
+export const rendered = (object: Obj, of: Case): Rendered => {
   if (object.kind === "SparkConnect") return connection(object, of);
   const application = applications[object.kind]?.(object);
   if (application === undefined) return { refused: `a ${object.kind} is not rendered: it makes no submission` };

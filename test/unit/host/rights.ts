@@ -4,9 +4,10 @@ import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/roles.ts";
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
-import { wishOf } from "../../../shared/simulator/gate.ts";
+import { type Gate, gateOf, wishOf } from "../../../shared/simulator/gate.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../shared/simulator/people.ts";
+import { Refusal } from "../../../shared/simulator/refusal.ts";
 import type { Wish } from "../../../shared/simulator/rights.ts";
 
 export type Right = { readonly group: string; readonly resource: string; readonly verb: string };
@@ -46,16 +47,59 @@ export const install = ({ handle, store }: Simulator, rules: readonly Rule[]): s
   return tokenFor(account, Date.UTC(2040, 0, 1) / 1000);
 };
 
+/** Returns the API server's gate as it would be if the installed ClusterRoles had these rules. */
+const gateUnder = ({ store, clock }: Simulator, rules: readonly Rule[]): Gate => {
+  const table = "clusterroles.rbac.authorization.k8s.io";
+  const get: typeof store.get = (from, key) => {
+    const found = store.get(from, key);
+    return found === undefined || from !== table ? found : { ...found, rules };
+  };
+  const server = { clock, store: { ...store, get }, seed: "", managedFields: false, rbac: true, admit: undefined };
+  return gateOf(server, true);
+};
+
+const isRefused = (gate: Gate, request: HttpRequest): boolean => {
+  try {
+    gate(request);
+    return false;
+  } catch (cause) {
+    if (cause instanceof Refusal) return true;
+    throw cause;
+  }
+};
+
+/** Finds the sets of rules under which one of the requests is refused: `refused` has their names. */
+export const openComparison = (simulator: Simulator, sets: ReadonlyMap<string, readonly Rule[]>) => {
+  const passed = new Map([...sets].map(([name, rules]) => [name, gateUnder(simulator, rules)]));
+  const refused = new Set<string>();
+  const compare = (request: HttpRequest): void => {
+    for (const [name, gate] of passed) {
+      if (!isRefused(gate, request)) continue;
+      refused.add(name);
+      passed.delete(name);
+    }
+  };
+  return { refused, compare };
+};
+
 export type Way = { readonly transport: Transport; readonly refused: readonly string[] };
 
-/** Returns a transport under the host's token; the answer to the first creation of each resource is lost. */
-export const wayOf = ({ transport }: Simulator, token: string): Way => {
+/**
+ * Returns a transport under the host's token; the answer to the first creation of each resource is lost. `meet` sees
+ * each request before the server does.
+ */
+export const wayOf = (
+  { transport }: Simulator,
+  token: string,
+  meet: (request: HttpRequest) => void = () => {},
+): Way => {
   const refused: string[] = [];
   const lost = new Set<string>();
-  const signed = (request: HttpRequest): HttpRequest => ({
-    ...request,
-    headers: { ...request.headers, authorization: `Bearer ${token}` },
-  });
+  const signed = (request: HttpRequest): HttpRequest => {
+    const own = { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
+    meet(own);
+    return own;
+  };
   const note = (request: HttpRequest, status: number): void => {
     if (status === 403) refused.push(textOf(rightOf(wishOf(request))));
   };

@@ -111,7 +111,8 @@ const named = ({ send, stream }: Transport): Transport => {
 /** Opens the cluster and mocks time. */
 const openStand = ({ slow = false, ...options }: Options): Stand => {
   mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: start });
-  const monotonic = mock.method(performance, "now", () => Date.now() - start);
+  // A method mocked by node:test keeps the stack of each call.
+  performance.now = () => Date.now() - start;
   const simulator = openSimulator({ start, crds, ...options });
   const lines: Line[] = [];
   const hosts: Host[] = [];
@@ -144,7 +145,7 @@ const openStand = ({ slow = false, ...options }: Options): Stand => {
     },
     close: async () => {
       await Promise.all(hosts.map((host) => host.drain(1_000)));
-      monotonic.mock.restore();
+      Reflect.deleteProperty(performance, "now");
       mock.timers.reset();
     },
   };

@@ -16,7 +16,7 @@ export type Kind = {
   readonly base: Fields;
   readonly contexts: readonly Context[];
   readonly samples: Samples;
-  readonly follow: (spec: Fields) => Promise<Following>;
+  readonly follow: (spec: Fields) => Following;
   /** The field has no effect. */
   readonly ignored: readonly Exception[];
   /** One of the two values is refused. */
@@ -27,10 +27,10 @@ const differ = (one: Following, other: Following): boolean => one.made !== other
 
 type Found = { readonly field: string; readonly is: "effective" | "ignored" | "refused"; readonly why?: string };
 
-const found = async ({ base, contexts: all, follow }: Kind, { path, one, other }: Field): Promise<Found> => {
+const found = ({ base, contexts: all, follow }: Kind, { path, one, other }: Field): Found => {
   const around = all.filter(({ below }) => below.test(path)).map((context): unknown => context.with);
   const specs = [one, other].map((value) => [...around, value].reduce(merged, base));
-  const [a, b] = await Promise.all(specs.map((spec) => follow(isFields(spec) ? spec : {})));
+  const [a, b] = specs.map((spec) => follow(isFields(spec) ? spec : {}));
   assert.ok(a !== undefined && b !== undefined);
   const why = a.refused ?? b.refused;
   if (why !== undefined) return { field: path, is: "refused", why };
@@ -40,11 +40,8 @@ const found = async ({ base, contexts: all, follow }: Kind, { path, one, other }
 export const unexpected = (all: readonly Found[], kind: Kind): readonly Found[] =>
   all.filter(({ field, is }) => is !== "effective" && !kind[is].some(({ path }) => path.test(field)));
 
-export const findings = async (kind: Kind, schema: Fields): Promise<readonly Found[]> => {
-  const all: Found[] = [];
-  for (const field of fieldsOf(schema, kind.samples)) all.push(await found(kind, field));
-  return all;
-};
+export const findings = (kind: Kind, schema: Fields): readonly Found[] =>
+  fieldsOf(schema, kind.samples).map((field) => found(kind, field));
 
 /** Returns the exceptions that match no field. */
 export const idle = (all: readonly Found[], { ignored, refused }: Kind): readonly Exception[] => {

@@ -1,6 +1,8 @@
 /** The consequences of a spec as texts to compare: the objects that are created, and the plans of later steps. */
 import type { Obj } from "../../../../shared/core/object.ts";
-import { render } from "../../../../shared/deployments/cli/render.ts";
+import { rendered } from "../../../../shared/deployments/cli/render.ts";
+import { sparkOptionsOf } from "../../../../shared/deployments/settings/conversions.ts";
+import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
 import * as applications from "../application/fixtures.ts";
 import * as connects from "../connect/fixtures.ts";
@@ -16,6 +18,10 @@ const settings = [
   ...["--enable-driver-pdb", "--enable-batch-scheduler", "--kube-scheduler-names", "kube"],
   ...["--ingress-url-format", "{{$appName}}.example.com"],
 ];
+
+const asked = await readConfiguration(settings, {});
+if (asked.do !== "run") throw new Error(JSON.stringify(asked));
+const options = sparkOptionsOf(asked.configuration);
 
 /** JSON without the fields that only identify the spec: the object of an event, and the remembered timing. */
 const text = (plans: unknown): string =>
@@ -50,22 +56,22 @@ const lives = (spec: Spec): string => {
   return text(worlds.map((world) => decided(world).plan)).replaceAll(record.spec, "");
 };
 
-const followed = async (object: Obj, later: () => string): Promise<Following> => {
-  const rendered = await render(object, { attempt: 1, uid: "u", settings });
-  const texts = { made: JSON.stringify(rendered), later };
-  return "refused" in rendered ? { refused: rendered.refused, ...texts } : texts;
+const followed = (object: Obj, later: () => string): Following => {
+  const made = rendered(object, { attempt: 1, uid: "u", options });
+  const texts = { made: JSON.stringify(made), later };
+  return "refused" in made ? { refused: made.refused, ...texts } : texts;
 };
 
 const metadata = { name: "spark-pi", namespace: "default" };
 
-export const ofApplication = (spec: Spec): Promise<Following> =>
+export const ofApplication = (spec: Spec): Following =>
   followed({ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata, spec }, () => lives(spec));
 
 /**
  * Returns the first step of a schedule, its next time while a run is active, and the deletion of past runs above the
  * limits.
  */
-export const ofSchedule = async (spec: Spec): Promise<Following> => {
+export const ofSchedule = (spec: Spec): Following => {
   const object = schedules.schedule(spec);
   const { at, run, planned } = schedules;
   const memory = { timing: timingOf(object), nextRun: at("09:00:00") };
@@ -85,7 +91,7 @@ const pruned = (object: Obj): Obj => {
 };
 
 /** Compares the objects of a SparkConnect without the pod's annotations, which hold the digest of the spec. */
-export const ofConnect = async (spec: Spec): Promise<Following> => {
+export const ofConnect = (spec: Spec): Following => {
   const made = connects.made(connects.connect(spec));
   const kept = made.map((object) => (object.kind === "Pod" ? pruned(object) : object));
   return { made: JSON.stringify(kept), later: () => "", ...(made.length === 0 ? { refused: "nothing is made" } : {}) };

@@ -107,8 +107,8 @@ const doorOf = (
       const key = { cluster, kind, namespace, name };
       return send({ ...key, reason: "trigger" }, dedupe.trigger(key, digest(event)));
     },
-    notice: async (node, until, event) => {
-      for (const one of noticesOf(cluster, node, until)) await send(one, dedupe.trigger(one, digest(event)));
+    notice: async (node, until) => {
+      for (const one of noticesOf(cluster, node, until)) await (active() ?? standby()).notice(one);
     },
     scrape: withProcess(metering.scrape),
     identify: identifyBy(trigger, trail.report),

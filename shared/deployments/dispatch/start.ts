@@ -10,7 +10,7 @@ import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts"
 import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
 import type { Trail } from "../../adapters/telemetry/trail.ts";
 import type { Transport } from "../../core/http.ts";
-import { type Message, textOf } from "../../core/key.ts";
+import { groupOf, type Message, noticedKind, textOf } from "../../core/key.ts";
 import { readMessage } from "../../engine/message.ts";
 import type { Cluster, Queue } from "../../engine/ports.ts";
 import { openCursors } from "../../forward/cursors.ts";
@@ -51,6 +51,11 @@ export type Dispatching = {
   /** True once every watch has listed its objects and a resync has succeeded. */
   ready(): boolean;
   readonly send: Queue["send"];
+  /**
+   * Calls the function with a notice about a node, past the queue, which is lost with the process. Rejects unless the
+   * notice is written: its sender tries again.
+   */
+  notice(message: Message): Promise<void>;
   /** Begins no other call. Resolves when the calls in flight have ended, or `graceMs` has passed. */
   stop(graceMs: number): Promise<void>;
 };
@@ -101,23 +106,31 @@ const openQueues = ({ settings, trail, metering }: DispatchParts) => {
   return { steps, deliveries, queue: trail.queue(apart(metering.timed(steps), deliveries)) };
 };
 
-/** Starts the calls: those of steps and those of deliveries, so that no step waits behind a listener. */
-const startCalls = (parts: DispatchParts, { steps, deliveries, queue }: ReturnType<typeof openQueues>): Workers => {
-  const { settings, trail, metering, agents, prove, mayCall } = parts;
-  const { report } = trail;
+type Calls = { readonly reconcile: Call; readonly deliver: Call };
+
+/** Opens the calls of both functions. */
+const openCalls = ({ settings, metering, agents, prove, mayCall }: DispatchParts): Calls => {
   const callOf = (url: string): Call => {
     const limits = { limitMs: limitOf(settings), leastAgainMs };
     const call = openCall({ url, ...limits, prove, agents, now: Date.now });
     return async (delivery) =>
       mayCall() ? await call(delivery) : { did: "refused", why: "the lease is not held", againMs: renewMs };
   };
-  const common = { put: putting(queue, trail), report, now, random: Math.random };
-  const measured = metering.call(callOf(settings.callUrls.reconcile));
+  return { reconcile: metering.call(callOf(settings.callUrls.reconcile)), deliver: callOf(settings.callUrls.deliver) };
+};
+
+/** Starts the calls: those of steps and those of deliveries, so that no step waits behind a listener. */
+const startCalls = (
+  { settings, trail }: DispatchParts,
+  { steps, deliveries, queue }: ReturnType<typeof openQueues>,
+  { reconcile, deliver }: Calls,
+): Workers => {
+  const common = { put: putting(queue, trail), report: trail.report, now, random: Math.random };
   const stepping = startWorkers({
-    ...{ queue: steps, take: takingBy({ ...common, call: measured }), parallel: settings.concurrency, againMs, now },
+    ...{ queue: steps, take: takingBy({ ...common, call: reconcile }), parallel: settings.concurrency, againMs, now },
   });
   const delivering = startWorkers({
-    ...{ queue: deliveries, take: takingBy({ ...common, call: callOf(settings.callUrls.deliver) }), againMs, now },
+    ...{ queue: deliveries, take: takingBy({ ...common, call: deliver }), againMs, now },
     parallel: deliveriesAtOnce,
   });
   return {
@@ -125,6 +138,22 @@ const startCalls = (parts: DispatchParts, { steps, deliveries, queue }: ReturnTy
     stop: async (graceMs) => void (await Promise.all([stepping.stop(graceMs), delivering.stop(graceMs)])),
   };
 };
+
+const isNotice = ({ body }: Carried): boolean => {
+  const message = readMessage(body);
+  return message !== undefined && noticedKind(message) !== undefined;
+};
+
+/** Takes notices by calls of their own. A step that could not write a notice sends it again. */
+const noticing =
+  (call: Call, put: (one: Carried) => Promise<void>) =>
+  async (message: Message): Promise<void> => {
+    const { namespace } = message;
+    const called = await call({ group: groupOf(message), namespace, receipt: 0, messages: [message], received: [1] });
+    if (called.did !== "answered") throw new Error(`the notice is not written: ${called.why}`);
+    for (const one of called.carried) await put(one);
+    if (called.failed.length > 0 || called.carried.some(isNotice)) throw new Error("the notice is not written yet");
+  };
 
 /** Looks for other controllers, and keeps what is seen for the functions. Without leases in the settings nobody looks. */
 const sightingOf = async ({ settings, cluster, records, trail, territory }: DispatchParts) => {
@@ -155,7 +184,8 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   const surveyed = territory.survey(surveyMs, () => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   });
-  const calls = startCalls(parts, queues);
+  const open = openCalls(parts);
+  const calls = startCalls(parts, queues, open);
   const forwarder = startForwarder({
     ...scope,
     ...{ see, report, now: Date.now, random: Math.random },
@@ -165,6 +195,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
     send: queue.send,
+    notice: noticing(open.reconcile, putting(queue, trail)),
     stop: async (graceMs) => {
       surveyed();
       // Calls first: a lost lease allows no further one.

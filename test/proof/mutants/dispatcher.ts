@@ -102,6 +102,14 @@ export const dispatcherMutants: readonly Mutant[] = [
     tests: leases,
   },
   {
+    name: "notice-accepted-unwritten",
+    promise: "a notice that a node is about to go is answered when a function has written it",
+    file: "shared/deployments/dispatch/start.ts",
+    find: 'if (called.did !== "answered") throw',
+    replace: 'if (called.did !== "answered") return;\n    if (called.failed.length > 10) throw',
+    tests: ["test/unit/deployments/dispatch/start.test.ts"],
+  },
+  {
     name: "calls-without-lease",
     promise: "a dispatcher that does not hold the lease begins no call",
     file: "shared/deployments/dispatch/start.ts",

@@ -218,7 +218,7 @@ export class Execution {
 
   /**
    * All processes that run steps die and lose their memory; after a while they begin again. A dispatcher dies without
-   * the functions that it has called, and loses notices, too.
+   * the functions that it has called.
    */
   crash(): void {
     for (const flight of this.flights) {
@@ -229,7 +229,7 @@ export class Execution {
     this.down = true;
     this.watchingIs = "off";
     this.mind = openCacheState();
-    this.post = this.queued(this.fixture.scenario.dispatched === true ? [] : this.post.untaken());
+    this.post = this.queued(this.post.untaken());
     this.later(restartMs, () => this.restart());
   }
 

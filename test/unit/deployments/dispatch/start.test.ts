@@ -1,56 +1,96 @@
-/** The dispatcher at work beside its lease: without it, nothing is called. */
+/** The dispatcher at work: without its lease nothing is called, and a notice is answered when a function has written it. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { noticeKey } from "../../../../shared/core/key.ts";
 import { openParts } from "../../../../shared/deployments/dispatch/process.ts";
-import { startDispatching } from "../../../../shared/deployments/dispatch/start.ts";
+import { type Dispatching, startDispatching } from "../../../../shared/deployments/dispatch/start.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
+import { listening } from "../../../support/port.ts";
 import { onCluster } from "../surroundings.ts";
 
-/** Returns the number of calls that a dispatcher begins until its first resync is over. */
-const callsWhere = async (mayCall: boolean): Promise<number> => {
-  let calls = 0;
+type Reply = { readonly status: number; readonly messages?: readonly object[] };
+
+/** Runs a dispatcher whose functions give these answers; `calls` are the bodies that they got. */
+const withDispatcher = async (
+  { mayCall, reply }: { readonly mayCall: boolean; readonly reply: Reply },
+  act: (active: Dispatching, calls: readonly string[]) => Promise<void>,
+): Promise<void> => {
+  const calls: string[] = [];
   const server = createServer((request, response) => {
-    request.resume().once("end", () => {
-      calls += 1;
-      response.end(JSON.stringify({ batchItemFailures: [] }));
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => {
+      body += text;
+    });
+    request.once("end", () => {
+      calls.push(body);
+      response.writeHead(reply.status).end(JSON.stringify({ batchItemFailures: [], messages: reply.messages ?? [] }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  const url = `http://127.0.0.1:${address.port}/`;
+  const url = `http://127.0.0.1:${await listening(server)}/`;
   try {
     await onCluster(["pi"], async (env) => {
       const parts = await openParts(
         settingsFor("dispatch", {
           ...{ ...env, REKINDLE_HOME: "default", REKINDLE_LOG_LEVEL: "error" },
-          ...{
-            REKINDLE_CALL_URLS: `reconcile=${url},deliver=${url}`,
-            REKINDLE_CALL_SECRET: "a-secret-that-signs-calls",
-          },
+          ...{ REKINDLE_CALL_URLS: `reconcile=${url},deliver=${url}`, REKINDLE_CALL_SECRET: "a-secret-that-signs" },
         }),
       );
       const active = await startDispatching({ ...parts, mayCall: () => mayCall });
-      for (let turn = 0; turn < 400 && (!active.ready() || (mayCall && calls === 0)); turn += 1) await sleep(25);
-      await sleep(100);
-      await active.stop(0);
-      parts.agents.close();
+      for (let turn = 0; turn < 400 && !active.ready(); turn += 1) await sleep(25);
+      try {
+        await act(active, calls);
+      } finally {
+        await active.stop(0);
+        parts.agents.close();
+      }
     });
   } finally {
     server.closeAllConnections();
     server.close();
   }
-  return calls;
 };
 
 describe("a dispatcher at work", () => {
   test("calls the function while it holds the lease", async () => {
-    assert.ok((await callsWhere(true)) > 0);
+    await withDispatcher({ mayCall: true, reply: { status: 200 } }, async (_, calls) => {
+      for (let turn = 0; turn < 400 && calls.length === 0; turn += 1) await sleep(25);
+      assert.match(calls[0] ?? "", /\\"name\\":\\"pi\\"/);
+    });
   });
 
   test("begins no call while it does not hold the lease", async () => {
-    assert.equal(await callsWhere(false), 0);
+    await withDispatcher({ mayCall: false, reply: { status: 200 } }, async (_, calls) => {
+      await sleep(100);
+      assert.deepEqual(calls, []);
+    });
   });
+});
+
+describe("a notice that a node is about to go", () => {
+  const notice = { ...noticeKey("default", "SparkApplication", "node-1"), reason: "notice", until: 1_800_000_000_000 };
+
+  test("is answered when the function has written it", async () => {
+    await withDispatcher({ mayCall: true, reply: { status: 200 } }, async (active, calls) => {
+      await active.notice(notice);
+      assert.ok(calls.some((body) => body.includes("node-1")));
+    });
+  });
+
+  for (const { what, reply, mayCall } of [
+    { what: "the function failed", reply: { status: 500 }, mayCall: true },
+    { what: "the function is away", reply: { status: 429 }, mayCall: true },
+    { what: "the lease was lost", reply: { status: 200 }, mayCall: false },
+    {
+      what: "the step sends the notice again",
+      reply: { status: 200, messages: [{ body: JSON.stringify(notice), id: "again", delayMs: 60_000 }] },
+      mayCall: true,
+    },
+  ])
+    test(`is refused, so that its sender tries again, where ${what}`, async () => {
+      await withDispatcher({ mayCall, reply }, async (active) => {
+        await assert.rejects(active.notice(notice), /the notice is not written/);
+      });
+    });
 });

@@ -2,10 +2,11 @@
  * Admission inside a host: an HTTPS server with a certificate that it renews, registered with the API server. An error
  * after its start is logged and tried again, and the host goes on running applications.
  */
+
 import { createServer, type Server } from "node:https";
-import { getRequestListener } from "@hono/node-server";
 import type { Registration } from "../../cli/installation/webhooks.ts";
 import type { Report } from "../../engine/ports.ts";
+import { requestListener } from "../http/request-listener.ts";
 import { type Admits, admissionApp } from "./app.ts";
 import type { Certificates, Served } from "./certificates.ts";
 
@@ -43,7 +44,7 @@ const listening = (server: Server, { hostname, port }: Admission["listen"]): Pro
 
 const opened = (served: Served, admits: Admits): Server => {
   const { cert, key } = served;
-  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, getRequestListener(admissionApp(admits).fetch));
+  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, requestListener(admissionApp(admits).fetch));
   server.requestTimeout = requestMs;
   server.headersTimeout = requestMs;
   server.maxConnections = 512;

@@ -2,8 +2,8 @@
  * The host as a process: it prints its cluster, stands by where another controller leads, serves health, and drains
  * when it is stopped.
  */
+
 import { createServer, type Server } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import { openJournal } from "../../adapters/journal.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../../adapters/telemetry/log.ts";
@@ -21,6 +21,7 @@ import { plurals } from "../common/kinds.ts";
 import { whyUnkept } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import type { Listening } from "../deliver/function.ts";
+import { requestListener } from "../http/request-listener.ts";
 import { httpTimeouts } from "../http/timeouts.ts";
 import { type HostPage, openHostPage } from "../page/host.ts";
 import { openReader, type Reader } from "../read-api/reader.ts";
@@ -254,7 +255,7 @@ const serve = async (
     acknowledging: acknowledgingFor(cluster, updates, send),
     page: page === undefined ? undefined : { ...page, ready, depth },
   });
-  const server = createServer(httpTimeouts, getRequestListener(app.fetch));
+  const server = createServer(httpTimeouts, requestListener(app.fetch));
   const address = await listening(server, listen);
   process.print(
     `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile /page"}`,

@@ -1,8 +1,9 @@
 /** The page on this machine: over the simulator for the demo, over the user's kubeconfig for `rekindle page`. */
+
 import { createServer } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import type { ReadTable } from "../../cli/tools.ts";
 import type { Transport } from "../../core/http.ts";
+import { requestListener } from "../http/request-listener.ts";
 import { httpTimeouts } from "../http/timeouts.ts";
 import type { Access } from "./access.ts";
 import { openBoard } from "./board.ts";
@@ -37,7 +38,7 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   let port = settings.port;
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
   const app = pageApp({ board, details, files: pageFiles, cluster, ready: watching.ready }, access, hosts);
-  const server = createServer(httpTimeouts, getRequestListener(app.fetch));
+  const server = createServer(httpTimeouts, requestListener(app.fetch));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>
       reject(new Error(`cannot listen on 127.0.0.1:${port}: ${cause.message}`, { cause })),

@@ -229,6 +229,14 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/real/cloud/stack.test.ts"],
   },
   {
+    name: "unread-bodies-block-connections",
+    promise: "a refused request with an unread body costs no other request on its connection",
+    file: "shared/deployments/http/request-listener.ts",
+    find: "!env.incoming.complete",
+    replace: "env.incoming.destroyed",
+    tests: ["test/unit/deployments/http/request-listener.test.ts"],
+  },
+  {
     name: "answer-unbounded",
     promise: "an answer of the API server without end costs no memory",
     file: "shared/adapters/kubernetes/https.ts",

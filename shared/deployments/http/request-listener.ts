@@ -1,0 +1,16 @@
+/** The listener of an HTTP server for a hono app. */
+import type { RequestListener } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+
+/**
+ * Returns the listener of `fetch`. An answer that comes before the whole body has arrived ends its connection: a body
+ * that nobody reads stays in the connection, and the next request on it, maybe of another client behind the same proxy,
+ * would get no answer.
+ */
+export const requestListener = (fetch: Parameters<typeof getRequestListener>[0]): RequestListener =>
+  getRequestListener(async (request, env) => {
+    const response = await fetch(request, env);
+    if (response instanceof Response && "complete" in env.incoming && !env.incoming.complete)
+      response.headers.set("connection", "close");
+    return response;
+  });

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
-import { yamlText } from "../shared/cli/yaml.ts";
+import { yamlText } from "../shared/cli/io/yaml.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName } from "../shared/deployments/settings/table.ts";
 import { families } from "../shared/kube/families.ts";

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { rows } from "../shared/cli/command-table.ts";
 import { examples, withExamples } from "../shared/cli/examples.ts";
-import type { Tools } from "../shared/cli/tools.ts";
+import type { Tools } from "../shared/cli/io/tools.ts";
 import { openTools } from "../shared/deployments/cli/tools.ts";
 import { markdown } from "./reference.ts";
 

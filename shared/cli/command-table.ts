@@ -1,6 +1,6 @@
 /** The commands of the command line, each loaded only when the user types it. */
 import type { Command } from "commander";
-import type { Tools } from "./tools.ts";
+import type { Tools } from "./io/tools.ts";
 
 type Open = (tools: Tools) => Command;
 

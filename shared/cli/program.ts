@@ -1,8 +1,8 @@
 /** The command line as a whole: its commands, each loaded only when the user types it, and its exit codes. */
 import { Command, CommanderError } from "commander";
 import { type Row, rows } from "./command-table.ts";
+import type { Tools } from "./io/tools.ts";
 import { commandWords, settled } from "./precedence.ts";
-import type { Tools } from "./tools.ts";
 
 /** A command that reads its own arguments, its help included. */
 const delegated = (name: string, run: (args: readonly string[]) => Promise<void>): Command =>
@@ -94,7 +94,7 @@ const askedIn = (given: readonly string[]): string => {
 /** Prints a failure, and returns its exit code. */
 const reportFailure = async (tools: Tools, cause: unknown): Promise<number> => {
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
-  const { lineOf, Refused } = await import("./failure.ts");
+  const { lineOf, Refused } = await import("./io/failure.ts");
   tools.warn(`rekindle: ${lineOf(cause)}`);
   return cause instanceof Refused ? cause.code : 1;
 };

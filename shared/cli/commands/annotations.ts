@@ -1,9 +1,9 @@
 /** `rekindle annotations`: every timeout and policy that an application or a Volcano job may ask for, with its default and range. */
 import { Command } from "commander";
-import { outputOption } from "../options.ts";
-import { asJson, asYaml } from "../output.ts";
-import { columns } from "../text.ts";
-import type { Tools } from "../tools.ts";
+import { asJson, asYaml } from "../io/output.ts";
+import { columns } from "../io/text.ts";
+import type { Tools } from "../io/tools.ts";
+import { outputOption } from "./options.ts";
 
 const heads = ["KIND", "ANNOTATION", "DEFAULT", "RANGE", "MEANING"] as const;
 

@@ -1,10 +1,10 @@
 /** `rekindle checkpoints` as people type it: copies records from one store into another. */
 import { Command } from "commander";
 import { counted } from "../../core/counted.ts";
-import { Refused } from "../failure.ts";
-import { connected, onCluster, outputOption } from "../options.ts";
-import { asJson } from "../output.ts";
-import type { Moved, Tools, Where } from "../tools.ts";
+import { Refused } from "../io/failure.ts";
+import { asJson } from "../io/output.ts";
+import type { Moved, Tools, Where } from "../io/tools.ts";
+import { connected, onCluster, outputOption } from "./options.ts";
 
 type Options = Where & {
   readonly from: string;

@@ -2,9 +2,9 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { request } from "../../adapters/kubernetes/requests.ts";
-import { Refused } from "../failure.ts";
-import { connected, onCluster, spanOption } from "../options.ts";
-import type { Session, Tools, Where } from "../tools.ts";
+import { Refused } from "../io/failure.ts";
+import type { Session, Tools, Where } from "../io/tools.ts";
+import { connected, onCluster, spanOption } from "./options.ts";
 
 type Options = Where & {
   readonly eks?: string;

@@ -1,7 +1,7 @@
 /** `rekindle completion` as people type it. */
 import { Argument, Command } from "commander";
 import { type Described, scripts } from "../completion/scripts.ts";
-import type { Tools } from "../tools.ts";
+import type { Tools } from "../io/tools.ts";
 
 /** The beginning of an argument's name, and the command that prints the values of such an argument. */
 const sources: readonly (readonly [argument: string, source: string])[] = [

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { ApiError } from "../../core/errors.ts";
 import { oneLine } from "../../core/line.ts";
 import type { Obj } from "../../core/object.ts";
-import { type Creating, create as createOne } from "../create.ts";
+import { type Creating, create as createOne } from "../creation/create.ts";
 import { type HadoopFiles, hadoopFiles, withHadoop } from "../creation/hadoop.ts";
 import { fromSchedule } from "../creation/schedule.ts";
 import {
@@ -16,10 +16,10 @@ import {
   uploadTarget,
   withUploads,
 } from "../creation/upload.ts";
-import { type Document, documentsOf } from "../documents.ts";
-import { adviceOn, lineOf, Refused } from "../failure.ts";
-import { connected, onNamespace, type Scoped } from "../options.ts";
-import type { Session, Tools } from "../tools.ts";
+import { type Document, documentsOf } from "../io/documents.ts";
+import { adviceOn, lineOf, Refused } from "../io/failure.ts";
+import type { Session, Tools } from "../io/tools.ts";
+import { connected, onNamespace, type Scoped } from "./options.ts";
 
 type Options = Scoped &
   UploadOptions & {

@@ -1,13 +1,13 @@
 /** `rekindle delete` as people type it. */
 import type { Command } from "commander";
-import { awaitGone, type Going, goingNamed, goingSelected, remove } from "../delete.ts";
-import { Refused } from "../failure.ts";
+import { Refused } from "../io/failure.ts";
+import { nameText } from "../io/output.ts";
+import type { Session, Tools } from "../io/tools.ts";
 import { kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { application, connected, onNamespace, type Scoped, spanOption } from "../options.ts";
-import { nameText } from "../output.ts";
-import { findTarget } from "../target.ts";
-import type { Session, Tools } from "../tools.ts";
+import { awaitGone, type Going, goingNamed, goingSelected, remove } from "../lifecycle/delete.ts";
+import { findTarget } from "../selection/target.ts";
+import { application, connected, onNamespace, type Scoped, spanOption } from "./options.ts";
 
 type Options = Scoped & {
   readonly selector?: string;

@@ -1,9 +1,9 @@
 /** `rekindle event` as people type it. */
 import type { Command } from "commander";
-import { eventText, heardOf } from "../event.ts";
-import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
-import { findTarget, isMissing, type Target, targetOf } from "../target.ts";
-import type { Session, Tools } from "../tools.ts";
+import { eventText, heardOf } from "../inspection/event.ts";
+import type { Session, Tools } from "../io/tools.ts";
+import { findTarget, isMissing, type Target, targetOf } from "../selection/target.ts";
+import { application, connected, onNamespace, outputOption, type Scoped } from "./options.ts";
 
 type Options = Scoped & { readonly follow?: true; readonly pods?: true; readonly output: string };
 

@@ -4,13 +4,13 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages, request } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
-import { documentsOf } from "../documents.ts";
-import { lineOf, Refused } from "../failure.ts";
 import { flowTable, type Shown } from "../flow/table.ts";
-import { jobFlows, jobTemplates } from "../job/shape.ts";
-import { connected, elsewhere, onNamespace, outputOption, type Scoped } from "../options.ts";
-import { asJson, asYaml, nameText } from "../output.ts";
-import type { Session, Tools } from "../tools.ts";
+import { documentsOf } from "../io/documents.ts";
+import { lineOf, Refused } from "../io/failure.ts";
+import { asJson, asYaml, nameText } from "../io/output.ts";
+import type { Session, Tools } from "../io/tools.ts";
+import { jobFlows, jobTemplates } from "../kinds/job-shape.ts";
+import { connected, elsewhere, onNamespace, outputOption, type Scoped } from "./options.ts";
 
 type Named = Scoped & { readonly name?: string };
 

@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import type { Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { application, connected, countFrom, onNamespace, type Scoped } from "../options.ts";
-import { lifeOf, noPod, podOf } from "../pods.ts";
-import { findTarget, missing, type Target } from "../target.ts";
-import type { Session, Tools } from "../tools.ts";
+import type { Session, Tools } from "../io/tools.ts";
+import { lifeOf, noPod, podOf } from "../selection/pods.ts";
+import { findTarget, missing, type Target } from "../selection/target.ts";
+import { application, connected, countFrom, onNamespace, type Scoped } from "./options.ts";
 
 type Options = Scoped & { readonly port: number; readonly remotePort?: number; readonly executor?: string };
 

@@ -1,9 +1,9 @@
 /** `rekindle pause`, `suspend` and `resume` as people type them. */
 import type { Command } from "commander";
-import { pause as pauseIt, resume as resumeIt, suspend as suspendIt } from "../hold.ts";
-import { application, connected, onNamespace, type Scoped } from "../options.ts";
-import { findTarget, type Target } from "../target.ts";
-import type { Session, Tools } from "../tools.ts";
+import type { Session, Tools } from "../io/tools.ts";
+import { pause as pauseIt, resume as resumeIt, suspend as suspendIt } from "../lifecycle/hold.ts";
+import { findTarget, type Target } from "../selection/target.ts";
+import { application, connected, onNamespace, type Scoped } from "./options.ts";
 
 type Act = (session: Session, target: Target) => Promise<string>;
 

@@ -3,16 +3,16 @@ import { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Stored } from "../../core/object.ts";
-import { eventsAbout } from "../event.ts";
-import { Refused } from "../failure.ts";
+import { eventsAbout } from "../inspection/event.ts";
+import { recordOf } from "../inspection/record.ts";
+import { Refused } from "../io/failure.ts";
+import { asJson, asYaml, nameText } from "../io/output.ts";
+import type { Session, Tools } from "../io/tools.ts";
 import { jobOf, jobsIn, type Launch, launched } from "../job/launch.ts";
 import { order } from "../job/order.ts";
-import { jobs, phaseOf, specOf } from "../job/shape.ts";
 import { tableOf, viewOf } from "../job/table.ts";
-import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../options.ts";
-import { asJson, asYaml, nameText } from "../output.ts";
-import { recordOf } from "../record.ts";
-import type { Session, Tools } from "../tools.ts";
+import { jobs, phaseOf, specOf } from "../kinds/job-shape.ts";
+import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "./options.ts";
 
 type Named = Scoped & { readonly name?: string | undefined };
 

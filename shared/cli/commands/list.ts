@@ -1,11 +1,11 @@
 /** `rekindle list` as people type it. */
 import type { Command } from "commander";
-import { Refused } from "../failure.ts";
+import { type Asked, changedRows, type Listed, listed, listText } from "../inspection/list.ts";
+import { Refused } from "../io/failure.ts";
+import type { Session, Tools } from "../io/tools.ts";
 import { everyKind, kindNamed, kindNames } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { type Asked, changedRows, type Listed, listed, listText } from "../list.ts";
-import { connected, onNamespace, outputOption, type Scoped } from "../options.ts";
-import type { Session, Tools } from "../tools.ts";
+import { connected, onNamespace, outputOption, type Scoped } from "./options.ts";
 
 type Options = Scoped & {
   readonly output: string;

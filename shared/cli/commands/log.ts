@@ -1,9 +1,9 @@
 /** `rekindle log` as people type it. */
 import type { Command } from "commander";
-import { showLog } from "../log.ts";
-import { application, connected, countFrom, onNamespace, type Scoped, spanOf } from "../options.ts";
-import { findTarget } from "../target.ts";
-import type { Tools } from "../tools.ts";
+import { showLog } from "../inspection/log.ts";
+import type { Tools } from "../io/tools.ts";
+import { findTarget } from "../selection/target.ts";
+import { application, connected, countFrom, onNamespace, type Scoped, spanOf } from "./options.ts";
 
 type Options = Scoped & {
   readonly follow?: true;

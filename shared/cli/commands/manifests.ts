@@ -3,9 +3,7 @@ import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
 import { type Family, families, familyOf } from "../../kube/families.ts";
 import { features } from "../../kube/features.ts";
-import { Refused } from "../failure.ts";
 import { flagsKept, keptFlags, type Part } from "../installation/kept.ts";
-import { featureNeeds } from "../installation/roles.ts";
 import {
   crdsText,
   featuresNamed,
@@ -14,9 +12,11 @@ import {
   podRulesIn,
   policiesText,
   webhooksText,
-} from "../manifests.ts";
-import { connected, onCluster } from "../options.ts";
-import type { Tools, Where } from "../tools.ts";
+} from "../installation/manifests.ts";
+import { featureNeeds } from "../installation/roles.ts";
+import { Refused } from "../io/failure.ts";
+import type { Tools, Where } from "../io/tools.ts";
+import { connected, onCluster } from "./options.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
 

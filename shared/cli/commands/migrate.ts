@@ -1,6 +1,8 @@
 /** `rekindle migrate` as people type it: a report, `--apply`, or `--undo`; of one installation, or of all that are found. */
 import { type Command, Option } from "commander";
-import { Refused } from "../failure.ts";
+import { Refused } from "../io/failure.ts";
+import { asJson, asYaml } from "../io/output.ts";
+import type { Session, Tools, Where } from "../io/tools.ts";
 import { goBack } from "../migration/back.ts";
 import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
 import { leave } from "../migration/leave.ts";
@@ -8,9 +10,7 @@ import { examine, type Report } from "../migration/report.ts";
 import { loadSaved } from "../migration/saved.ts";
 import { findInstalled, isInstalled } from "../migration/upstream.ts";
 import { reportText } from "../migration/words.ts";
-import { connected, onCluster, outputOption, spanOf } from "../options.ts";
-import { asJson, asYaml } from "../output.ts";
-import type { Session, Tools, Where } from "../tools.ts";
+import { connected, onCluster, outputOption, spanOf } from "./options.ts";
 
 type Options = Where & {
   readonly family?: FamilyName;

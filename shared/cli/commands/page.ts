@@ -1,8 +1,8 @@
 /** `rekindle page`: the page over the user's own kubeconfig, on this machine, until Ctrl-C. */
 import type { Command } from "commander";
-import { connected, countFrom, onNamespace, type Scoped } from "../options.ts";
-import { findTarget } from "../target.ts";
-import type { Tools } from "../tools.ts";
+import type { Tools } from "../io/tools.ts";
+import { findTarget } from "../selection/target.ts";
+import { connected, countFrom, onNamespace, type Scoped } from "./options.ts";
 
 type Options = Scoped & { readonly port: number };
 

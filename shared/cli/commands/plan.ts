@@ -1,10 +1,10 @@
 /** `rekindle plan` as people type it. */
 import type { Command } from "commander";
-import { application, connected, onNamespace, type Scoped } from "../options.ts";
-import { planText } from "../plan.ts";
-import { lookHinting } from "../status.ts";
-import { findTarget } from "../target.ts";
-import type { Tools } from "../tools.ts";
+import { planText } from "../inspection/plan.ts";
+import { lookHinting } from "../inspection/status.ts";
+import type { Tools } from "../io/tools.ts";
+import { findTarget } from "../selection/target.ts";
+import { application, connected, onNamespace, type Scoped } from "./options.ts";
 
 export const plan = (tools: Tools): Command =>
   onNamespace("plan")

@@ -1,9 +1,9 @@
 /** `rekindle pod` as people type it: the subcommand and flags of vcctl's. */
 import { Command } from "commander";
-import { Refused } from "../failure.ts";
+import { Refused } from "../io/failure.ts";
+import type { Tools } from "../io/tools.ts";
 import { podRows, podTable } from "../job/pod-table.ts";
-import { connected, elsewhere, onNamespace, type Scoped } from "../options.ts";
-import type { Tools } from "../tools.ts";
+import { connected, elsewhere, onNamespace, type Scoped } from "./options.ts";
 
 type Options = Scoped & { readonly queue?: string; readonly job?: string; readonly allNamespaces?: true };
 

@@ -5,13 +5,13 @@ import { mergeObject, pages, request } from "../../adapters/kubernetes/requests.
 import { ApiError } from "../../core/errors.ts";
 import { apiVersionOf, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
-import { notServed, Refused } from "../failure.ts";
+import { notServed, Refused } from "../io/failure.ts";
+import { asJson, asYaml, nameText } from "../io/output.ts";
+import type { Session, Tools, Where } from "../io/tools.ts";
 import { order } from "../job/order.ts";
-import { podGroups, queues } from "../job/shape.ts";
-import { connected, countFrom, elsewhere, onCluster, outputOption } from "../options.ts";
-import { asJson, asYaml, nameText } from "../output.ts";
+import { podGroups, queues } from "../kinds/job-shape.ts";
 import { tableOf } from "../queue/table.ts";
-import type { Session, Tools, Where } from "../tools.ts";
+import { connected, countFrom, elsewhere, onCluster, outputOption } from "./options.ts";
 
 type Named = Where & { readonly name?: string };
 

@@ -1,7 +1,9 @@
 /** `rekindle recover` as people type it. */
 import { type Command, Option } from "commander";
 import type { Key } from "../../core/key.ts";
-import { exits, Refused } from "../failure.ts";
+import { exits, Refused } from "../io/failure.ts";
+import type { Recovered, RecoverHow, Session, Tools } from "../io/tools.ts";
+import { keyNamed, keysIn, recoveredText } from "../lifecycle/recover.ts";
 import {
   application,
   connected,
@@ -11,9 +13,7 @@ import {
   type Scoped,
   spanOf,
   spanOption,
-} from "../options.ts";
-import { keyNamed, keysIn, recoveredText } from "../recover.ts";
-import type { Recovered, RecoverHow, Session, Tools } from "../tools.ts";
+} from "./options.ts";
 
 type Options = Scoped & {
   readonly strict?: boolean;

@@ -1,11 +1,11 @@
 /** `rekindle render` as people type it: the objects that a submission would create, without any cluster. */
 import { Command } from "commander";
-import { documentsOf } from "../documents.ts";
-import { Refused } from "../failure.ts";
+import { documentsOf } from "../io/documents.ts";
+import { Refused } from "../io/failure.ts";
+import { asDocuments, asJson } from "../io/output.ts";
+import type { Tools } from "../io/tools.ts";
 import { kindOf } from "../kinds/all.ts";
-import { countFrom, outputOption } from "../options.ts";
-import { asDocuments, asJson } from "../output.ts";
-import type { Tools } from "../tools.ts";
+import { countFrom, outputOption } from "./options.ts";
 
 type Options = {
   readonly filename: readonly string[];

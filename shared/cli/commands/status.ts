@@ -1,12 +1,12 @@
 /** `rekindle status` as people type it. */
 import type { Command } from "commander";
-import type { Paint } from "../colour.ts";
+import { lookHinting, type Seen, statusText, statusView } from "../inspection/status.ts";
+import type { Paint } from "../io/colour.ts";
+import { asJson, asYaml, nameText } from "../io/output.ts";
+import type { Session, Tools } from "../io/tools.ts";
 import { kindNamed, usual } from "../kinds/all.ts";
-import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
-import { asJson, asYaml, nameText } from "../output.ts";
-import { lookHinting, type Seen, statusText, statusView } from "../status.ts";
-import { findTarget, fullName, type Target } from "../target.ts";
-import type { Session, Tools } from "../tools.ts";
+import { findTarget, fullName, type Target } from "../selection/target.ts";
+import { application, connected, onNamespace, outputOption, type Scoped } from "./options.ts";
 
 type Options = Scoped & { readonly output: string; readonly watch?: true };
 

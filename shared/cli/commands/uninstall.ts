@@ -1,10 +1,10 @@
 /** `rekindle uninstall` as people type it. */
 import type { Command } from "commander";
 import { counted } from "../../core/counted.ts";
-import { Refused } from "../failure.ts";
-import { connected, onCluster } from "../options.ts";
-import type { Tools, Where } from "../tools.ts";
-import { removalOf, removalText, removeAll } from "../uninstall.ts";
+import { removalOf, removalText, removeAll } from "../installation/uninstall.ts";
+import { Refused } from "../io/failure.ts";
+import type { Tools, Where } from "../io/tools.ts";
+import { connected, onCluster } from "./options.ts";
 
 export const uninstall = (tools: Tools): Command =>
   onCluster("uninstall")

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { Refused } from "../failure.ts";
+import { Refused } from "../io/failure.ts";
 import { usual } from "../kinds/all.ts";
 
 /** Files by name: text in `data`, other content in base64 in `binaryData`. */

@@ -2,11 +2,11 @@
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import type { Document } from "../documents.ts";
-import { Refused } from "../failure.ts";
+import type { Document } from "../io/documents.ts";
+import { Refused } from "../io/failure.ts";
+import type { Session } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";
 import { scheduledSparkApplication } from "../kinds/scheduled.ts";
-import type { Session } from "../tools.ts";
 
 /** The schedule by `NAME` or `NAMESPACE/NAME`. */
 const refOf = (text: string, session: Pick<Session, "namespace">, asked: string | undefined) => {

@@ -7,8 +7,8 @@ import { openGcs } from "../../adapters/buckets/gcs.ts";
 import { openS3 } from "../../adapters/buckets/s3.ts";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import type { Document } from "../documents.ts";
-import { Refused } from "../failure.ts";
+import type { Document } from "../io/documents.ts";
+import { Refused } from "../io/failure.ts";
 import { usual } from "../kinds/all.ts";
 import { scheduledSparkApplication } from "../kinds/scheduled.ts";
 

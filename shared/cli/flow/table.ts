@@ -1,8 +1,8 @@
 /** JobFlows and JobTemplates in the columns of vcctl. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { jobFlows, statusOf } from "../job/shape.ts";
-import { columns, spanText } from "../text.ts";
+import { columns, spanText } from "../io/text.ts";
+import { jobFlows, statusOf } from "../kinds/job-shape.ts";
 
 /** The output form, and the time, epoch ms. */
 export type Shown = { readonly output: string; readonly now: number };

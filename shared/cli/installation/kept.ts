@@ -3,8 +3,8 @@ import * as z from "zod";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { configMaps } from "../../kube/resources.ts";
-import { Refused } from "../failure.ts";
-import type { Session } from "../tools.ts";
+import { Refused } from "../io/failure.ts";
+import type { Session } from "../io/tools.ts";
 import { ours } from "./marks.ts";
 
 const mark = "rekindle.dev/installation";

@@ -3,10 +3,10 @@ import { request } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
 import { quantityOf } from "../../kube/quantity.ts";
-import { documentsOf } from "../documents.ts";
-import { Refused } from "../failure.ts";
-import type { Session } from "../tools.ts";
-import { jobs } from "./shape.ts";
+import { documentsOf } from "../io/documents.ts";
+import { Refused } from "../io/failure.ts";
+import type { Session } from "../io/tools.ts";
+import { jobs } from "../kinds/job-shape.ts";
 
 /** Flags of `rekindle job run`. */
 export type Launch = {

@@ -2,8 +2,8 @@
 import { request } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
-import type { Session } from "../tools.ts";
-import { commands } from "./shape.ts";
+import type { Session } from "../io/tools.ts";
+import { commands } from "../kinds/job-shape.ts";
 
 type Asked = {
   readonly about: Stored;

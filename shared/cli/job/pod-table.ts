@@ -3,8 +3,8 @@ import * as z from "zod";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
 import { bodyOf } from "../../kube/responses.ts";
-import { columns } from "../text.ts";
-import type { Session } from "../tools.ts";
+import { columns } from "../io/text.ts";
+import type { Session } from "../io/tools.ts";
 
 const texts = z.record(z.string(), z.string()).optional();
 

@@ -2,10 +2,10 @@
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import type { EventEntry } from "../event.ts";
-import type { RecordView } from "../record.ts";
-import { columns, spanText, whenText } from "../text.ts";
-import { phaseOf, type Status, specOf, statusOf, type Task } from "./shape.ts";
+import type { EventEntry } from "../inspection/event.ts";
+import type { RecordView } from "../inspection/record.ts";
+import { columns, spanText, whenText } from "../io/text.ts";
+import { phaseOf, type Status, specOf, statusOf, type Task } from "../kinds/job-shape.ts";
 
 const count = (value: number | undefined): string => `${value ?? 0}`;
 

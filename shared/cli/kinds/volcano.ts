@@ -4,7 +4,7 @@ import * as z from "zod";
 import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { jobFlows, jobs, statusOf } from "../job/shape.ts";
+import { jobFlows, jobs, statusOf } from "./job-shape.ts";
 import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
 
 /** phase → what it waits for, and what to do. */

@@ -2,8 +2,9 @@
  * `rekindle migrate --undo`: restores upstream's installation and leaves the applications as they are. It holds
  * upstream's leases meanwhile, so Rekindle's hosts go to standby first.
  */
-import { Refused } from "../failure.ts";
-import { recordId, recordsIn } from "../record.ts";
+
+import { recordId, recordsIn } from "../inspection/record.ts";
+import { Refused } from "../io/failure.ts";
 import type { Counted } from "./families.ts";
 import { enforceHooks, makeHooks } from "./hooks.ts";
 import { dropRecords, madeBy, scale, type Work, waitFor } from "./leave.ts";

@@ -7,8 +7,8 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Obj, Ref, Stored } from "../../core/object.ts";
-import { Refused } from "../failure.ts";
-import type { Session } from "../tools.ts";
+import { Refused } from "../io/failure.ts";
+import type { Session } from "../io/tools.ts";
 import { leases } from "./upstream.ts";
 
 export type Place = { readonly namespace: string; readonly name: string };

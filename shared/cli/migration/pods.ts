@@ -11,7 +11,7 @@ import { type ResourceGroup, resourceGroups } from "../../kube/resource-groups.t
 import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { registered } from "../installation/webhooks.ts";
-import type { Session } from "../tools.ts";
+import type { Session } from "../io/tools.ts";
 import { flagIn } from "./flags.ts";
 import type { Installed, Stoppable } from "./upstream.ts";
 

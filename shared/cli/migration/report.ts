@@ -3,7 +3,7 @@ import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { counted } from "../../core/counted.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import type { Session, Tools } from "../tools.ts";
+import type { Session, Tools } from "../io/tools.ts";
 import type { Counted, Family } from "./families.ts";
 import { flagsOf } from "./flags.ts";
 import { podWordsOf } from "./pods.ts";

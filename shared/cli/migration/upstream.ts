@@ -6,9 +6,9 @@ import { ApiError } from "../../core/errors.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { isRenewed, type Part, partOf } from "../../kube/upstream-controllers.ts";
-import { notServed } from "../failure.ts";
 import { ours } from "../installation/marks.ts";
-import type { Session } from "../tools.ts";
+import { notServed } from "../io/failure.ts";
+import type { Session } from "../io/tools.ts";
 import type { Family } from "./families.ts";
 import { flagIn } from "./flags.ts";
 

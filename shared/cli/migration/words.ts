@@ -1,7 +1,7 @@
 /** The report of a migration for people: lists under heads, and at the end what to type. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import { columns } from "../text.ts";
+import { columns } from "../io/text.ts";
 import { holderText } from "./lock.ts";
 import type { Report } from "./report.ts";
 import { type Installed, isInstalled } from "./upstream.ts";

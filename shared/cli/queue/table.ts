@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { columns } from "../text.ts";
+import { columns } from "../io/text.ts";
 
 const shape = z.looseObject({
   spec: z.looseObject({ weight: z.number().optional(), parent: z.string().optional() }).nullish(),

@@ -2,7 +2,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { Refused } from "../failure.ts";
+import { Refused } from "../io/failure.ts";
 import { confFields, flags } from "./flags.ts";
 
 export type Line = {

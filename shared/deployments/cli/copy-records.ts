@@ -7,7 +7,7 @@ import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts"
 import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import type { Move, Moved } from "../../cli/tools.ts";
+import type { Move, Moved } from "../../cli/io/tools.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import { same } from "../../core/json.ts";

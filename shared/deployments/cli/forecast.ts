@@ -2,7 +2,7 @@
  * Forecasts of a migration: the submissions that Rekindle would make for objects of another controller, and the
  * handling of its flags. Pure.
  */
-import type { FlagView, Forecast } from "../../cli/tools.ts";
+import type { FlagView, Forecast } from "../../cli/io/tools.ts";
 import type { Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
 import { parseSpec } from "../../spark/schema/parse.ts";

@@ -1,5 +1,5 @@
 /** Previews the next step of a key: the engine decides it, and nothing is written. */
-import type { Session } from "../../cli/tools.ts";
+import type { Session } from "../../cli/io/tools.ts";
 import type { Key } from "../../core/key.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { Queue, Report } from "../../engine/ports.ts";

@@ -1,6 +1,6 @@
 /** The record store of the command line, named by the same variables as that of hosts and functions. */
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
-import type { RecordTable } from "../../cli/tools.ts";
+import type { RecordTable } from "../../cli/io/tools.ts";
 import { type Environment, settingsForCli } from "../settings/read.ts";
 
 /**

@@ -7,7 +7,7 @@ import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts"
 import { checkpointRef } from "../../adapters/checkpoints/object.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
-import type { Recovered, RecoverHow, Session } from "../../cli/tools.ts";
+import type { Recovered, RecoverHow, Session } from "../../cli/io/tools.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";

@@ -1,5 +1,5 @@
 /** Renders the objects of a submission, or the reason of its refusal, by pure functions without a cluster. */
-import type { Rendered, Rendering } from "../../cli/tools.ts";
+import type { Rendered, Rendering } from "../../cli/io/tools.ts";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";

@@ -2,8 +2,8 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Paint, paintFor, printable, wantsColour } from "../../cli/colour.ts";
-import type { Preview, Session, Tools, Where } from "../../cli/tools.ts";
+import { type Paint, paintFor, printable, wantsColour } from "../../cli/io/colour.ts";
+import type { Preview, Session, Tools, Where } from "../../cli/io/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
 import { waitOf, waitsForText } from "../../core/plan.ts";

@@ -1,6 +1,6 @@
 /** The demo's output: lines that stay and, on a terminal, a diagram under them that is drawn again. */
 import { styleText } from "node:util";
-import { wantsColour } from "../../cli/colour.ts";
+import { wantsColour } from "../../cli/io/colour.ts";
 import type { Said, Tone } from "./narration.ts";
 
 export type Colour = "red" | "green" | "yellow" | "cyan" | "magenta" | "blue" | "dim" | "bold";

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { hintOf } from "../../adapters/checkpoints/object.ts";
-import { type RecordView, recordId, recordView } from "../../cli/record.ts";
+import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Batch, columnsOf, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";

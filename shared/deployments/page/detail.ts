@@ -2,12 +2,12 @@
  * One application as the page shows it: what `rekindle status` says, its pods over time, its events, spec and record.
  * Read once for all viewers: requests in flight and answers of an unchanged application are shared.
  */
-import { type EventEntry, eventsAbout } from "../../cli/event.ts";
-import { Refused } from "../../cli/failure.ts";
+import { type EventEntry, eventsAbout } from "../../cli/inspection/event.ts";
+import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
+import { Refused } from "../../cli/io/failure.ts";
+import { asYaml } from "../../cli/io/output.ts";
+import type { Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
-import { asYaml } from "../../cli/output.ts";
-import { look, type Seen, statusView } from "../../cli/status.ts";
-import type { Source } from "../../cli/tools.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
 import { instantOf } from "../../core/time.ts";

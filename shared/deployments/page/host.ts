@@ -2,7 +2,7 @@
  * The page on a host: its rows come from the host's own watches and its records from the host's own saves. The records of
  * before are listed once, when somebody looks for the first time.
  */
-import { recordsIn } from "../../cli/record.ts";
+import { recordsIn } from "../../cli/inspection/record.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Secret } from "../common/secret.ts";

@@ -1,7 +1,7 @@
 /** The page on this machine: over the simulator for the demo, over the user's kubeconfig for `rekindle page`. */
 
 import { createServer } from "node:http";
-import type { ReadTable } from "../../cli/tools.ts";
+import type { ReadTable } from "../../cli/io/tools.ts";
 import type { Transport } from "../../core/http.ts";
 import { requestListener } from "../http/request-listener.ts";
 import { httpTimeouts } from "../http/timeouts.ts";

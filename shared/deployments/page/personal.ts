@@ -1,5 +1,5 @@
 /** The page of one person, with the rights of a kubeconfig: the link holds a secret that opens a session, once. */
-import type { PageAsked, Session } from "../../cli/tools.ts";
+import type { PageAsked, Session } from "../../cli/io/tools.ts";
 import { keyOf } from "../../page/wire.ts";
 import { oneTime } from "./access.ts";
 import { openLocalPage } from "./local.ts";

@@ -2,11 +2,11 @@
  * Projects an object, and its record where one is known, onto a row of the page. The words are those of `rekindle list`.
  */
 
-import { historyOf } from "../../cli/history.ts";
+import { historyOf } from "../../cli/inspection/history.ts";
+import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
+import { lossesOf } from "../../cli/inspection/losses.ts";
+import type { RecordView } from "../../cli/inspection/record.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
-import { type Outline, outlineOf, waitsIn } from "../../cli/list.ts";
-import { lossesOf } from "../../cli/losses.ts";
-import type { RecordView } from "../../cli/record.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { oneLine } from "../../core/line.ts";
 import type { Stored } from "../../core/object.ts";

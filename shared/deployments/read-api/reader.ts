@@ -13,11 +13,11 @@ import {
   tokenOf,
   type updates,
 } from "../../api/read-schemas.ts";
-import { notServed, Refused } from "../../cli/failure.ts";
+import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
+import { notServed, Refused } from "../../cli/io/failure.ts";
+import type { Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
-import { look, type Seen, statusView } from "../../cli/status.ts";
-import type { Source } from "../../cli/tools.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";

@@ -1,5 +1,5 @@
 /** The source of the read API: the cluster, and the table of its records, if they are in one. */
-import type { ReadTable } from "../../cli/tools.ts";
+import type { ReadTable } from "../../cli/io/tools.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { once } from "../common/once.ts";
 import type { Access } from "../settings/cluster.ts";

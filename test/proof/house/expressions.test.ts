@@ -23,13 +23,17 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     begins: "scoped to",
     because: "an answer of SQS's, which no user's text is in",
   },
-  { file: "shared/cli/create.ts", begins: "strict decoding", because: "the API server's answer to the one who asked" },
   {
-    file: "shared/cli/create.ts",
+    file: "shared/cli/creation/create.ts",
+    begins: "strict decoding",
+    because: "the API server's answer to the one who asked",
+  },
+  {
+    file: "shared/cli/creation/create.ts",
     begins: "admission webhook",
     because: "the API server's answer to the one who asked",
   },
-  { file: "shared/cli/options.ts", begins: "(\\d+)(s", because: "a flag that a person types" },
+  { file: "shared/cli/commands/options.ts", begins: "(\\d+)(s", because: "a flag that a person types" },
   {
     file: "shared/cli/submit/application.ts",
     begins: "^([^\\s=:]+)",

@@ -258,7 +258,7 @@ export const tenantMutants: readonly Mutant[] = [
     file: "shared/core/line.ts",
     find: "text.replace(steering, ",
     replace: "text.replace(/[^\\s\\S]/g, ",
-    tests: ["test/unit/core/line.test.ts", "test/unit/cli/colour.test.ts"],
+    tests: ["test/unit/core/line.test.ts", "test/unit/cli/io/colour.test.ts"],
   },
   {
     name: "queue-not-judged-again",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { bundle } from "../../../infra/bundle.ts";
-import { functionsText } from "../../../shared/cli/manifests.ts";
+import { functionsText } from "../../../shared/cli/installation/manifests.ts";
 import { features } from "../../../shared/kube/features.ts";
 import { freePort } from "../../support/port.ts";
 import { type Audit, openAudit } from "../cluster/audit.ts";

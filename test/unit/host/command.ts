@@ -1,8 +1,8 @@
 /** The command line beside a host on the same simulated cluster, and its output. */
 
-import { plain } from "../../../shared/cli/colour.ts";
+import { plain } from "../../../shared/cli/io/colour.ts";
+import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
-import type { Tools } from "../../../shared/cli/tools.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { flagView, forecast, runs } from "../../../shared/deployments/cli/forecast.ts";
 import { preview } from "../../../shared/deployments/cli/preview.ts";

@@ -1,0 +1,176 @@
+/** `rekindle list`: every application, its state, and what it waits for. */
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import { instantOf, timeText } from "../../core/time.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { type Paint, plain, toneOf } from "../io/colour.ts";
+import { notServed } from "../io/failure.ts";
+import { asJson, asYaml, nameText } from "../io/output.ts";
+import { columns, spanText } from "../io/text.ts";
+import type { Session } from "../io/tools.ts";
+import { everyKind, kinds } from "../kinds/all.ts";
+import type { Kind, ObjectState } from "../kinds/kind.ts";
+import { departureText } from "./departure.ts";
+import { type RecordView, recordId, recordsIn } from "./record.ts";
+
+export type Listed = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: string;
+  readonly attempts: number | undefined;
+  readonly createdAt: number | undefined;
+  readonly waitsFor: string;
+  readonly message: string | undefined;
+  readonly details: Readonly<Record<string, string>>;
+};
+
+/** The objects to list. */
+export type Asked = {
+  /** "": all namespaces. */
+  readonly namespace: string;
+  readonly selector?: string | undefined;
+  readonly kinds: readonly Kind[];
+};
+
+/** The part of a row that its object alone tells; its record may tell a nearer wait. */
+export type Outline = Omit<Listed, "waitsFor"> & {
+  readonly since: number | undefined;
+  readonly ended: ObjectState["ended"];
+  /** A wait that is nearer than any that a record tells: its deletion, or a user. */
+  readonly held: string | undefined;
+  /** The wait of its state. */
+  readonly further: string;
+};
+
+export const outlineOf = (kind: Kind, object: Stored): Outline => {
+  const { name, namespace = "", creationTimestamp, annotations } = object.metadata;
+  const { state, attempts, message, since, ended, what } = kind.stateOf(object);
+  const paused = annotations?.["rekindle.dev/paused"] === "true" ? "a user to resume it (paused)" : undefined;
+  return {
+    kind: kind.resource.kind,
+    namespace,
+    name,
+    ...{ state, attempts, message, since, ended },
+    createdAt: instantOf(creationTimestamp),
+    held: isEnding(object) ? departureText(object) : paused,
+    further: what.waitsFor,
+    details: kind.wide(object),
+  };
+};
+
+/** The condition that an object waits for; "-" after its end. */
+export const waitsIn = (outline: Outline, record: Pick<RecordView, "trouble" | "waitsFor"> | undefined): string => {
+  const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
+  const further = outline.ended === undefined ? (record?.waitsFor ?? outline.further) : "-";
+  return outline.held ?? trouble ?? further;
+};
+
+const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed => {
+  const outline = outlineOf(kind, object);
+  const { since: _, ended, held, further, ...listed } = outline;
+  return { ...listed, waitsFor: waitsIn(outline, record) };
+};
+
+/** Lists the objects of one kind; returns the error where its CRD is not installed. */
+const objectsOf = async (session: Session, kind: Kind, asked: Asked): Promise<readonly Stored[] | ApiError> => {
+  const { namespace, selector } = asked;
+  const objects: Stored[] = [];
+  try {
+    for await (const page of pages(session.transport, { resource: kind.resource, namespace, selector })) {
+      objects.push(...page.items);
+    }
+    return objects;
+  } catch (cause) {
+    if (cause instanceof ApiError && notServed(cause)) return cause;
+    throw cause;
+  }
+};
+
+/** Lists the objects of these kinds. A kind that is not installed has none; throws where none is installed. */
+export const listed = async (session: Session, asked: Asked): Promise<readonly Listed[]> => {
+  const found = await Promise.all(asked.kinds.map((kind) => objectsOf(session, kind, asked)));
+  const missing = found.filter((objects) => objects instanceof ApiError);
+  if (missing.length === found.length && missing[0] !== undefined) throw missing[0];
+  const records = await recordsIn(session, asked.namespace);
+  return found.flatMap((objects, at) => {
+    const kind = asked.kinds[at];
+    if (kind === undefined || objects instanceof ApiError) return [];
+    return objects.map((object) => {
+      const { name, namespace = "" } = object.metadata;
+      const key = { cluster: "default", kind: kind.resource.kind, namespace, name };
+      return row(kind, object, records.get(recordId(key)));
+    });
+  });
+};
+
+const heads = ["NAMESPACE", "NAME", "STATE", "ATTEMPTS", "AGE", "WAITS FOR"];
+
+const cells = (item: Listed, now: number): readonly string[] => [
+  item.namespace,
+  item.name,
+  item.state,
+  String(item.attempts ?? (item.kind === kinds[0].resource.kind ? 0 : "")),
+  item.createdAt === undefined ? "" : spanText(now - item.createdAt),
+  item.waitsFor,
+];
+
+const stateColumn = heads.indexOf("STATE");
+
+type Looks = { readonly isWide: boolean; readonly paint: Paint };
+
+/** One table, or one per kind when there are several. */
+const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks): string => {
+  const groups = everyKind
+    .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === resource.kind) }))
+    .filter(({ own }) => own.length > 0);
+  const table = (own: readonly Listed[]): string => {
+    const more = isWide ? [...new Set(own.flatMap(({ details }) => Object.keys(details)))] : [];
+    const lines = own.map((item) => [...cells(item, now), ...more.map((head) => item.details[head] ?? "")]);
+    return columns([[...heads, ...more], ...lines], (cell, row, column) =>
+      row === 0 || column !== stateColumn ? cell : paint(toneOf(cell), cell),
+    );
+  };
+  if (groups.length === 1) return table(rows);
+  return groups.map(({ resource, own }) => `${resource.kind}\n${table(own)}`).join("\n\n");
+};
+
+const resourceNamed = (kind: string): Resource =>
+  everyKind.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
+
+/** The name in the form that other commands take. */
+const keyText = ({ kind, namespace, name }: Listed): string =>
+  kind === kinds[0].resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
+
+/** As data: instants as the API writes them. */
+const dataOf = ({ createdAt, ...row }: Listed) => ({
+  ...row,
+  createdAt: createdAt === undefined ? undefined : timeText(createdAt),
+});
+
+/** The list in one of its forms. */
+export const listText = (rows: readonly Listed[], now: number, form = "table", paint: Paint = plain): string => {
+  if (form === "json") return asJson(rows.map(dataOf));
+  if (form === "yaml") return asYaml(rows.map(dataOf));
+  if (form === "key") return rows.map(keyText).join("\n");
+  if (form === "name") return rows.map(({ kind, name }) => nameText(resourceNamed(kind), name)).join("\n");
+  return rows.length === 0 ? "no applications" : tables(rows, now, { isWide: form === "wide", paint });
+};
+
+/** The identity of a row, and the text that differs in a changed row. */
+const gist = ({ kind, namespace, name, state, attempts, waitsFor }: Listed): readonly [string, string] => [
+  `${kind}/${namespace}/${name}`,
+  `${state} ${attempts} ${waitsFor}`,
+];
+
+/** The rows that are new or changed; a deleted object gives a row in state GONE. */
+export const changedRows = (before: readonly Listed[], after: readonly Listed[]): readonly Listed[] => {
+  const known = new Map(before.map(gist));
+  const there = new Set(after.map((item) => gist(item)[0]));
+  const gone = before.filter((item) => item.state !== "GONE" && !there.has(gist(item)[0]));
+  return [
+    ...after.filter((item) => known.get(gist(item)[0]) !== gist(item)[1]),
+    ...gone.map((item) => ({ ...item, state: "GONE", waitsFor: "-" })),
+  ];
+};

@@ -1,0 +1,233 @@
+/** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
+
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { deliveryKey } from "../../core/key.ts";
+import { oneLine } from "../../core/line.ts";
+import { isLabelValue, type Stored } from "../../core/object.ts";
+import { timeText } from "../../core/time.ts";
+import { type Holdup, holdupText } from "../../kube/holdups.ts";
+import { mayBelongTo, podStatus } from "../../kube/pods.ts";
+import { pods as podResource } from "../../kube/resources.ts";
+import { type Paint, plain, toneOf } from "../io/colour.ts";
+import { whenText } from "../io/text.ts";
+import type { Session, Source } from "../io/tools.ts";
+import type { ObjectState } from "../kinds/kind.ts";
+import { absent, isMissing, missing, shortName, type Target } from "../selection/target.ts";
+import { departureHelp, departureText } from "./departure.ts";
+import { historyOf, historyText } from "./history.ts";
+import { holdupsAmong } from "./holdups.ts";
+import { lossesOf, lossesText } from "./losses.ts";
+import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
+import { updatesOf, updatesText } from "./updates.ts";
+
+/** The inputs of the status text. */
+export type Seen = {
+  readonly target: Target;
+  /** The command that deletes its record. */
+  readonly removal: string;
+  readonly object: Stored;
+  readonly state: ObjectState;
+  readonly found: Found;
+  /** The record of its delivery; read only where its status updates have a listener. */
+  readonly delivery?: RecordView | undefined;
+  readonly pods: readonly Stored[];
+  /** Reasons why its pods do not start. */
+  readonly holdups: readonly Holdup[];
+  readonly now: number;
+};
+
+type StatusRow = {
+  readonly waitsFor: string;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly todo: string;
+};
+
+/** Delay of a timer, ms, after which the status asks whether a host is running. */
+const lateMs = 600_000;
+
+const nameOf = ({ target }: Seen): string => shortName(target.key);
+const recordIn = ({ found }: Seen): RecordView | undefined => (found.is === "record" ? found.record : undefined);
+
+const logCommand = ({ target, object, pods }: Seen): string => {
+  const pod = target.kind.mainPod(object, pods);
+  return pod === undefined || pods.every(({ metadata }) => metadata.name !== pod)
+    ? ""
+    : `; its log: kubectl logs -n ${target.key.namespace} ${pod}`;
+};
+
+type Row = (seen: Seen) => StatusRow | undefined;
+
+const troubled: Row = (seen) => {
+  const trouble = recordIn(seen)?.trouble;
+  if (trouble === undefined) return undefined;
+  return {
+    waitsFor: `the platform (${trouble.reason}): ${trouble.message}`,
+    since: trouble.since,
+    until: recordIn(seen)?.wakeAt,
+    todo: "remove what is in the way; Rekindle keeps trying, and this costs the application no retry",
+  };
+};
+
+const unreadable: Row = (seen) => {
+  if (seen.found.is !== "unreadable") return undefined;
+  const { kind, namespace, name } = seen.target.key;
+  const todo = `keep the readable part: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or rebuild it from the application: ${seen.removal}`;
+  const waitsFor = `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${seen.found.error}`;
+  return { waitsFor, todo };
+};
+
+const paused: Row = (seen) => {
+  if (seen.object.metadata.annotations?.["rekindle.dev/paused"] !== "true") return undefined;
+  return { waitsFor: "a user to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
+};
+
+const leaving: Row = ({ target, object, pods }) => {
+  const { deletionTimestamp } = object.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  return {
+    waitsFor: departureText(object, pods),
+    since: Date.parse(deletionTimestamp),
+    todo: departureHelp(object, target.kind.resource, pods),
+  };
+};
+
+const ended: Row = (seen) => {
+  const { state } = seen;
+  if (state.ended === undefined) return undefined;
+  const message = state.message === undefined ? "" : `: ${state.message}`;
+  return {
+    waitsFor: `${state.what.waitsFor}${message}`,
+    since: state.since,
+    todo: `${state.what.todo}${logCommand(seen)}`,
+  };
+};
+
+const stuck: Row = (seen) => {
+  const holdup = seen.holdups.find(({ isWrong }) => isWrong) ?? seen.holdups[0];
+  if (holdup === undefined) return undefined;
+  return {
+    waitsFor: `pod ${holdup.pod}: ${holdupText(holdup)}`,
+    since: seen.state.since,
+    until: recordIn(seen)?.wakeAt,
+    todo: `${holdup.help}; more: kubectl describe pod -n ${seen.target.key.namespace} ${holdup.pod}`,
+  };
+};
+
+const overdue: Row = (seen) => {
+  const record = recordIn(seen);
+  if (record?.wakeAt === undefined || seen.now - record.wakeAt < lateMs) return undefined;
+  return {
+    waitsFor: record.waitsFor ?? seen.state.what.waitsFor,
+    since: seen.state.since,
+    until: record.wakeAt,
+    todo: "it is overdue: is a host running? kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
+  };
+};
+
+const unrecorded: Row = (seen) => {
+  const { found, state } = seen;
+  if (found.is !== "none" || state.state === "NEW") return undefined;
+  const todo = `Rekindle keeps no record of it (${found.why}): another controller runs it, or no host is running: rekindle host`;
+  return { waitsFor: state.what.waitsFor, since: state.since, todo };
+};
+
+const underway: Row = (seen) => {
+  const { state } = seen;
+  const record = recordIn(seen);
+  const message = state.message === undefined ? "" : ` (${state.message})`;
+  return {
+    waitsFor: `${record?.waitsFor ?? state.what.waitsFor}${message}`,
+    since: state.since,
+    until: record?.wakeAt,
+    todo: state.what.todo,
+  };
+};
+
+/** In order of precedence: the first row that returns a text is shown. */
+const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
+
+/** The status as data: instants as the API writes them. */
+export const statusView = (seen: Seen) => {
+  const row = rows.map((row) => row(seen)).find((found) => found !== undefined);
+  const { waitsFor = "", since, until, todo = "" } = row ?? {};
+  const { kind, namespace, name } = seen.target.key;
+  return {
+    ...{ kind, namespace, name, state: seen.state.state, attempts: seen.state.attempts },
+    message: seen.state.message,
+    ended: seen.state.ended,
+    waitsFor: oneLine(waitsFor),
+    since: since === undefined ? undefined : timeText(since),
+    until: until === undefined ? undefined : timeText(until),
+    do: oneLine(todo),
+    details: seen.target.kind.wide(seen.object),
+    history: historyOf(recordIn(seen)),
+    runs: recordIn(seen)?.runs ?? [],
+    executors: lossesOf(recordIn(seen)),
+    updates: updatesOf(recordIn(seen), seen.delivery),
+    pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
+  };
+};
+
+/** The four lines of every status, after those about history, attempts, losses and updates where these are known. */
+export const statusText = (seen: Seen, paint: Paint = plain): string => {
+  const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = statusView(seen);
+  const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
+  const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
+  const lines = [
+    `state      ${paint(toneOf(state), state)}`,
+    `waits for  ${waitsFor}`,
+    `since      ${from}${to}`,
+    `do         ${todo}`,
+  ];
+  const before = [
+    ["went       ", historyText(history)],
+    ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
+    ["lost       ", executors === undefined ? "" : lossesText(executors)],
+    ["updates    ", updatesText(updates, seen.now)],
+  ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
+  return [...before, ...lines].join("\n");
+};
+
+const deliveryOf = async (source: Source, { key }: Target, found: Found): Promise<RecordView | undefined> => {
+  if (found.is !== "record" || found.record.outbox === undefined) return undefined;
+  const delivery = await recordOf(source, deliveryKey(key));
+  return delivery.is === "record" ? delivery.record : undefined;
+};
+
+/** Reads the object, its checkpoint and its pods. */
+export const look = async (source: Source, target: Target, now: number): Promise<Seen> => {
+  const { kind, key } = target;
+  const { namespace, name } = key;
+  const cluster = openCluster(source.transport);
+  const { value: object, date } = await cluster.get({ resource: kind.resource, namespace, name });
+  if (object === undefined) throw absent(key, [kind]);
+  const labels = kind.podLabels(name);
+  const query = { do: "list", resource: podResource, namespace, labels } as const;
+  const [found, pods] = await Promise.all([
+    recordOf(source, key),
+    Object.values(labels).every(isLabelValue) ? cluster.list(query) : { value: [] },
+  ]);
+  const own = pods.value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid));
+  const at = Number.isNaN(date) ? now : date;
+  return {
+    target,
+    removal: removalCommand(source, key),
+    object,
+    state: kind.stateOf(object),
+    found,
+    delivery: await deliveryOf(source, target, found),
+    pods: own,
+    holdups: await holdupsAmong(source, own, at),
+    now: at,
+  };
+};
+
+/** As `look`; the error for a missing object names similar ones. */
+export const lookHinting = async (session: Session, target: Target, now: number): Promise<Seen> => {
+  try {
+    return await look(session, target, now);
+  } catch (cause) {
+    throw isMissing(cause) ? await missing(session, target.key, [target.kind]) : cause;
+  }
+};

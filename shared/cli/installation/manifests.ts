@@ -1,0 +1,123 @@
+/** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
+import type { Obj } from "../../core/object.ts";
+import { type Family, families } from "../../kube/families.ts";
+import { type Feature, features as known } from "../../kube/features.ts";
+import type { PodRules } from "../../kube/pod-rules.ts";
+import { resourceGroups } from "../../kube/resource-groups.ts";
+import { selectorOf } from "../../kube/selector.ts";
+import { Refused } from "../io/failure.ts";
+import { yamlText } from "../io/yaml.ts";
+import { functionGrants, functionNames } from "./functions.ts";
+import { type Installation, namespaceOf, objectsOf } from "./objects.ts";
+import type { Places } from "./places.ts";
+import { policyObjects } from "./policies.ts";
+import { featureRulesOf } from "./roles.ts";
+import { webhookConfigurations } from "./webhooks.ts";
+
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Refuses invalid names: the API server would report them only after half of the objects are created. */
+const checked = (installation: Installation): Installation => {
+  const { namespace, namespaces, sparkNamespaces, sparkAccounts, image } = installation;
+  const wrong = [namespace, ...namespaces, ...sparkNamespaces, ...sparkAccounts].find((name) => !label.test(name));
+  if (wrong !== undefined) throw new Refused(`${JSON.stringify(wrong)} is no name for Kubernetes: a-z, 0-9 and -`);
+  const { namespaceSelector = "" } = installation;
+  if (selectorOf(namespaceSelector) === undefined)
+    throw new Refused(`${JSON.stringify(namespaceSelector)} is no label selector, such as spark=enabled`);
+  if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is no image`);
+  return installation;
+};
+
+/** The features of these names. Refuses an unknown name, and a feature that only a family left out needs. */
+export const featuresNamed = (names: readonly string[], chosen: readonly Family[] = families): readonly Feature[] =>
+  names.map((name) => {
+    const found = known.find((one) => one === name);
+    if (found === undefined) throw new Refused(`--features ${JSON.stringify(name)}: write ${known.join(" or ")}`);
+    if (featureRulesOf(found, chosen).length === 0)
+      throw new Refused(`--features ${name}: no kind of --family ${chosen.join(",")} needs it`);
+    return found;
+  });
+
+/** Resource groups as they are typed: the list of Volcano's `volcano-admission.conf`, in JSON. */
+const groupsIn = (text: string): PodRules["groups"] => {
+  const flag = "--admission-resource-groups";
+  try {
+    const read = resourceGroups.safeParse(JSON.parse(text));
+    if (read.success) return read.data;
+    throw new Refused(`${flag}: ${read.error.issues.map(({ message }) => message).join("; ")}`);
+  } catch (cause) {
+    throw cause instanceof Refused ? cause : new Refused(`${flag}: write JSON`);
+  }
+};
+
+type Asked = {
+  readonly admission?: boolean | undefined;
+  readonly admissionUrl?: string | undefined;
+  readonly admissionQueueGate?: boolean | undefined;
+  readonly admissionResourceGroups?: string | undefined;
+};
+
+/** The rules by which admission changes pods; refused without admission. */
+export const podRulesIn = (asked: Asked): PodRules => {
+  const { admissionQueueGate: queueGate = false, admissionResourceGroups: text } = asked;
+  const rules = { queueGate, groups: text === undefined ? [] : groupsIn(text) };
+  const isServed = asked.admission === true || asked.admissionUrl !== undefined;
+  if (isServed || (!queueGate && text === undefined)) return rules;
+  throw new Refused(
+    "--admission-queue-gate, --admission-resource-groups: admission writes into pods; say --admission, or --admission-url",
+  );
+};
+
+const stream = (texts: readonly string[]): string => texts.map((text) => `---\n${text.trimEnd()}\n`).join("");
+
+/** All documents as one YAML stream. `crds` are texts, printed as they are. */
+export const manifestsText = (installation: Installation, crds: readonly string[], kept: readonly Obj[] = []): string =>
+  stream([...crds, ...[...objectsOf(checked(installation)), ...kept].map(yamlText)]);
+
+/** Definitions alone. */
+export const crdsText = (crds: readonly string[]): string => stream(crds);
+
+/** Refuses names together with a label selector: one selector of the API server cannot express both. */
+const oneWay = (places: Places): Places => {
+  if (places.namespaces.length === 0 || (places.namespaceSelector ?? "") === "") return places;
+  throw new Refused(
+    "here namespaces are chosen by name or by label, not by both: every namespace has the label kubernetes.io/metadata.name",
+  );
+};
+
+/** Absent: all families. */
+type Chosen = { readonly families?: readonly Family[] | undefined };
+
+/** Admission's rules without a webhook. */
+export const policiesText = ({ families: chosen = families, ...places }: Places & Chosen): string =>
+  stream(policyObjects(oneWay(places), chosen).map(yamlText));
+
+type Functions = {
+  readonly namespace: string;
+  readonly functions: true | readonly string[];
+  readonly namespaceSelector?: string | undefined;
+  readonly nodes?: boolean | undefined;
+  readonly features?: readonly Feature[] | undefined;
+} & Chosen;
+
+/** Accounts and roles of functions; `manifestsText` prints those of the host. */
+export const functionsText = ({ functions, ...where }: Functions, kept: readonly Obj[] = []): string => {
+  const wanted = functions === true ? functionNames : functions;
+  const wrong = wanted.find((name) => !functionNames.includes(name));
+  if (wrong !== undefined)
+    throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);
+  return stream(
+    [namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted }), ...kept].map(yamlText),
+  );
+};
+
+/** Webhook configurations for admission at a URL, under a certificate that machines trust anyway. */
+export const webhooksText = (
+  url: string,
+  { families: chosen = families, pods, ...places }: Places & Chosen & Pick<Installation, "pods">,
+): string => {
+  if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
+  return stream(
+    webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, pods, ...oneWay(places) }).map(yamlText),
+  );
+};

@@ -1,0 +1,93 @@
+/** Objects in YAML or JSON: from files, folders of files, and standard input, several documents each. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import type { Obj } from "../../core/object.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { Refused } from "./failure.ts";
+
+/** An object, and the place of its text for messages. */
+export type Document = { readonly object: Obj; readonly place: string };
+
+type Source = { readonly name: string; readonly text: string };
+
+const isDocument = (file: string): boolean => /\.(ya?ml|json)$/.test(file);
+
+const unreadable = (path: string, cause: unknown): Refused =>
+  new Refused(
+    `${path}: cannot be read (${cause instanceof Error ? (cause.message.split(",")[0] ?? "") : String(cause)})`,
+  );
+
+/** A folder stands for the files in it, in the order of their names. */
+const filesOf = async (path: string): Promise<readonly string[]> => {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const files = (await readdir(path)).filter(isDocument).sort();
+    if (files.length > 0) return files.map((file) => join(path, file));
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  throw new Refused(`${path}: no file in it ends with .yaml, .yml or .json`);
+};
+
+const sourcesOf = async (path: string, stdin: () => Promise<string>): Promise<readonly Source[]> => {
+  if (path === "-") return [{ name: "standard input", text: await stdin() }];
+  const files = await filesOf(path);
+  return Promise.all(
+    files.map(async (name) => ({
+      name,
+      text: await readFile(name, "utf8").catch((cause: unknown) => {
+        throw unreadable(name, cause);
+      }),
+    })),
+  );
+};
+
+const isObject = (value: unknown): value is Obj =>
+  isRecord(value) &&
+  typeof value["apiVersion"] === "string" &&
+  typeof value["kind"] === "string" &&
+  isRecord(value["metadata"]) &&
+  (typeof value["metadata"]["name"] === "string" || typeof value["metadata"]["generateName"] === "string");
+
+const missing = (value: unknown): string => {
+  if (!isRecord(value)) return "is no object: apiVersion, kind and metadata are missing";
+  const lacks = ["apiVersion", "kind"].filter((field) => typeof value[field] !== "string");
+  return lacks.length > 0 ? `${lacks.join(" and ")} must be there, as text` : "metadata.name must be there, as text";
+};
+
+/** A List stands for its items. */
+const objectsIn = (value: unknown, place: string): readonly Document[] => {
+  if (isRecord(value) && value["kind"] === "List" && Array.isArray(value["items"])) {
+    return value["items"].flatMap((item: unknown, at) => objectsIn(item, `${place}, item ${at + 1}`));
+  }
+  if (isObject(value)) return [{ object: value, place }];
+  throw new Refused(`${place}: ${missing(value)}`);
+};
+
+const read = ({ name, text }: Source): readonly Document[] => {
+  const documents = parseAllDocuments(text);
+  const many = documents.length > 1;
+  return documents.flatMap((document, at) => {
+    const place = many ? `${name}, document ${at + 1}` : name;
+    const [error] = document.errors;
+    const line = error?.linePos?.[0].line;
+    if (error !== undefined)
+      throw new Refused(
+        `${name}${line === undefined ? "" : `:${line}`}: is not YAML (${error.message.split("\n")[0] ?? ""})`,
+      );
+    const value: unknown = document.toJS();
+    return value === null ? [] : objectsIn(value, place);
+  });
+};
+
+/** Reads all objects of these files, folders and `-`. Refuses the first document that is no object. */
+export const documentsOf = async (
+  paths: readonly string[],
+  stdin: () => Promise<string>,
+): Promise<readonly Document[]> => {
+  const sources = await Promise.all(paths.map((path) => sourcesOf(path, stdin)));
+  const found = sources.flat().flatMap(read);
+  if (found.length === 0) throw new Refused(`${paths.join(", ")}: there is nothing in it`);
+  return found;
+};

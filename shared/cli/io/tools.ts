@@ -1,0 +1,182 @@
+/** The ports of the commands: a connection, a terminal, and functions of other rooms. */
+import type { TableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
+import type { Leading, Local, Passage } from "../../adapters/kubernetes/port-forward.ts";
+import type { Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import type { Paint } from "./colour.ts";
+
+/** A table that holds the records, in place of objects beside their applications. */
+export type RecordTable = {
+  readonly name: string;
+  /** Alias of the cluster: its records are a partition. */
+  readonly cluster: string;
+  readonly records: TableCheckpoints;
+};
+
+/** A `RecordTable` that is only read. */
+export type ReadTable = Omit<RecordTable, "records"> & { readonly records: Pick<TableCheckpoints, "load"> };
+
+/** The source of one application and its record; without a table, records are objects of the cluster. */
+export type Source = { readonly transport: Transport; readonly table?: ReadTable | undefined };
+
+/** A connection to the cluster of a kubeconfig. */
+export type Session = {
+  readonly transport: Transport;
+  readonly server: string;
+  /** PEM text of the server's certificate authority; absent: those that the machine trusts. */
+  readonly authority?: string | undefined;
+  /** Name of the kubeconfig's context; undefined inside a pod. */
+  readonly context: string | undefined;
+  /** The context's namespace. */
+  readonly namespace: string | undefined;
+  /** Absent: records are objects of the cluster. */
+  readonly table?: RecordTable | undefined;
+  /** Opens a port of this machine that leads to a pod's. */
+  passage(leading: Leading, local: Local): Promise<Passage>;
+  close(): void;
+};
+
+export type Where = {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  /** Address of the API server, in place of the kubeconfig's. */
+  readonly server?: string | undefined;
+};
+
+/** The decision of the next step of a key, without applying it. */
+export type Preview =
+  | {
+      readonly would: "plan";
+      readonly stages: readonly (readonly Effect[])[];
+      readonly status: Readonly<Record<string, unknown>> | undefined;
+      readonly memory: unknown;
+      readonly waitsFor: string | undefined;
+      readonly wakeAt: number | undefined;
+      readonly again: boolean;
+    }
+  | { readonly would: "nothing"; readonly why: string }
+  /** Its checkpoint cannot be used. */
+  | { readonly would: "stop"; readonly why: string };
+
+/** Rekindle's view of an object that another controller runs. */
+export type Forecast = {
+  /** The reason for which its next submission would be refused. */
+  readonly refused: string | undefined;
+  /** Fields of the object that Rekindle would understand differently. */
+  readonly notes: readonly string[];
+};
+
+export type Rendered =
+  | { readonly objects: readonly Obj[]; readonly notes: readonly string[] }
+  | { readonly refused: string };
+
+/** A row of the tables of timeouts and policies, with the kind that may ask for it. */
+export type Policy = Readonly<Record<"kind" | "annotation" | "default" | "range" | "meaning", string>>;
+
+/** The meaning of an upstream controller's flag for Rekindle. */
+export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly says: string };
+
+/** Attempt and UID of a rendered application, and the settings of the host. */
+export type Rendering = { readonly attempt: number; readonly uid: string; readonly settings: readonly string[] };
+
+/** Options of a recovery; times in ms where their names say so. */
+export type RecoverHow = {
+  readonly strict: boolean;
+  readonly mode: "reconnect" | "cleanup";
+  readonly fresh: boolean;
+  readonly reconfigure: boolean;
+  /** Recovers although another controller leads these kinds. */
+  readonly coexist: boolean;
+  readonly returnMs?: number;
+  readonly graceSeconds: number;
+  readonly waitMs: number;
+  readonly dryRun: boolean;
+};
+
+/** The result of the recovery of one key. */
+export type Recovered = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The state of its record, in a word and in a sentence. */
+  readonly record: string;
+  readonly why: string;
+  readonly did: string;
+  /** Fields that were kept, and the problems of others. */
+  readonly kept: readonly string[];
+  readonly problems: readonly string[];
+  readonly adopted: readonly string[];
+  readonly ended: readonly string[];
+  readonly refused: string | undefined;
+  readonly configured: string | undefined;
+  /** The unsettled matter that the key waits for. */
+  readonly waitsFor: string | undefined;
+};
+
+/** A copy of records from one store into another; stores as settings write them. */
+export type Move = {
+  readonly from: string;
+  readonly to: string;
+  /** Alias of the cluster. */
+  readonly cluster: string;
+  /** Namespace of the Checkpoint objects of cluster-scoped keys. */
+  readonly home: string;
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly remove: boolean;
+  readonly dryRun: boolean;
+};
+
+/** The result for one record; in a dry run, the expected result. */
+export type Moved = {
+  readonly key: string;
+  readonly did: "copied" | "there" | "removed" | "refused";
+  readonly why?: string;
+};
+
+/** The choice of `rekindle page`: these namespaces (empty: all), and one application first. `port` 0: a free one. */
+export type PageAsked = {
+  readonly namespaces: readonly string[];
+  readonly port: number;
+  readonly key: Key | undefined;
+};
+
+export type Tools = {
+  readonly version: string;
+  /** Reads a flag of an upstream's controller, written `--name=value`. */
+  flag(text: string, family: "spark" | "volcano"): Promise<FlagView>;
+  /** The kinds that hosts of this version run. */
+  runs(): Promise<readonly string[]>;
+  forecast(object: Stored): Promise<Forecast>;
+  /** The timeouts and policies that applications may ask for by annotation. */
+  policies(): Promise<readonly Policy[]>;
+  connect(where: Where): Promise<Session>;
+  /** Serves the page on this machine. The link opens a session, once. */
+  page(session: Session, asked: PageAsked): Promise<{ readonly link: string; close(): Promise<void> }>;
+  preview(session: Session, key: Key): Promise<Preview>;
+  move(session: Session, move: Move): AsyncGenerator<Moved>;
+  recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
+  /** The objects that a submission of this application would create. Makes no request. */
+  render(object: Obj, how: Rendering): Promise<Rendered>;
+  /** The problem that a submission of the object would report; undefined when there is none. */
+  problemWith(object: Obj): Promise<string | undefined>;
+  /** The texts of our CustomResourceDefinitions, one YAML document each. */
+  crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
+  /** Runs the host with these arguments until it ends. Returns its exit code. */
+  host(args: readonly string[]): Promise<number>;
+  demo(args: readonly string[]): Promise<number>;
+  /** Colours what is printed, where colours are wanted. */
+  readonly paint: Paint;
+  print(text: string): void;
+  warn(text: string): void;
+  /** Puts a question to the person at the terminal; false when there is none. */
+  confirm(question: string): Promise<boolean>;
+  now(): number;
+  sleep(ms: number): Promise<void>;
+  /** Resolves when the user presses Ctrl-C. */
+  stopped(): Promise<unknown>;
+  /** Reads standard input to its end. */
+  stdin(): Promise<string>;
+};

@@ -1,0 +1,195 @@
+/** rekindle list, and the machine-readable output of status: kinds, namespaces, labels, and changes. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { changedRows, type Listed } from "../../../../shared/cli/inspection/list.ts";
+import type { Obj } from "../../../../shared/core/object.ts";
+import { connectKind, crdOf, scheduledKind } from "../definitions.ts";
+import { application, make, onTerminal, openTerminal, type Terminal } from "../terminal.ts";
+
+const running = {
+  applicationState: { state: "RUNNING" },
+  driverInfo: { podName: "a-driver" },
+  lastSubmissionAttemptTime: "2026-11-02T07:58:00Z",
+};
+
+const within = (object: Obj, namespace: string, labels: Readonly<Record<string, string>> = {}): Obj => ({
+  ...object,
+  metadata: { ...object.metadata, namespace, labels },
+});
+
+const open = async (): Promise<Terminal> => {
+  const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."] });
+  await make(
+    terminal.simulator,
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } },
+    within(application("a", running), "default", { team: "data" }),
+    within(application("b"), "other"),
+  );
+  return terminal;
+};
+
+const names = (out: string): readonly string[] =>
+  out
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split(/ +/)[1] ?? "");
+
+/** Returns the same list without colours. */
+const openTerminalAgain = async ({ simulator }: Terminal): Promise<string> =>
+  (await onTerminal(simulator).run("list")).out;
+
+describe("rekindle list", () => {
+  const choices: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [[], ["a", "b"]],
+    [["-A"], ["a", "b"]],
+    [["-n", "other"], ["b"]],
+    [["-l", "team=data"], ["a"]],
+    [["-l", "team"], ["a"]],
+    [["sparkapp"], ["a", "b"]],
+  ];
+  for (const [args, wanted] of choices) {
+    test(`list ${args.join(" ")} shows ${wanted.join(", ")}`, async () => {
+      const { out } = await (await open()).run("list", ...args);
+      assert.deepEqual(names(out), wanted);
+    });
+  }
+
+  test("wide shows what upstream's columns show", async () => {
+    const { out } = await (await open()).run("list", "-n", "default", "-o", "wide");
+    const [head = "", row = ""] = out.split("\n");
+    assert.match(head, /WAITS FOR +SUSPEND +DRIVER +START +FINISH$/);
+    assert.match(row, /a-driver +2026-11-02T07:58:00Z$/);
+  });
+
+  test("yaml and json say the same, name says names", async () => {
+    const terminal = await open();
+    const { parse } = await import("yaml");
+    const json: unknown = JSON.parse((await terminal.run("list", "-o", "json")).out);
+    assert.deepEqual(parse((await terminal.run("list", "-o", "yaml")).out), json);
+    assert.equal(
+      (await terminal.run("list", "-n", "other", "-o", "name")).out,
+      "sparkapplication.sparkoperator.k8s.io/b",
+    );
+  });
+
+  test("as data every instant is written as the API writes it", async () => {
+    const { out } = await (await open()).run("list", "-o", "json");
+    assert.match(out, /"createdAt": "2026-11-02T08:00:00(\.\d+)?Z"/);
+    assert.doesNotMatch(out, /\d{12}/);
+  });
+
+  test("states have their colours where colours are wanted, and columns stay as wide", async () => {
+    const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."], colours: true });
+    await make(terminal.simulator, application("a", running), application("b"));
+    const { out } = await terminal.run("list");
+    assert.match(out, /\u001b\[32mRUNNING *\u001b\[39m/);
+    assert.match(out, /\u001b\[33mNEW +\u001b\[39m/);
+    const plain = await openTerminalAgain(terminal);
+    assert.equal(out.replaceAll(/\u001b\[\d+m/g, ""), plain);
+    assert.match((await terminal.run("status", "a")).out, /state {6}\u001b\[32mRUNNING\u001b\[39m\n/);
+  });
+
+  const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [["-A", "-n", "x"], 1, /use -A or -n, not both$/],
+    [["deployments"], 1, /deployments is not a kind that Rekindle runs \(SparkApplication, /],
+    [["-o", "xml"], 2, /Allowed choices are table, wide, json, yaml, name, key/],
+  ];
+  for (const [args, code, line] of wrong) {
+    test(`not taken: list ${args.join(" ")}`, async () => {
+      const ran = await (await open()).run("list", ...args);
+      assert.equal(ran.code, code);
+      assert.match(ran.err, line);
+    });
+  }
+
+  test("several kinds are several tables, and one that is not installed is none", async () => {
+    const terminal = await open();
+    assert.match((await terminal.run("list", "SparkConnect")).err, /does not serve this resource.*rekindle manifests/);
+    await make(terminal.simulator, crdOf(scheduledKind), crdOf(connectKind));
+    await make(
+      terminal.simulator,
+      {
+        apiVersion: "sparkoperator.k8s.io/v1beta2",
+        kind: "ScheduledSparkApplication",
+        metadata: { name: "nightly", namespace: "default" },
+        spec: { schedule: "@daily" },
+        status: { scheduleState: "Scheduled", nextRun: "2026-11-03T00:00:00Z" },
+      },
+      {
+        apiVersion: "sparkoperator.k8s.io/v1alpha1",
+        kind: "SparkConnect",
+        metadata: { name: "server", namespace: "default" },
+        spec: {},
+        status: { state: "Ready", server: { podName: "server-server" } },
+      },
+    );
+    const { out } = await terminal.run("list");
+    assert.match(
+      out,
+      /^SparkApplication\nNAMESPACE[\s\S]+\n\nScheduledSparkApplication\nNAMESPACE[\s\S]+\n\nSparkConnect\n/,
+    );
+    assert.match(out, /default +nightly +Scheduled +0s +its next run at 2026-11-03T00:00:00Z/);
+    assert.match(out, /default +server +Ready +0s +clients/);
+    const status = await terminal.run("status", "scheduledsparkapp/default/nightly", "-o", "wide");
+    assert.match(status.out, /state {6}Scheduled\nwaits for {2}its next run[\s\S]+schedule +@daily/);
+  });
+
+  test("what changes is told: new, another state, gone; and nothing twice", () => {
+    const row = (name: string, state: string): Listed => ({
+      ...{ kind: "SparkApplication", namespace: "default", name, state, attempts: 1, createdAt: 0 },
+      ...{ waitsFor: "-", message: undefined, details: {} },
+    });
+    const before = [row("a", "RUNNING"), row("b", "RUNNING"), row("c", "RUNNING")];
+    const after = [row("a", "RUNNING"), row("b", "COMPLETED"), row("d", "NEW")];
+    assert.deepEqual(
+      changedRows(before, after).map(({ name, state }) => `${name} ${state}`),
+      ["b COMPLETED", "d NEW", "c GONE"],
+    );
+    assert.deepEqual(changedRows(after, after), []);
+  });
+});
+
+describe("rekindle status", () => {
+  test("as data it says what the three lines say", async () => {
+    const terminal = await open();
+    const told: unknown = JSON.parse((await terminal.run("status", "a", "-o", "json")).out);
+    assert.deepEqual(Object.keys(Object(told)), [
+      ...[
+        "kind",
+        "namespace",
+        "name",
+        "state",
+        "attempts",
+        "waitsFor",
+        "since",
+        "do",
+        "details",
+        "history",
+        "runs",
+        "pods",
+      ].filter((key) => key !== "attempts"),
+    ]);
+    assert.equal((await terminal.run("status", "a", "-o", "name")).out, "sparkapplication.sparkoperator.k8s.io/a");
+  });
+
+  test("watched, it tells each change once and ends when the application has", async () => {
+    const states = ["RUNNING", "SUCCEEDING", "COMPLETED"];
+    const terminal = openTerminal({
+      slept: async ({ transport }) => {
+        const { request } = await import("../../../../shared/adapters/kubernetes/requests.ts");
+        const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/a";
+        const state = states.shift() ?? "COMPLETED";
+        const found = await request(transport, "GET", path);
+        const status = { driverInfo: {}, applicationState: { state } };
+        await request(transport, "PUT", `${path}/status`, { ...found, status });
+      },
+    });
+    await make(terminal.simulator, application("a", running));
+    const { out, code } = await terminal.run("status", "a", "--watch");
+    assert.equal(code, 0);
+    assert.deepEqual(
+      [...out.matchAll(/^state {6}(\w+)$/gm)].map(([, state]) => state),
+      ["RUNNING", "RUNNING", "SUCCEEDING", "COMPLETED"],
+    );
+  });
+});

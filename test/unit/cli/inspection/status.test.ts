@@ -1,0 +1,289 @@
+/** list, status, plan, pause: they read only objects, checkpoints and pods, and need neither host nor queue. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parse } from "yaml";
+import type { Obj } from "../../../../shared/core/object.ts";
+import { application, make, openTerminal } from "../terminal.ts";
+
+const start = Date.UTC(2026, 10, 2, 8, 0, 0);
+
+const checkpoint = (name: string, record: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "rekindle.dev/v1alpha1",
+  kind: "Checkpoint",
+  metadata: { name: `sparkapplication.${name}`, namespace: "default" },
+  spec: { schema: 1, cluster: "c", uid: "u", saves: 3, memory: { attempt: 1 }, ...record },
+});
+
+const driver = (name: string, status: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name: `${name}-driver`,
+    namespace: "default",
+    labels: { "sparkoperator.k8s.io/app-name": name, "spark-role": "driver" },
+    ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name, uid: "" }],
+  },
+  spec: { containers: [{ name: "spark-kubernetes-driver", image: "example/spark:1" }] },
+  status,
+});
+
+const waiting = (reason: string, message: string) => ({
+  phase: "Pending",
+  containerStatuses: [{ name: "spark-kubernetes-driver", state: { waiting: { reason, message } } }],
+});
+
+const running = { applicationState: { state: "RUNNING" }, lastSubmissionAttemptTime: "2026-11-02T07:58:00Z" };
+const submitted = { ...running, applicationState: { state: "SUBMITTED" } };
+const failed = {
+  applicationState: { state: "FAILED", errorMessage: "driver container failed with ExitCode: 3, Reason: Error" },
+  terminationTime: "2026-11-02T07:59:00Z",
+};
+
+type Case = { readonly name: string; readonly objects: readonly Obj[]; readonly lines: readonly RegExp[] };
+
+const cases: readonly Case[] = [
+  {
+    name: "new, and nobody has looked at it",
+    objects: [application("app")],
+    lines: [/^waits for {2}a host to look at it$/, /^since {6}2026-11-02T08:00:00Z \(0s ago\)$/, /^do .*rekindle host/],
+  },
+  {
+    name: "running, with a timer",
+    objects: [
+      application("app", running),
+      checkpoint("app", { waitsFor: "the driver to finish", wakeAt: start + 90_000 }),
+    ],
+    lines: [
+      /^waits for {2}the driver to finish$/,
+      /07:58:00Z \(2m ago\), until 2026-11-02T08:01:30Z \(in 1m30s\)$/,
+      /nothing/,
+    ],
+  },
+  {
+    name: "running, and nobody keeps a record",
+    objects: [application("app", running)],
+    lines: [
+      /^waits for {2}the driver to finish$/,
+      /07:58:00Z/,
+      /keeps no record of it \(there is none\): another controller/,
+    ],
+  },
+  {
+    name: "failed",
+    objects: [application("app", failed), driver("app", { phase: "Failed" })],
+    lines: [
+      /^waits for {2}nothing: it has failed: driver container failed with ExitCode: 3/,
+      /07:59:00Z/,
+      /kubectl logs -n default app-driver$/,
+    ],
+  },
+  {
+    name: "an image that cannot be pulled",
+    objects: [application("app", submitted), driver("app", waiting("ImagePullBackOff", "no such image"))],
+    lines: [
+      /^waits for {2}pod app-driver: ImagePullBackOff: no such image$/,
+      /since/,
+      /kubectl describe pod -n default app-driver$/,
+    ],
+  },
+  {
+    name: "the platform is in the way",
+    objects: [
+      application("app", submitted),
+      checkpoint("app", { trouble: { reason: "Forbidden", message: "exceeded quota", since: start - 5_000 } }),
+    ],
+    lines: [/the platform \(Forbidden\): exceeded quota$/, /5s ago/, /keeps trying/],
+  },
+  {
+    name: "paused",
+    objects: [
+      {
+        ...application("app"),
+        metadata: { name: "app", namespace: "default", annotations: { "rekindle.dev/paused": "true" } },
+      },
+    ],
+    lines: [/a user to resume it/, /since/, /rekindle resume default\/app$/],
+  },
+  {
+    name: "a timer that nobody heard",
+    objects: [application("app", running), checkpoint("app", { waitsFor: "its retry", wakeAt: start - 3_600_000 })],
+    lines: [/^waits for {2}its retry$/, /until 2026-11-02T07:00:00Z \(1h ago\)$/, /is a host running\?/],
+  },
+];
+
+describe("rekindle status", () => {
+  for (const { name, objects, lines } of cases) {
+    test(`the state, and three lines: ${name}`, async () => {
+      const terminal = openTerminal();
+      await make(terminal.simulator, ...objects);
+      const { code, out, err } = await terminal.run("status", "default/app");
+      assert.equal(code, 0, err);
+      const [state, ...told] = out.split("\n");
+      assert.match(state ?? "", /^state {6}[A-Z]+$/);
+      assert.equal(told.length, 3, out);
+      for (const [index, line] of lines.entries()) assert.match(told[index] ?? "", line);
+    });
+  }
+
+  test("every way of naming an application leads to it", async () => {
+    const terminal = openTerminal();
+    await make(terminal.simulator, application("app"));
+    for (const args of [
+      ["app"],
+      ["default/app"],
+      ["sparkapp/default/app"],
+      ["SparkApplication/app"],
+      ["app", "-n", "default"],
+    ]) {
+      assert.equal((await terminal.run("status", ...args)).code, 0, args.join(" "));
+    }
+  });
+
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [
+      ["default/none"],
+      /^rekindle: there is no application of any kind default\/none; see them all with: rekindle list$/,
+    ],
+    [["a/b/c/d"], /^rekindle: "a\/b\/c\/d": write NAME, NAMESPACE\/NAME or KIND\/NAMESPACE\/NAME$/],
+    [
+      ["Deployment/default/x"],
+      /^rekindle: Deployment is not a kind that Rekindle runs \(SparkApplication, ScheduledSparkApplication, SparkConnect, Job, CronJob, JobFlow\)$/,
+    ],
+    [["../x"], /is not a name|there is no/],
+  ];
+  for (const [args, line] of wrong) {
+    test(`told in one line: status ${args.join(" ")}`, async () => {
+      const { code, err } = await openTerminal().run("status", ...args);
+      assert.equal(code, 1);
+      assert.match(err, line);
+    });
+  }
+});
+
+describe("rekindle list", () => {
+  test("shows every application with its state and what it waits for", async () => {
+    const terminal = openTerminal();
+    const objects = [application("a", running), application("b", failed), application("c")];
+    await make(terminal.simulator, ...objects, checkpoint("a", { waitsFor: "the driver to finish" }));
+    const { out } = await terminal.run("list");
+    const [head = "", ...rows] = out.split("\n");
+    assert.match(head, /^NAMESPACE +NAME +STATE +ATTEMPTS +AGE +WAITS FOR$/);
+    assert.deepEqual(
+      rows.map((row) => row.split(/ {3,}/)),
+      [
+        ["default", "a", "RUNNING", "0", "0s", "the driver to finish"],
+        ["default", "b", "FAILED", "0", "0s", "-"],
+        ["default", "c", "NEW", "0", "0s", "a host to look at it"],
+      ],
+    );
+    const parsed: unknown = JSON.parse((await terminal.run("list", "-n", "default", "-o", "json")).out);
+    assert.ok(Array.isArray(parsed) && parsed.length === 3);
+  });
+
+  test("says so when there are none", async () => {
+    assert.equal((await openTerminal().run("ls")).out, "no applications");
+  });
+});
+
+describe("rekindle plan", () => {
+  test("shows view, record, timers and the next step", async () => {
+    const terminal = openTerminal({
+      preview: async () => ({
+        would: "plan",
+        stages: [[{ do: "delete", ref: { resource: pods, namespace: "default", name: "app-driver" }, uid: "u1" }]],
+        status: { applicationState: { state: "FAILING" } },
+        memory: {},
+        waitsFor: "its pods to end",
+        wakeAt: start + 10_000,
+        again: false,
+      }),
+    });
+    await make(
+      terminal.simulator,
+      application("app", running),
+      driver("app", { phase: "Running" }),
+      checkpoint("app", { wakeAt: start + 5_000 }),
+    );
+    const { out, code } = await terminal.run("plan", "sparkapp/app");
+    assert.equal(code, 0);
+    for (const part of [
+      "view",
+      "pod app-driver: Running",
+      "record",
+      "attempt: 1",
+      "timers",
+      "(in 5s)",
+      "next step",
+      "stage 1: delete pods default/app-driver (uid u1)",
+      "waits for its pods to end",
+      "state: FAILING",
+    ]) {
+      assert.ok(out.includes(part), `${part} in ${out}`);
+    }
+  });
+});
+
+const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
+
+describe("rekindle pause", () => {
+  test("annotates, and resume takes it back", async () => {
+    const terminal = openTerminal();
+    await make(terminal.simulator, application("app"));
+    assert.match((await terminal.run("pause", "default/app")).out, /^default\/app is paused/);
+    assert.match((await terminal.run("list")).out, /\(paused\)/);
+    assert.match((await terminal.run("resume", "default/app")).out, /continues$/);
+    assert.doesNotMatch((await terminal.run("list")).out, /\(paused\)/);
+    const { code, err } = await terminal.run("pause", "default/none");
+    assert.equal(code, 1);
+    assert.equal(err, "rekindle: there is no application of any kind default/none; see them all with: rekindle list");
+  });
+});
+
+test("the table of timeouts and policies is printed for people and for machines", async () => {
+  const terminal = openTerminal();
+  const { out, code } = await terminal.run("annotations");
+  assert.match(
+    out,
+    /^KIND +ANNOTATION +DEFAULT +RANGE +MEANING\nSparkApplication +rekindle.dev\/driver-start-timeout +off +10s to 1d /,
+  );
+  const rows = JSON.parse((await terminal.run("annotations", "-o", "json")).out);
+  assert.deepEqual(parse((await terminal.run("annotations", "-o", "yaml")).out), rows);
+  assert.deepEqual(
+    [code, rows.length, Object.keys(rows[0])],
+    [0, 25, ["kind", "annotation", "default", "range", "meaning"]],
+  );
+});
+
+test("before these lines stands what an application went through, the latest of it", async () => {
+  const terminal = openTerminal();
+  const passage = (phase: string, at: number) => ({ phase, attempt: 1, at: start - 60_000 + at * 5_000 });
+  make(terminal.simulator, application("app", running));
+  make(terminal.simulator, checkpoint("app", { memory: { history: ["SUBMITTED", "RUNNING"].map(passage) } }));
+  const [went, state, waits] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  assert.equal(went, "went       SUBMITTED 07:59:00 → RUNNING 07:59:05");
+  assert.equal(state, "state      RUNNING");
+  assert.match(waits ?? "", /^waits for/);
+});
+
+test("what a run has lost stands in one line, and as data with every loss", async () => {
+  const terminal = openTerminal();
+  const loss = {
+    id: 5,
+    uid: "u5",
+    pod: "app-exec-5",
+    reason: "memory",
+    exitCode: 137,
+    node: "node-2",
+    at: start - 9_000,
+  };
+  const executors = { attempt: 1, lost: { killed: 2, memory: 1 }, losses: [loss] };
+  make(terminal.simulator, application("app", running));
+  make(terminal.simulator, checkpoint("app", { memory: { executors } }));
+  const [lost] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  assert.equal(lost, "lost       2 killed, 1 memory; the last: executor 5 memory (exit 137; node-2) 07:59:51");
+  const told = JSON.parse((await terminal.run("status", "app", "-n", "default", "-o", "json")).out);
+  assert.deepEqual(told.executors, {
+    lost: executors.lost,
+    losses: [{ ...loss, at: "2026-11-02T07:59:51Z" }],
+  });
+});

@@ -1,0 +1,305 @@
+/** `rekindle manifests` prints an installation that a cluster accepts, with the least rights that suffice. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import type { Obj } from "../../../../shared/core/object.ts";
+import { application, make, openTerminal } from "../terminal.ts";
+
+const documents = (text: string): readonly Obj[] => parseAllDocuments(text).map((document) => document.toJS());
+const printed = async (...args: readonly string[]): Promise<readonly Obj[]> => {
+  const { code, out, err } = await openTerminal().run("manifests", ...args);
+  assert.equal(code, 0, err);
+  return documents(out);
+};
+const named = (objects: readonly Obj[]): readonly string[] =>
+  objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join("/"));
+
+describe("rekindle manifests", () => {
+  test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
+    assert.deepEqual(named(await printed()), [
+      "CustomResourceDefinition/cronjobs.batch.volcano.sh",
+      "CustomResourceDefinition/jobs.batch.volcano.sh",
+      "CustomResourceDefinition/commands.bus.volcano.sh",
+      "CustomResourceDefinition/jobflows.flow.volcano.sh",
+      "CustomResourceDefinition/jobtemplates.flow.volcano.sh",
+      "CustomResourceDefinition/checkpoints.rekindle.dev",
+      "CustomResourceDefinition/podgroups.scheduling.volcano.sh",
+      "CustomResourceDefinition/queues.scheduling.volcano.sh",
+      "CustomResourceDefinition/scheduledsparkapplications.sparkoperator.k8s.io",
+      "CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io",
+      "CustomResourceDefinition/sparkconnects.sparkoperator.k8s.io",
+      "Namespace/rekindle",
+      "ServiceAccount/rekindle/rekindle",
+      "ClusterRole/rekindle-host",
+      "ClusterRoleBinding/rekindle-host",
+      "Deployment/rekindle/rekindle",
+      "Service/rekindle/rekindle",
+      "NetworkPolicy/rekindle/rekindle",
+      "ConfigMap/rekindle/rekindle-installation",
+    ]);
+  });
+
+  test("a cluster takes all of it", async () => {
+    const { simulator } = openTerminal({ crds: false });
+    await make(simulator, ...(await printed()));
+  });
+
+  const choices: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
+    [["--without-crds"], ["Deployment/rekindle/rekindle"], ["CustomResourceDefinition/checkpoints.rekindle.dev"]],
+    [
+      ["--without-crds", "sparkoperator.k8s.io"],
+      ["CustomResourceDefinition/checkpoints.rekindle.dev"],
+      ["CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io"],
+    ],
+    [
+      ["--without-deployment"],
+      ["CustomResourceDefinition/checkpoints.rekindle.dev", "ClusterRole/rekindle-host"],
+      ["Deployment/rekindle/rekindle"],
+    ],
+    [
+      ["--rbac-only"],
+      ["Namespace/rekindle", "ServiceAccount/rekindle/rekindle", "ClusterRole/rekindle-host"],
+      ["Deployment/rekindle/rekindle", "CustomResourceDefinition/checkpoints.rekindle.dev"],
+    ],
+    [
+      ["--namespaces", "a,b", "--namespace=batch"],
+      ["Role/a/rekindle-host", "RoleBinding/b/rekindle-host", "Role/kube-system/rekindle-identity", "Namespace/batch"],
+      ["ClusterRole/rekindle-host", "ClusterRoleBinding/rekindle-host", "Namespace/rekindle"],
+    ],
+    [
+      ["--namespace-selector=spark=enabled", "--namespaces=a"],
+      ["ClusterRole/rekindle-host", "ClusterRole/rekindle-namespaces", "ClusterRoleBinding/rekindle-namespaces"],
+      ["Role/a/rekindle-host"],
+    ],
+    [
+      ["--spark-namespace", "default"],
+      ["ServiceAccount/default/spark", "ServiceAccount/default/spark-operator-spark", "Role/default/rekindle-driver"],
+      [],
+    ],
+    [
+      ["--nodes", "--namespaces=a"],
+      ["ClusterRole/rekindle-nodes", "ClusterRoleBinding/rekindle-nodes", "Role/a/rekindle-host"],
+      ["ClusterRole/rekindle-host"],
+    ],
+    [
+      ["--admission"],
+      [
+        "Service/rekindle/rekindle-admission",
+        "ClusterRole/rekindle-admission",
+        "RoleBinding/rekindle/rekindle-admission",
+        "Deployment/rekindle/rekindle",
+      ],
+      ["MutatingWebhookConfiguration/rekindle"],
+    ],
+    [
+      ["--admission-url=https://door.example/x/"],
+      ["MutatingWebhookConfiguration/rekindle", "ValidatingWebhookConfiguration/rekindle"],
+      ["Namespace/rekindle"],
+    ],
+    [
+      ["--policies", "--namespaces=a,b"],
+      [
+        "ValidatingAdmissionPolicy/sparkapplications.rekindle.dev",
+        "ValidatingAdmissionPolicyBinding/sparkconnects.rekindle.dev",
+      ],
+      ["Namespace/rekindle"],
+    ],
+    [
+      ["--functions=forward,resync"],
+      ["Namespace/rekindle", "ServiceAccount/rekindle/rekindle-forward", "ClusterRoleBinding/rekindle-resync"],
+      ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle", "Deployment/rekindle/rekindle"],
+    ],
+    [
+      ["--crds-only"],
+      ["CustomResourceDefinition/checkpoints.rekindle.dev"],
+      ["Namespace/rekindle", "ClusterRole/rekindle-host", "ConfigMap/rekindle/rekindle-installation"],
+    ],
+    [["--rbac-only"], ["ClusterRole/rekindle-host"], ["ConfigMap/rekindle/rekindle-installation"]],
+    [["--functions", "--nodes"], ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle-deliver"], []],
+    [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
+  ];
+  for (const [args, there, absent] of choices) {
+    test(`${args.join(" ")} prints what it says`, async () => {
+      const names = named(await printed(...args));
+      assert.deepEqual(
+        there.filter((name) => !names.includes(name)),
+        [],
+      );
+      assert.deepEqual(
+        absent.filter((name) => names.includes(name)),
+        [],
+      );
+    });
+  }
+
+  test("no right is a wildcard, secrets and pods are reached only with features, and little but status is patched", async () => {
+    const roles = (await printed("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
+    const text = JSON.stringify(roles);
+    assert.ok(roles.length === 2);
+    assert.doesNotMatch(text, /"\*"|escalate|impersonate|"bind"|secrets|pods\/proxy/);
+    const host = JSON.stringify(roles.filter(({ metadata }) => metadata.name === "rekindle-host"));
+    const patched = [...host.matchAll(/"resources":\[([^\]]*)\],"verbs":\["patch"\]/g)].map(
+      ([, resources]) => resources,
+    );
+    assert.deepEqual(patched, [
+      '"sparkapplications/status","scheduledsparkapplications/status","sparkconnects/status"',
+      '"pods/status"',
+      '"services","configmaps"',
+      '"podgroups"',
+      '"jobs"',
+      '"jobs/status"',
+      '"cronjobs/status"',
+      '"jobflows/status","jobtemplates/status"',
+      '"queues"',
+      '"queues/status"',
+      '"pods"',
+    ]);
+    assert.equal(host.match(/"patch"/g)?.length, patched.length);
+  });
+
+  test("the host runs alone, as nobody, on a file system that it cannot write", async () => {
+    const [deployment] = (await printed()).filter(({ kind }) => kind === "Deployment");
+    const text = JSON.stringify(deployment);
+    for (const part of [
+      '"replicas":1',
+      '"type":"Recreate"',
+      '"runAsNonRoot":true',
+      '"readOnlyRootFilesystem":true',
+      '"path":"/healthz"',
+      '"path":"/readyz"',
+      '"enableServiceLinks":false',
+      '"image":"rekindle:1.2.3"',
+    ]) {
+      assert.ok(text.includes(part), part);
+    }
+  });
+
+  const selections = [
+    {
+      args: ["--namespace-selector=env in (a,b),!old"],
+      want: /- name: REKINDLE_NAMESPACE_SELECTOR\n +value: env in \(a,b\),!old\n/,
+    },
+    {
+      args: ["--policies", "--namespace-selector=env in (a,b)"],
+      want: /namespaceSelector:\n +matchExpressions:\n +- key: env\n +operator: In\n +values:\n +- a\n +- b\n/,
+    },
+    {
+      args: ["--admission-url=https://door.example", "--namespace-selector=spark"],
+      want: /namespaceSelector:\n +matchExpressions:\n +- key: spark\n +operator: Exists\n/,
+    },
+  ];
+  for (const { args, want } of selections) {
+    test(`${args.join(" ")} chooses namespaces by their labels`, async () => {
+      assert.match((await openTerminal().run("manifests", ...args)).out, want);
+    });
+  }
+
+  test("where names and labels cannot be said together, that is said", async () => {
+    const { code, err } = await openTerminal().run(
+      "manifests",
+      "--policies",
+      "--namespaces=a",
+      "--namespace-selector=b",
+    );
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /chosen by name or by label, not by both: every namespace has the label kubernetes\.io\/metadata/,
+    );
+  });
+
+  const groups = JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]);
+  const podFlags = ["--admission-queue-gate", `--admission-resource-groups=${groups}`];
+
+  test("what admission writes into pods is the host's setting, and chooses the pods that a function is sent", async () => {
+    const host = (await openTerminal().run("manifests", "--admission", ...podFlags)).out;
+    assert.match(host, /- --admission-queue-gate\n +- "?'?--admission-resource-groups=\[\{"resourceGroup":"gpu"/);
+    const url = "--admission-url=https://door.example";
+    const hooks = (await openTerminal().run("manifests", url, ...podFlags)).out;
+    assert.match(hooks, /name: volcano-pods\.rekindle\.dev/);
+    assert.match(hooks, /object\.metadata\.annotations\["volcano\.sh\/resource-group"\] == "gpu"/);
+    const plain = (await openTerminal().run("manifests", url)).out;
+    assert.doesNotMatch(plain.split("ValidatingWebhook")[0] ?? "", /volcano-pods/);
+  });
+
+  const unwritten: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+    [podFlags, /admission writes into pods; say --admission, or --admission-url/],
+    [["--admission", "--admission-resource-groups=gpu"], /--admission-resource-groups: write JSON/],
+    [
+      ["--admission", "--admission-resource-groups=[{}]"],
+      /--admission-resource-groups: \[0\]\.resourceGroup: write a text/,
+    ],
+  ];
+  for (const [args, says] of unwritten)
+    test(`${args.join(" ")} is refused`, async () => {
+      const { code, err } = await openTerminal().run("manifests", ...args);
+      assert.equal(code, 1);
+      assert.match(err, says);
+    });
+
+  test("a function that is none is refused, and those that have rights are named", async () => {
+    const { code, out, err } = await openTerminal().run("manifests", "--functions=wake");
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(
+      err,
+      /"wake" is no function with rights: forward, dispatch, reconcile, resync, deliver, api, admission, submitter/,
+    );
+  });
+
+  const mistakes = [
+    ["--namespace=A_"],
+    ["--namespace-selector=a in b"],
+    ["--namespaces", "a,-b"],
+    ["--spark-namespace=x.y"],
+    ["--image="],
+  ];
+  for (const args of mistakes) {
+    test(`${args.join(" ")} is refused in one line before anything is printed`, async () => {
+      const { code, out, err } = await openTerminal().run("manifests", ...args);
+      assert.equal(code, 1);
+      assert.equal(out, "");
+      assert.match(err, /^rekindle: "[^\n]*" is no (name for Kubernetes|image|label selector)[^\n]*$/);
+    });
+  }
+});
+
+describe("rekindle uninstall", () => {
+  const installed = async (answer: boolean) => {
+    const terminal = openTerminal({ answer, crds: false });
+    await make(terminal.simulator, ...(await printed("--spark-namespace", "default")));
+    return terminal;
+  };
+
+  test("lists what it removes, removes it, and then finds nothing", async () => {
+    const terminal = await installed(true);
+    const { code, out } = await terminal.run("uninstall");
+    assert.equal(code, 0);
+    assert.match(out, /remove {2}deployments rekindle\/rekindle/);
+    assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
+    assert.match(out, /removed 23 objects$/);
+    const again = await terminal.run("uninstall", "--yes");
+    assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
+  });
+
+  test("keeps CRDs with objects and what running drivers need, unless --crds", async () => {
+    const terminal = await installed(true);
+    await make(terminal.simulator, application("spark-pi"));
+    const { out } = await terminal.run("uninstall", "--yes");
+    assert.match(
+      out,
+      /keep {4}customresourcedefinitions sparkapplications\.sparkoperator\.k8s\.io: there are sparkapplications/,
+    );
+    assert.match(out, /keep {4}roles default\/rekindle-driver: there are sparkapplications in namespace default/);
+    assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
+    const all = await terminal.run("uninstall", "--yes", "--crds");
+    assert.match(all.out, /remove {2}customresourcedefinitions sparkapplications/);
+  });
+
+  test("without a yes nothing is removed", async () => {
+    const terminal = await installed(false);
+    const { code, err } = await terminal.run("uninstall");
+    assert.equal(code, 1);
+    assert.equal(err, "rekindle: nothing was removed (--yes skips the question)");
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 23 objects$/);
+  });
+});

@@ -1,0 +1,76 @@
+/** Rekindle's YAML means the same to readers of YAML 1.1 (kubectl, Helm, kustomize) and of YAML 1.2. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { parse, parseAllDocuments } from "yaml";
+import { generated } from "../../../../infra/generated.ts";
+import { yamlText } from "../../../../shared/cli/io/yaml.ts";
+import { openTerminal } from "../terminal.ts";
+
+const booleans = ["on", "off", "yes", "no", "y", "n", "true", "false"];
+const cased = (word: string): readonly string[] => [
+  word,
+  word.toUpperCase(),
+  `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`,
+];
+const numbers = [
+  ...["0755", "0o17", "0O17", "0x1f", "0X1F", "0b11", "0B11", "-0o17", "08", "1_000", "-_1", "1_", "+12"],
+  ...[
+    "1e3",
+    "1e_3",
+    "1_0e3",
+    "1.5e3",
+    ".5",
+    "1.",
+    "-.5",
+    "12e03",
+    "1:30",
+    "190:20:30",
+    "1:30.5",
+    ".inf",
+    "-.INF",
+    ".nan",
+  ],
+];
+const ambiguous = [...booleans.flatMap(cased), ...numbers, "null", "Null", "NULL", "~", "", "<<", "=", "2001-01-01"];
+
+/** Strings that every reader takes for strings are written without quotes. */
+const plain = ["spark", "1.2.3", "50m", "128Mi", "a:b", "5s", "1e", "0x", "on-call", "none", "local:///a.jar"];
+
+describe("YAML of ours", () => {
+  for (const text of ambiguous) {
+    test(`${JSON.stringify(text)} is quoted, as a value and as a name`, () => {
+      const printed = yamlText({ list: [text], [text]: text });
+      assert.match(printed, /^ {2}- "/m);
+      assert.match(printed, /^"/m);
+      for (const version of ["1.1", "1.2"] as const)
+        assert.deepEqual(parse(printed, { version }), { list: [text], [text]: text });
+    });
+  }
+
+  for (const text of plain) {
+    test(`${text} stands without quotes`, () => assert.equal(yamlText([text]), `- ${text}\n`));
+  }
+
+  test("numbers, booleans and nothing are no strings", () => {
+    assert.equal(yamlText({ a: 1, b: true, c: null, d: 1.5 }), "a: 1\nb: true\nc: null\nd: 1.5\n");
+  });
+
+  test("what is installed reads the same under YAML 1.1, also with names that it takes for something else", async () => {
+    const { out } = await openTerminal().run("manifests", "--namespaces=on,no", "--spark-namespace=y", "--image=1e3");
+    const files = (await generated()).filter(({ path }) => path.endsWith(".yaml"));
+    assert.ok(files.length > 20);
+    for (const [path, text] of [...files.map(({ path, text }) => [path, text] as const), ["manifests", out] as const]) {
+      const read = (version: "1.1" | "1.2") => parseAllDocuments(text, { version }).map((one): unknown => one.toJS());
+      assert.deepEqual(read("1.1"), read("1.2"), path);
+    }
+  });
+
+  test("one file of the sources writes YAML", () => {
+    const root = new URL("../../../../", import.meta.url);
+    const writers = globSync("{shared,infra,functions}/**/*.ts", { cwd: root }).filter((path) =>
+      /import \{[^}]*\b(stringify|Document)\b[^}]*\} from "yaml"/.test(readFileSync(new URL(path, root), "utf8")),
+    );
+    assert.deepEqual(writers, ["shared/cli/io/yaml.ts"]);
+  });
+});

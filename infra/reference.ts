@@ -13,7 +13,7 @@ import { acts, followed } from "../shared/spark/application/state/machine.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
 import { annotationPolicyLines } from "../shared/volcano/job/annotation-policies.ts";
 import { table as jobTable } from "../shared/volcano/job/machine.ts";
-import { settingMeanings, settingPlaces, settingReasons } from "./settings-page.ts";
+import { settingMeanings, settingModes, settingPlaces, settingReasons } from "./settings-page.ts";
 
 type Row = readonly (string | number)[];
 
@@ -92,6 +92,7 @@ const paths = (): string =>
 /** Table by the name of its mark. */
 export const tables: Readonly<Record<string, () => string>> = {
   settings: () => markdown(...settingMeanings()),
+  "setting-modes": () => markdown(...settingModes()),
   "setting-places": () => markdown(...settingPlaces()),
   "setting-reasons": settingReasons,
   rights: rightsTable,

@@ -1,4 +1,5 @@
 /** Tables of the page of settings: names, default and readers, places in each deployment, reasons for missing ones. */
+import { type FunctionCaller, settingsOfOneCaller } from "../shared/deployments/settings/function-callers.ts";
 import { type Reference, reasonOf, reference, type Target } from "../shared/deployments/settings/reference.ts";
 import {
   fileName,
@@ -77,6 +78,23 @@ export const settingPlaces = (): Table => [
     code(fileName(name)),
     ...columns.map(([, target, cell]) => (reasonOf(name, target) === undefined ? cell(name) : "-")),
   ]),
+];
+
+const inMode = (name: SettingName, mode: "host" | "functions", caller?: FunctionCaller): string => {
+  const only = caller === undefined ? undefined : settingsOfOneCaller[name];
+  const other = only?.caller === caller ? undefined : only?.reason;
+  const missing = reasonOf(name, mode) ?? other;
+  return missing === undefined ? "yes" : `no: ${missing}`;
+};
+
+/** The settings that not all modes have: a host, functions that SQS calls, and functions that a dispatcher calls. */
+export const settingModes = (): Table => [
+  ["setting", "host", "functions that SQS calls", "functions that a dispatcher calls"],
+  settingNames
+    .map((name) => [inMode(name, "host"), inMode(name, "functions", "SQS"), inMode(name, "functions", "dispatcher")])
+    .flatMap((cells, at) =>
+      cells.every((cell) => cell === "yes") ? [] : [[code(fileName(settingNames[at] ?? "")), ...cells]],
+    ),
 ];
 
 const targetNames: Readonly<Record<Target, string>> = {

@@ -1,0 +1,19 @@
+/** Settings of functions that depend on their caller: SQS, or a dispatcher. Documentation only: functions do not bundle it. */
+import type { SettingName } from "./table.ts";
+
+/** The caller of functions: SQS, or the dispatcher in its place. */
+export type FunctionCaller = "SQS" | "dispatcher";
+
+const queueInside = "a dispatcher has the queue inside, and answers carry the messages of steps";
+
+/** Settings of functions that only one caller's deployments set, each with the reason why the other's do not. */
+export const settingsOfOneCaller: Readonly<
+  Partial<Record<SettingName, { readonly caller: FunctionCaller; readonly reason: string }>>
+> = {
+  fifoUrl: { caller: "SQS", reason: queueInside },
+  delayUrl: { caller: "SQS", reason: queueInside },
+  updatesUrl: { caller: "SQS", reason: queueInside },
+  windowMs: { caller: "SQS", reason: "a dispatcher watches all the time" },
+  callUrls: { caller: "dispatcher", reason: "SQS calls the functions that its event sources name" },
+  callSecret: { caller: "dispatcher", reason: "the rights of the queue say who sends" },
+};

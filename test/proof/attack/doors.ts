@@ -346,7 +346,10 @@ const answered = ({ name, sends, answers, ...rest }: Row): Attack => ({
   },
 });
 
-/** A listener with a valid key of its own acknowledges an update that only another listener received. */
+/**
+ * A listener with a valid key of its own acknowledges an update that only another listener received: the neighbour's,
+ * who is told in time whatever listeners the attacker has.
+ */
 const forOthers: Attack = {
   ...{ class: "door", name: "an acknowledgement of what another listener was sent", stage: "cluster" },
   run: async (stand) => {
@@ -367,7 +370,10 @@ const forOthers: Attack = {
       must((await acknowledge(others)) === 202, "the listener was taken for a stranger");
       must(await waitFor(async () => !(await waits()), 10_000), "its own listener could not acknowledge it");
     };
-    return await besideSuspended(stand, act, { "rekindle.dev/updates-to": others });
+    return await besideSuspended(stand, act, {
+      namespace: "default",
+      annotations: { "rekindle.dev/updates-to": others },
+    });
   },
 };
 

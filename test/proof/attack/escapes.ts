@@ -151,7 +151,7 @@ const inAnswers: Attack = {
       mustBeClean("rekindle status", await stand.rekindle("status", `mallory/${name}`));
       mustBeClean("the host's log", stand.host.log().slice(from));
     };
-    return await besideSuspended(stand, act, annotations);
+    return await besideSuspended(stand, act, { annotations });
   },
 };
 

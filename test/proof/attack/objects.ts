@@ -11,7 +11,7 @@ export type Obj = Fields & {
   readonly metadata: Fields & { readonly name: string; readonly namespace?: string };
 };
 
-type Meta = { readonly annotations?: Texts; readonly labels?: Texts };
+type Meta = { readonly namespace?: string; readonly annotations?: Texts; readonly labels?: Texts };
 
 const metadata = (name: string, meta: Meta = {}) => ({ name, namespace: attackers, ...meta });
 
@@ -152,9 +152,9 @@ export const beside = async (stand: Stand, object: Obj, act: (made: Fields) => P
 export const besideSuspended = async (
   stand: Stand,
   act: (object: Obj, made: Fields) => Promise<void>,
-  annotations: Texts = {},
+  meta: Meta = {},
 ): Promise<undefined> => {
-  const object = application(fresh("suspended"), { suspend: true }, { annotations });
+  const object = application(fresh("suspended"), { suspend: true }, meta);
   let came = false;
   await beside(stand, object, async (made) => {
     came = true;

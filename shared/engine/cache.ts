@@ -10,7 +10,10 @@ import type { Looking } from "../core/query.ts";
 import type { Epoch } from "../core/time.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 
-/** The end of a step. Without a record, the memory is the one that the object's status implies: see status-first.ts. */
+/**
+ * The end of a step. Without a record, the memory is the one that the object's status implies: see
+ * writes/status-first.ts.
+ */
 export type CachedStep = (
   | { readonly record: CheckpointRecord; readonly version: Version }
   | { readonly record: undefined; readonly memory: unknown }

@@ -39,8 +39,8 @@ const otherNamed = (text: string, session: Session, namespace?: string): Key | u
 };
 
 /**
- * The key of an object as people write it; see target.ts for the forms. Without a kind, all kinds are searched for the
- * name, and then the records: a record may outlast its object.
+ * The key of an object as people write it; see selection/target.ts for the forms. Without a kind, all kinds are searched
+ * for the name, and then the records: a record may outlast its object.
  */
 export const keyNamed = async (text: string, session: Session, namespace?: string): Promise<Key> => {
   const other = otherNamed(text, session, namespace);

@@ -22,7 +22,7 @@ export type CleanupContext = {
   readonly operator: Operator<unknown>;
   readonly cleanup: Cleanup;
   readonly timing: Timing;
-  /** The status memo of the record: see status.ts. */
+  /** The status memo of the record: see writes/status.ts. */
   readonly memo: StatusMemo;
 };
 

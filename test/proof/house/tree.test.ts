@@ -1,7 +1,8 @@
 /** Places and names of files: the fixed top level, file names, and texts that no tracked file may contain. */
 import assert from "node:assert/strict";
+import { basename, dirname } from "node:path/posix";
 import { describe, test } from "node:test";
-import { read, sourcesUnder, tracked } from "./sources.ts";
+import { importsOf, read, sourcesUnder, tracked } from "./sources.ts";
 
 const folders = ["functions", "infra", "shared", "test"];
 const files = [
@@ -71,6 +72,16 @@ describe("tree", () => {
       .map((path) => path.split("/")[2] ?? "")
       .filter((folder) => !rooms.has(folder) && !others.includes(folder));
     assert.deepEqual([...new Set(odd)], []);
+  });
+
+  test("a test that has the name of the file that it imports stands in the folder that mirrors that file's", () => {
+    const odd = sourcesUnder("test/unit").filter((path) => {
+      const name = `/${basename(path, ".test.ts")}.ts`;
+      const sameName = importsOf(path).filter(({ to }) => to.startsWith("shared/") && to.endsWith(name));
+      const folder = dirname(path).replace("test/unit/", "shared/");
+      return sameName.length === 1 && sameName.every(({ to }) => dirname(to) !== folder);
+    });
+    assert.deepEqual(odd, []);
   });
 
   test("test/ holds units, proofs, lanes with real parts, benchmarks and what they share, and nothing else", () => {

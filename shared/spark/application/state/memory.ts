@@ -69,7 +69,7 @@ const state = z.discriminatedUnion("phase", [
   }),
 ]);
 
-/** An event that may not have been recorded; see history.ts. */
+/** An event that may not have been recorded; see run/history.ts. */
 const untold = z.object({
   type: z.enum(["Normal", "Warning"]),
   reason: z.string(),

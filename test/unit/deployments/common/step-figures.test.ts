@@ -1,9 +1,9 @@
 /** The metrics of steps in functions, down to the line that CloudWatch reads. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emfMeter } from "../../../shared/adapters/telemetry/emf.ts";
-import { stepFigures } from "../../../shared/deployments/common/step-figures.ts";
-import type { EndedStep } from "../../../shared/engine/context/world.ts";
+import { emfMeter } from "../../../../shared/adapters/telemetry/emf.ts";
+import { stepFigures } from "../../../../shared/deployments/common/step-figures.ts";
+import type { EndedStep } from "../../../../shared/engine/context/world.ts";
 
 const step: EndedStep = {
   message: { cluster: "c", kind: "Toy", namespace: "ns", name: "a", reason: "watch" },

@@ -55,7 +55,7 @@ export const judged = async (attack: Attack, { stand, alone }: Around): Promise<
       : []),
     ...(silenceMs > longestSilenceMs ? [`the host was silent for ${Math.round(silenceMs)} ms`] : []),
     ...(residentMiB > mostResident && residentMiB > before ? [`the host grew to ${Math.round(residentMiB)} MiB`] : []),
-    ...(host.exited() ? ["the host ended"] : []),
+    ...(host.exited() ? [`the host ended; the end of its log: ${host.log().slice(-2_000)}`] : []),
   ];
   const skipped = problems.length === 0 && typeof own.value === "string";
   return {

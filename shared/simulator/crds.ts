@@ -86,8 +86,10 @@ export const kindAt = (store: Store, group: string, version: string, plural: str
 
 /** Any served version of the kind that a table holds. */
 export const kindOfTable = (store: Store, table: string): Kind | undefined => {
+  const known = builtInOf(table);
+  if (known !== undefined) return known;
   const crd = store.get(crdTable, table);
-  return builtInOf(table) ?? (crd === undefined ? undefined : kindsOf(crd)[0]);
+  return crd === undefined ? undefined : kindsOf(crd)[0];
 };
 
 /** Every served kind, built-in ones first. */

@@ -20,7 +20,11 @@ export class Refusal extends Error {
   readonly details: Details | undefined;
 
   constructor(code: number, reason: string, message: string, details?: Details) {
+    // It is an answer, not a defect: its stack is never read, and would cost more than most requests.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.reason = reason;
     this.details = details;

@@ -13,7 +13,7 @@ import { runCase } from "./runner.ts";
 import { type PreparedScenario, prepare, scenarioNamed } from "./units.ts";
 
 const spark = [
-  ...["completion", "retry", "connect", "schedule", "U12-deleted-at-birth", "stranger", "upgrade", "damaged"],
+  ...["completion", "retry", "connect", "replacement", "U12-deleted-at-birth", "stranger", "upgrade", "damaged"],
   ...["another-cluster", "own-loss-driver-again", "own-to-and-fro", "assist-machine-back-late", "U17-watch-gone"],
   ...["told", "beside-writes-begin"],
 ];

@@ -161,15 +161,15 @@ const kept = z.looseObject({
   webhooks: z.unknown().optional(),
 });
 
+const keptList = z.object({ items: z.array(kept) });
+
 /**
  * Returns the objects that a migration may change, without resource versions and the like: two equal results mean that
  * nothing was lost.
  */
 export const pictureOf = ({ handle }: Simulator): unknown => {
   const list = (path: string): unknown => {
-    const { items } = z
-      .object({ items: z.array(kept) })
-      .parse(JSON.parse(handle({ method: "GET", path, headers: {} }).body));
+    const { items } = keptList.parse(JSON.parse(handle({ method: "GET", path, headers: {} }).body));
     return items.map(({ metadata: { name, labels }, spec, webhooks, data }) => ({
       name,
       labels,
@@ -187,17 +187,18 @@ export const pictureOf = ({ handle }: Simulator): unknown => {
   };
 };
 
+const leaseList = z.object({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({ name: z.string() }),
+      spec: z.looseObject({ holderIdentity: z.string().default("") }),
+    }),
+  ),
+});
+
 /** Returns the holders of all leases, by the lease's name. */
 export const holders = ({ handle }: Simulator): Readonly<Record<string, string>> => {
   const path = "/apis/coordination.k8s.io/v1/leases";
-  const shape = z.object({
-    items: z.array(
-      z.looseObject({
-        metadata: z.looseObject({ name: z.string() }),
-        spec: z.looseObject({ holderIdentity: z.string().default("") }),
-      }),
-    ),
-  });
-  const { items } = shape.parse(JSON.parse(handle({ method: "GET", path, headers: {} }).body));
+  const { items } = leaseList.parse(JSON.parse(handle({ method: "GET", path, headers: {} }).body));
   return Object.fromEntries(items.map(({ metadata, spec }) => [metadata.name, spec.holderIdentity]));
 };

@@ -114,12 +114,19 @@ const exchanged = (url: URL, options: RequestOptions, body: string, heard: (sent
     sending.end(body);
   });
 
-/** Returns a lookup that answers the checked address, whatever the name resolves to meanwhile. */
+/**
+ * Returns a lookup that answers the checked address, whatever the name resolves to meanwhile. It answers later: a
+ * connection that fails within the lookup (no route, as to an IPv6 address from a network of IPv4) fails before the
+ * request listens for errors, and an error that nobody listens for ends the process.
+ */
 const fixed = (address: string): NonNullable<RequestOptions["lookup"]> => {
   const family = isIP(address);
   return (_, options, done) => {
-    if (options.all === true) done(null, [{ address, family }]);
-    else done(null, address, family);
+    const answer = (): void => {
+      if (options.all === true) done(null, [{ address, family }]);
+      else done(null, address, family);
+    };
+    setImmediate(answer);
   };
 };
 

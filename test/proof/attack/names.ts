@@ -46,6 +46,7 @@ const inside = (says: string, to: string): Attack => ({
 
 const resolving: readonly Attack[] = [
   name("120 names that never resolve", 120, (at) => `https://n${at}.never.test/`, 4_000, true),
+  name("10 names of an address to which no route leads", 10, (at) => `https://n${at}.unreachable.test/`, 1_500, true),
   name("40 names that resolve after four seconds", 40, (at) => `https://n${at}.slow.test/`),
   name("40 names whose server is broken", 40, (at) => `https://n${at}.broken.test/`),
   name("40 names that do not exist", 40, (at) => `https://n${at}.absent.test/`),

@@ -33,6 +33,7 @@ const outcomes: Readonly<Record<string, (nth: number) => Outcome | undefined>> =
   loopback: () => answered(["127.0.0.1"]),
   unspecified: () => answered(["0.0.0.0"]),
   shared: () => answered(["100.64.0.1"]),
+  unreachable: () => answered(["8.8.8.8"]),
   mixed: () => answered(["8.8.8.8", "127.0.0.1"]),
   rebinding: (nth) => answered([nth % 2 === 0 ? "8.8.8.8" : "127.0.0.1"]),
   many: () => answered(Array.from({ length: 25 }, (_, at) => `127.0.1.${at + 1}`)),

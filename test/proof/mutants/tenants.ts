@@ -229,6 +229,14 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/real/cloud/stack.test.ts"],
   },
   {
+    name: "unreachable-listener-ends-host",
+    promise: "a listener to whose address no route leads costs nothing but its updates",
+    file: "shared/adapters/sinks/https.ts",
+    find: "    setImmediate(answer);",
+    replace: "    answer();",
+    tests: ["test/unit/adapters/sinks/https.test.ts"],
+  },
+  {
     name: "unread-bodies-block-connections",
     promise: "a refused request with an unread body costs no other request on its connection",
     file: "shared/deployments/http/request-listener.ts",

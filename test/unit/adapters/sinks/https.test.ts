@@ -206,6 +206,14 @@ describe("the HTTPS sink", () => {
     assert.equal(asked.at(-1)?.headers.host, `rebound.example:${port}`);
   });
 
+  for (const scheme of ["http", "https"])
+    test(`fails, and nothing else, where no route leads to the address: ${scheme}`, async () => {
+      // The kernel refuses a connection to the broadcast address at once, and sends nothing.
+      const rules = { ...lenient, resolve: async () => ["255.255.255.255"] };
+      const sent = await httpsSink(rules)(`${scheme}://unreachable.example:9/`, parcel, now);
+      assert.deepEqual(sent, { did: "failed", error: "the listener cannot be reached (ENETUNREACH)" });
+    });
+
   test("gives up on a name that nobody answers for, in its two seconds", async () => {
     const rules = { ...strict, resolve: () => new Promise<never>(() => {}) };
     const began = performance.now();

@@ -4,6 +4,7 @@
  */
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import type { Message } from "../../../../shared/core/key.ts";
+import { oncePer } from "../../../../shared/core/memoize.ts";
 import type { Obj, Resource } from "../../../../shared/core/object.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
 import { openWorld, operatorsByKind } from "../../../../shared/deployments/common/step-dependencies.ts";
@@ -12,6 +13,7 @@ import type { Checkpoints, Queue } from "../../../../shared/engine/ports.ts";
 import { take } from "../../../../shared/engine/reconcile/batch.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
 import { collectionPath } from "../../../../shared/kube/paths.ts";
+import type { Item } from "../../../../shared/simulator/metadata.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import type { Scripts } from "../../../../shared/simulator/script.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";
@@ -74,6 +76,13 @@ const gone = (store: Checkpoints, name: string, spoilt: unknown, edited: boolean
   };
 };
 
+/** Returns an object about the second one as a text, and another as an empty one. Stored objects are immutable. */
+const neighbourText = oncePer((object: Item): string => {
+  if (!isAbout(object, neighbour)) return "";
+  const { uid, deletionTimestamp } = object.metadata;
+  return JSON.stringify([uid, deletionTimestamp, object["spec"]]);
+});
+
 const isAbout = (object: unknown, name: string): boolean => {
   const owners = at(object, "metadata", "ownerReferences");
   const names = [object, ...(Array.isArray(owners) ? owners.map((owner) => ({ metadata: owner })) : [])];
@@ -125,12 +134,11 @@ export const openWard = async ({ kind, objects, scripts, rounds, pauseMs, kill }
     at(simulator.store.get("checkpoints.rekindle.dev", `${namespace}/${kind.toLowerCase()}.${name}`), "spec");
   const start = simulator.snapshot();
   const picture = (): string =>
-    JSON.stringify(
-      simulator.store
-        .tables()
-        .flatMap((table) => simulator.store.list(table).filter((object) => isAbout(object, neighbour)))
-        .map(({ metadata: { uid, deletionTimestamp }, ...object }) => [uid, deletionTimestamp, object["spec"]]),
-    );
+    simulator.store
+      .tables()
+      .flatMap((table) => simulator.store.list(table).map(neighbourText))
+      .filter((text) => text !== "")
+      .join("\n");
   return {
     records: [recordOf(brokenRecord), recordOf(neighbour)],
     treat: async (record, { strict, edited }) => {

@@ -240,8 +240,8 @@ export const tenantMutants: readonly Mutant[] = [
     name: "unread-bodies-block-connections",
     promise: "a refused request with an unread body costs no other request on its connection",
     file: "shared/deployments/http/request-listener.ts",
-    find: "!env.incoming.complete",
-    replace: "env.incoming.destroyed",
+    find: "!incoming.complete",
+    replace: "incoming.destroyed",
     tests: ["test/unit/deployments/http/request-listener.test.ts"],
   },
   {

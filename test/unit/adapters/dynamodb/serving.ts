@@ -6,10 +6,11 @@ export const serverVariable = "REKINDLE_TEST_DYNAMODB";
 
 export type Serving = { readonly endpoint: string; stop(): Promise<void> };
 
-/** Resolves when the server listens. The server does not keep the process running. */
+/** Resolves when the server listens. Neither the server nor an idle connection to it keeps the process running. */
 export const listening = (server: Server): Promise<Serving> =>
   new Promise((resolve, reject) => {
     server.once("error", reject);
+    server.on("connection", (socket) => socket.unref());
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
       const port = typeof address === "object" && address !== null ? address.port : 0;

@@ -35,7 +35,7 @@ export type FileEnded = {
 };
 
 /**
- * Keeps node:test from following every promise, which takes a sixth of the CPU time of the simulator's tests. It follows
+ * Keeps node:test from following every promise, which takes a quarter of the CPU time of the simulator's tests. It follows
  * them to name the test of an uncaught error; without that the error fails the file. A Node that cannot leave promises
  * out follows them as before.
  */

@@ -11,6 +11,7 @@ import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { cloudLane } from "./cloud/lane.ts";
+import { dispatchLane } from "./dispatch/lane.ts";
 import { families, familyNames } from "./families.ts";
 import type { Family, Which } from "./family.ts";
 import { build, install } from "./installed.ts";
@@ -20,13 +21,15 @@ import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
 import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
     .join(`\n${" ".repeat(16)}`)}
   --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
                 client, killed, frozen, their messages doubled and delayed
+  --dispatch    functions that a dispatcher calls over HTTP: processes that are started with the first call, stopped
+                when idle, and killed, and so is the dispatcher
   --cloud       infra/aws/template.yaml as it is deployed: its functions, queues, table, mappings, schedules, routes and
                 rights; records moved in mid-run, the cluster lost and restored into another one
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
@@ -34,7 +37,8 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | 
   --triggers    the family of this name
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
-  --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40)
+  --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40), of
+                functions and dispatcher (200)
   --short       the main family runs only upstream's examples with upstream's CRDs; --family spark leaves out the
                 examples that the main family runs
   --seed N      moments of the kills; printed, so that a run can be repeated
@@ -140,6 +144,11 @@ const lambdaOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   skipped: 0,
 });
 
+const dispatchOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
+  results: await dispatchLane(wanted),
+  skipped: 0,
+});
+
 const cloudOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   results: await cloudLane(wanted),
   skipped: 0,
@@ -156,17 +165,23 @@ const migrateOutcome = async (family: Family): Promise<Outcome> => {
   return { results: [...ofSpark, ...ofVolcano], skipped: 0 };
 };
 
-type Lanes = { readonly lambda: boolean; readonly cloud: boolean; readonly migrate: boolean };
+type Lanes = {
+  readonly lambda: boolean;
+  readonly dispatch: boolean;
+  readonly cloud: boolean;
+  readonly migrate: boolean;
+};
 
 const needsOf = ({ lambda, cloud }: Lanes): readonly string[] => [
   ...(lambda || cloud ? ["lambda", "queue"] : []),
   ...(cloud ? ["store"] : []),
 ];
 
-const killsOf = ({ lambda, cloud }: Lanes): number => (lambda ? 200 : cloud ? 40 : 20);
+const killsOf = ({ lambda, dispatch, cloud }: Lanes): number => (lambda || dispatch ? 200 : cloud ? 40 : 20);
 
-const laneOf = ({ lambda, cloud, migrate }: Lanes) => {
+const laneOf = ({ lambda, dispatch, cloud, migrate }: Lanes) => {
   if (lambda) return lambdaOutcome;
+  if (dispatch) return dispatchOutcome;
   if (cloud) return cloudOutcome;
   return migrate ? migrateOutcome : hostLane;
 };
@@ -177,6 +192,7 @@ const main = async (): Promise<void> => {
       help: { type: "boolean", short: "h" },
       family: { type: "string", default: "main" },
       lambda: { type: "boolean", default: false },
+      dispatch: { type: "boolean", default: false },
       cloud: { type: "boolean", default: false },
       migrate: { type: "boolean", default: false },
       triggers: { type: "boolean", default: false },

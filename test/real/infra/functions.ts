@@ -72,7 +72,7 @@ const ofAccounts: ReadonlySet<string> = new Set([
 const settings = z.object({ kind: z.literal("ConfigMap"), data: z.record(z.string(), z.string()) });
 
 /** The overlay's accounts and settings; only the URLs are those of processes, and updates go to events. */
-const byDispatcher: Lane = {
+export const byDispatcher: Lane = {
   lane: "dispatch",
   functions: ["dispatch", "reconcile", "deliver"],
   accounts: async (cluster) =>

@@ -11,22 +11,28 @@ import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgeme
 import { collection } from "./witness.ts";
 
 /** A case. `run` throws the failure, and returns lines for the report. */
-export type Case = { readonly name: string; readonly run: (fixture: Fixture) => Promise<readonly string[]> };
+export type Case<Around = Fixture> = {
+  readonly name: string;
+  readonly run: (around: Around) => Promise<readonly string[]>;
+};
 
-const longestWaitMs = 360_000;
+/** The parts of a fixture that an application's life needs, whatever calls the functions. */
+export type Observed = Pick<Fixture, "cluster" | "witness">;
 
-const must = (holds: boolean, message: string): void => {
+export const longestWaitMs = 360_000;
+
+export const must = (holds: boolean, message: string): void => {
   if (!holds) throw new Error(message);
 };
 
-const apply = async ({ cluster }: Fixture, wanted: Wanted): Promise<void> => {
+const apply = async ({ cluster }: Observed, wanted: Wanted): Promise<void> => {
   const { status, body } = await cluster.api.call("POST", collection, manifestOf(wanted));
   must(status === 201, `create ${wanted.name}: ${JSON.stringify(body)}`);
 };
 
 const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
 
-const oneDriverPerAttempt = ({ witness }: Fixture, name: string, attempts: number): void =>
+const oneDriverPerAttempt = ({ witness }: Observed, name: string, attempts: number): void =>
   mustBeFine(driverFaults(witness.of(name), attempts));
 
 const counted = ({ status }: Application, attempts: number): void => {
@@ -36,12 +42,12 @@ const counted = ({ status }: Application, attempts: number): void => {
 };
 
 /** Waits a moment, because the witness polls later than the caller. */
-const story = async ({ witness }: Fixture, name: string): Promise<string> => {
+const story = async ({ witness }: Observed, name: string): Promise<string> => {
   await sleep(1_000);
   return witness.of(name).states.join(" → ");
 };
 
-const completes = (wanted: Wanted, index: number): Case => ({
+const completes = (wanted: Wanted, index: number): Case<Observed> => ({
   name: `${wanted.name} runs to COMPLETED, with one driver`,
   run: async (fixture) => {
     const { api } = fixture.cluster;
@@ -57,7 +63,7 @@ const completes = (wanted: Wanted, index: number): Case => ({
   },
 });
 
-const fails: Case = {
+const fails: Case<Observed> = {
   name: `${failing.name} is tried twice as its policy says, then FAILED`,
   run: async (fixture) => {
     await sleep(5_000);
@@ -72,7 +78,7 @@ const fails: Case = {
 
 const kinds = "pods,services,configmaps,checkpoints.rekindle.dev";
 
-const leftOf = async ({ cluster }: Fixture, name: string): Promise<string> => {
+const leftOf = async ({ cluster }: Observed, name: string): Promise<string> => {
   const { stdout } = await cluster.kubectl(["get", kinds, "-n", "default", "-o", "name"]);
   return stdout
     .split("\n")
@@ -80,7 +86,7 @@ const leftOf = async ({ cluster }: Fixture, name: string): Promise<string> => {
     .join(" ");
 };
 
-const deletedWhole = async (fixture: Fixture, name: string): Promise<void> => {
+const deletedWhole = async (fixture: Observed, name: string): Promise<void> => {
   await fixture.cluster.api.call("DELETE", `${collection}/${name}`);
   const until = performance.now() + 120_000;
   for (let left = "all"; left !== ""; left = await leftOf(fixture, name)) {
@@ -89,7 +95,7 @@ const deletedWhole = async (fixture: Fixture, name: string): Promise<void> => {
   }
 };
 
-const isDeleted: Case = {
+const isDeleted: Case<Observed> = {
   name: `${deleted.name} is deleted while it runs: nothing is left`,
   run: async (fixture) => {
     await apply(fixture, deleted);
@@ -102,7 +108,7 @@ const isDeleted: Case = {
 };
 
 /** Cases that run side by side. */
-export const lives: readonly Case[] = [...completing.map(completes), fails, isDeleted];
+export const lives: readonly Case<Observed>[] = [...completing.map(completes), fails, isDeleted];
 
 const everywhereCold = async ({ cloud }: Fixture): Promise<void> => {
   await Promise.all(Object.values(cloud.functions).map((one) => one.cool()));
@@ -169,7 +175,7 @@ export const standsAside: Case = {
   },
 };
 
-const tallied = (values: readonly string[]): string => {
+export const tallied = (values: readonly string[]): string => {
   const counts = Map.groupBy(values, (value) => value);
   return [...counts].map(([value, all]) => `${value} ${all.length}`).join(", ");
 };

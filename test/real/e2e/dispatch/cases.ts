@@ -1,0 +1,145 @@
+/** The cases of a Volcano job, the storm, and the quiet after it, where a dispatcher calls the functions. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { signature } from "../../../../shared/core/signature.ts";
+import { isWrite, tableOf } from "../../cluster/audit.ts";
+import { triggerSecret } from "../../lambda/cloud.ts";
+import { jobStatus, jobsPath } from "../cloud/works.ts";
+import { completing, deleted, failing } from "../lambda/applications.ts";
+import { type Case, longestWaitMs, must, type Observed, tallied } from "../lambda/cases.ts";
+import { optional, rightText } from "../rights.ts";
+import { type Fixture, resyncMs } from "./fixture.ts";
+
+const job = {
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name: "job", namespace: "default" },
+  spec: {
+    ...{ schedulerName: "volcano", minAvailable: 2, maxRetry: 3 },
+    policies: [{ event: "PodFailed", action: "RestartJob" }],
+    tasks: [
+      {
+        ...{ name: "w", replicas: 2 },
+        template: {
+          spec: {
+            ...{ restartPolicy: "Never", terminationGracePeriodSeconds: 1 },
+            containers: [{ name: "c", image: "busybox:1.36", command: ["sh", "-c", "sleep 20"] }],
+          },
+        },
+      },
+    ],
+  },
+};
+
+export const jobCompletes: Case<Observed> = {
+  name: "a Volcano job of two pods that run together is Completed, in its first version",
+  run: async ({ cluster: { api } }) => {
+    const { status, body } = await api.call("POST", jobsPath, job);
+    must(status === 201, `create the job: ${JSON.stringify(body)}`);
+    const phases: string[] = [];
+    for (const until = performance.now() + longestWaitMs; phases.at(-1) !== "Completed"; await sleep(200)) {
+      must(performance.now() < until, `the job went ${phases.join(" → ")}`);
+      const { phase } = (await jobStatus(api, "job")).state;
+      if (phase !== "" && phase !== phases.at(-1)) phases.push(phase);
+    }
+    const { version, retryCount } = await jobStatus(api, "job");
+    must(retryCount === 0, `it was tried again: version ${version}, retries ${retryCount}`);
+    return [phases.join(" → ")];
+  },
+};
+
+const asked = [
+  ...[...completing, failing, deleted].map(({ name }) => `/reconcile/SparkApplication/default/${name}`),
+  "/reconcile/Job/default/job",
+];
+
+/** Sends a signed trigger through the dispatcher. Returns its status; 0: the dispatcher is not there. */
+export const trigger = async ({ dispatcher }: Fixture, nth: number): Promise<number> => {
+  const path = asked[nth % asked.length] ?? "";
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const mac = signature(triggerSecret, { timestamp, method: "POST", path, body: "" });
+  const headers = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
+  try {
+    const answer = await fetch(`${dispatcher.url}${path}`, {
+      method: "POST",
+      headers,
+      signal: AbortSignal.timeout(5_000),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+};
+
+export const killsOf = ({ platforms, dispatcher }: Fixture): number =>
+  platforms.reconcile.kills.length + platforms.deliver.kills.length + dispatcher.kills();
+
+const fewestDispatcherKills = 4;
+
+export const stormy = (least: number): Case<Fixture> => ({
+  name: `the storm: ≥ ${least} kills of functions and dispatcher`,
+  run: async (fixture) => {
+    const { platforms, dispatcher } = fixture;
+    must(killsOf(fixture) >= least, `${killsOf(fixture)} kills, ${least} are needed`);
+    must(dispatcher.kills() >= fewestDispatcherKills, `the dispatcher was killed ${dispatcher.kills()} times only`);
+    const lines = Object.entries(platforms).map(
+      ([name, { kills, answers, counts }]) =>
+        `${name}: ${answers.length} calls (${tallied(answers.map(String))}); killed ${tallied(kills)}; ` +
+        `${counts().started} processes, ${counts().stopped} stopped without requests`,
+    );
+    return [`the dispatcher was killed ${dispatcher.kills()} times`, ...lines];
+  },
+});
+
+/** Renewals of the dispatcher's lease: a request every two seconds, as of any leader. */
+const isLease = ({ resource }: { readonly resource: string }): boolean => resource === "leases";
+
+const restMs = resyncMs + 5_000;
+
+const running = ({ platforms }: Fixture): number =>
+  Object.values(platforms).reduce((sum, { counts }) => sum + counts().running, 0);
+
+export const refusesNothing: Case<Fixture> = {
+  name: "under the overlay's accounts no request is refused",
+  run: async ({ audit }) => {
+    const all = await audit.read();
+    const refused = all
+      .filter(({ allowed, resource }) => !allowed && resource !== "")
+      .map(({ account, verb, resource, group }) => ({ account, right: rightText(verb, resource, group) }))
+      .filter(({ right }) => !optional.includes(right));
+    must(refused.length === 0, [...new Set(refused.map(({ account, right }) => `${account}: ${right}`))].join("; "));
+    return [`${all.length} requests of ${new Set(all.map(({ account }) => account)).size} accounts`];
+  },
+};
+
+export const quiet: Case<Fixture> = {
+  name: "then quiet: a minute with resyncs and triggers, 0 writes, and no process of a function at its end",
+  run: async (fixture) => {
+    const { audit, platforms } = fixture;
+    for (const until = performance.now() + 240_000; ; await sleep(1_000)) {
+      const newest = (await audit.read()).filter((one) => isWrite(one) && !isLease(one)).at(-1)?.at ?? 0;
+      if (Date.now() - newest > restMs && running(fixture) === 0) break;
+      must(performance.now() < until, "it does not come to rest");
+    }
+    const begun = Date.now();
+    const before = platforms.reconcile.answers.length;
+    const statuses: number[] = [];
+    for (let nth = 0; nth < asked.length; nth += 1) statuses.push(await trigger(fixture, nth));
+    must(
+      statuses.every((status) => status === 202),
+      `triggers were answered ${statuses.join(", ")}`,
+    );
+    await sleep(Math.max(0, begun + 60_000 - Date.now()));
+    const seen = (await audit.read()).filter(({ at }) => at >= begun);
+    const writes = seen.filter((one) => isWrite(one) && !isLease(one));
+    must(writes.length === 0, `${writes.length} writes: ${JSON.stringify(writes.slice(0, 10))}`);
+    const answers = platforms.reconcile.answers.slice(before);
+    must(answers.length > 0 && answers.every((status) => status === 200), `calls were answered ${answers.join(", ")}`);
+    must(running(fixture) === 0, `${running(fixture)} processes of functions still run`);
+    const reads = tableOf(seen.filter((one) => !isWrite(one))).map(([what, count]) => `${count} ${what}`);
+    return [
+      `${answers.length} calls, then no process; renewals of the lease: ${seen.filter(isLease).length}`,
+      `reads: ${reads.join(", ")}`,
+    ];
+  },
+};

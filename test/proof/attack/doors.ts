@@ -3,7 +3,8 @@
  * use up no other caller's rate limit.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { listenerKey, signature } from "../../../shared/core/signature.ts";
+import { listenerKey } from "../../../shared/core/signature.ts";
+import { proofWith } from "../../support/proof.ts";
 import { type Attack, must } from "./attack.ts";
 import { besideSuspended, type Obj } from "./objects.ts";
 import { fresh, type Stand, waitFor } from "./stand.ts";
@@ -30,10 +31,8 @@ const ofEvents = (headers: Readonly<Record<string, string>>): Readonly<Record<st
 
 export const proofOf = (stand: Stand, knock: Knock, how: How = {}): Readonly<Record<string, string>> => {
   const { method = "POST", path, body = "", headers = {} } = { ...knock, ...how.instead };
-  const timestamp = String(Math.floor(Date.now() / 1_000) - (how.age ?? 0));
-  const signed = { timestamp, method, path, body, headers: how.signs ?? ofEvents(headers) };
-  const hex = signature(how.key ?? stand.secrets.trigger, signed);
-  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
+  const signed = { method, path, body, headers: how.signs ?? ofEvents(headers) };
+  return proofWith(how.key ?? stand.secrets.trigger, signed, how.age);
 };
 
 export const asked = async ({ host }: Stand, { method = "POST", path, body, headers = {} }: Knock): Promise<number> => {

@@ -15,7 +15,7 @@ import type { Stand } from "./stand.ts";
 
 const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
 
-  --short      the cases of the short form: at most a minute
+  --short      the cases of the short form: some two minutes
   --only TEXT  only the cases of this class, or whose name contains this
   --list       name them, and stop
   --json FILE  the outcome as data: of each case its seconds, the neighbour's, the longest silence, memory

@@ -4,6 +4,7 @@
  * itself.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import * as z from "zod";
 import { listening } from "../../support/port.ts";
 import { arnOf } from "./account.ts";
@@ -61,12 +62,6 @@ const instantOf = (stamp: string): number =>
 
 const headerOf = (request: IncomingMessage, name: string): string => String(request.headers[name] ?? "");
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
-};
-
 type Sent = { readonly text: string; readonly at: string };
 type Refusal = { readonly type: string; readonly message: string };
 type Upstreams = { readonly sqs: string; readonly dynamodb: string };
@@ -107,7 +102,7 @@ class Door implements Guard {
     const [prefix = "", command = ""] = headerOf(request, "x-amz-target").split(".");
     const service = services[prefix];
     const accessKey = /Credential=([^/]+)\//.exec(headerOf(request, "authorization"))?.[1] ?? "";
-    const text = await bodyOf(request);
+    const text = await textOf(request);
     if (service === undefined) {
       this.#refuse(response, "UnknownOperationException", `no service ${prefix}`);
       return;

@@ -3,6 +3,7 @@
  * process.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { functionNames } from "../../../shared/cli/installation/functions.ts";
@@ -103,6 +104,24 @@ const gone = (child: ChildProcess): Promise<number> =>
     ? Promise.resolve(child.exitCode ?? 1)
     : new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
 
+/** Appends both outputs of a process to a file, until it ends. */
+const appendTo = ({ stdout, stderr }: ChildProcess, log: string): void => {
+  const file = createWriteStream(log, { flags: "a" });
+  const open = [stdout, stderr].filter((stream) => stream !== null);
+  for (const stream of open) stream.pipe(file, { end: false });
+  void Promise.all(open.map((stream) => once(stream, "end"))).finally(() => file.end());
+};
+
+/** Starts a built function as a process with this environment alone, and appends its outputs to `log`. */
+export const startFunction = (name: string, env: Readonly<Record<string, string>>, log: string): ChildProcess => {
+  const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`)], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  appendTo(child, log);
+  return child;
+};
+
 /** Starts one host as a separate process and appends its log to `log`. `node`: flags of the Node.js runtime. */
 export const startHost = (
   kubeconfig: string,
@@ -112,10 +131,7 @@ export const startHost = (
 ): HostProcess => {
   const all = [...node, cli, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
   const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"], env: environment });
-  const file = createWriteStream(log, { flags: "a" });
-  child.stdout.pipe(file, { end: false });
-  child.stderr.pipe(file, { end: false });
-  child.on("exit", () => file.end());
+  appendTo(child, log);
   return {
     pid: child.pid ?? 0,
     exited: () => child.exitCode !== null || child.signalCode !== null,

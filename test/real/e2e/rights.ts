@@ -56,6 +56,17 @@ export const shipped: Readonly<Record<string, readonly string[]>> = {
 /** Rights whose refusal is expected: they serve optional features, granted by a flag of `rekindle manifests`. */
 export const optional: readonly string[] = ["list nodes", "patch nodes", "watch nodes", "list namespaces"];
 
+/** Returns the refused requests of accounts that their deployment needs, as `ACCOUNT was refused VERB RESOURCE`. */
+export const refusedIn = (requests: readonly Request[]): readonly string[] => [
+  ...new Set(
+    requests
+      .filter(({ allowed, resource }) => !allowed && resource !== "")
+      .map(({ account, verb, resource, group }) => ({ account, right: rightText(verb, resource, group) }))
+      .filter(({ right }) => !optional.includes(right))
+      .map(({ account, right }) => `${account} was refused ${right}`),
+  ),
+];
+
 const sorted = (rights: Iterable<string>): string[] => [...new Set(rights)].toSorted();
 
 const gathered = (requests: readonly Request[]): Evidence["used"] => {

@@ -12,9 +12,9 @@ import { bundle } from "../../../infra/bundle.ts";
 import { functionsText } from "../../../shared/cli/installation/manifests.ts";
 import { features } from "../../../shared/kube/features.ts";
 import { freePort } from "../../support/port.ts";
-import { type Audit, openAudit } from "../cluster/audit.ts";
+import { openAudit } from "../cluster/audit.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
-import { leaveRights, optional, rightText } from "../e2e/rights.ts";
+import { leaveRights, refusedIn } from "../e2e/rights.ts";
 import { recordOf } from "../lambda/cloud.ts";
 import { createQueues, credentials, openClient, region } from "../lambda/queues.ts";
 import { startElasticMq } from "../queue/elasticmq.ts";
@@ -161,19 +161,6 @@ const lived = async (cluster: Cluster): Promise<readonly string[]> => {
   return few ? [`only ${await recorded(cluster)} of the examples have a record after 20 s`] : [];
 };
 
-const refusals = async (audit: Audit): Promise<readonly string[]> => {
-  const refused = (await audit.read()).filter(({ allowed, resource }) => !allowed && resource !== "");
-  const lines = refused.map(({ account, verb, resource, group }) => ({
-    account,
-    right: rightText(verb, resource, group),
-  }));
-  return [
-    ...new Set(
-      lines.filter(({ right }) => !optional.includes(right)).map((one) => Object.values(one).join(" was refused ")),
-    ),
-  ];
-};
-
 const checked = async ({ lane, functions, accounts, open }: Lane, dir: string): Promise<readonly string[]> => {
   await bundle(true, [...functions], join(dir, "code"));
   const audit = await openAudit(join(dir, "audit"), "rekindle");
@@ -194,7 +181,7 @@ const checked = async ({ lane, functions, accounts, open }: Lane, dir: string): 
     // The audit log has a watch only after its end.
     await sleep(1_500);
     await leaveRights({ lane }, audit);
-    return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [processes.said()] : [])];
+    return [...wrong, ...refusedIn(await audit.read()), ...(wrong.length > 0 ? [processes.said()] : [])];
   } finally {
     for (const child of processes?.children ?? []) child.kill("SIGKILL");
     await around?.stop();

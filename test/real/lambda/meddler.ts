@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { listening } from "../../support/port.ts";
@@ -53,12 +54,6 @@ const contentType = "application/x-amz-json-1.0";
 const prefix = "AmazonSQS.";
 
 type Answer = { readonly status: number; readonly text: string };
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
-};
 
 /** Returns the answer of a queue that has accepted the message. */
 const receiptOf = (message: Sent): object => ({
@@ -120,7 +115,7 @@ class Between implements Meddler {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const action = String(request.headers["x-amz-target"] ?? "").slice(prefix.length);
     this.#requests[action] = (this.#requests[action] ?? 0) + 1;
-    const { status, text } = await this.#answer(action, await bodyOf(request));
+    const { status, text } = await this.#answer(action, await textOf(request));
     response.writeHead(status, { "content-type": contentType }).end(text);
   }
 

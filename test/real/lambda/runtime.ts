@@ -1,5 +1,6 @@
 /** The Runtime API (2018-06-01) of one environment: it serves one invocation at a time and receives the answers. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { listening } from "../../support/port.ts";
 
 export type Invocation = {
@@ -26,12 +27,6 @@ export type Runtime = {
 
 const prefix = "/2018-06-01/runtime/";
 const reply = /^invocation\/([^/]+)\/(response|error)$/;
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
-};
 
 const accept = (response: ServerResponse): void => {
   response.writeHead(202, { "content-type": "application/json" }).end('{"status":"OK"}');
@@ -100,7 +95,7 @@ class Desk implements Runtime {
       this.#next = response;
       return this.#asking.resolve();
     }
-    const body = await bodyOf(request);
+    const body = await textOf(request);
     if (path === "init/error") {
       accept(response);
       return this.#asking.reject(new Error(body));

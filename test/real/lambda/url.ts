@@ -1,6 +1,7 @@
 /** A function's URL: HTTP requests become events of payload version 2, and answers become responses. */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import * as z from "zod";
 import { listening } from "../../support/port.ts";
 import type { Outcome } from "./environment.ts";
@@ -8,17 +9,11 @@ import type { Lambda } from "./pool.ts";
 
 export type FunctionUrl = { readonly url: string; close(): void };
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString("base64");
-};
-
 const eventOf = async (request: IncomingMessage, routeKey: string): Promise<object> => {
   const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
   const method = request.method ?? "GET";
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-  const body = await bodyOf(request);
+  const body = (await buffer(request)).toString("base64");
   const now = new Date();
   return {
     version: "2.0",

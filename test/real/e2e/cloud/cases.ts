@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { detail, page } from "../../../../shared/api/read-schemas.ts";
-import { signature } from "../../../../shared/core/signature.ts";
+import { proofWith } from "../../../support/proof.ts";
 import { account } from "../../cloud/account.ts";
 import { depthOf } from "../../lambda/queues.ts";
 import { driverFaults, stormFaults } from "../lambda/judgements.ts";
@@ -102,11 +102,8 @@ const answered = async (url: string, request: RequestInit): Promise<Response> =>
 };
 
 /** Returns the headers that sign a request at the current time. */
-const proof = (method: string, path: string): Readonly<Record<string, string>> => {
-  const timestamp = String(Math.floor(Date.now() / 1_000));
-  const mac = signature(triggerSecret, { timestamp, method, path, body: "" });
-  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
-};
+const proof = (method: string, path: string): Readonly<Record<string, string>> =>
+  proofWith(triggerSecret, { method, path });
 
 /** Returns the AdmissionReview that the API server sends for the creation of an application. */
 const reviewOf = (object: object): string => {

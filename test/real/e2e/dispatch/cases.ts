@@ -1,12 +1,13 @@
 /** The cases of a Volcano job, the storm, and the quiet after it, where a dispatcher calls the functions. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { signature } from "../../../../shared/core/signature.ts";
+import { proofWith } from "../../../support/proof.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { jobStatus, jobsPath } from "../cloud/works.ts";
 import { completing, deleted, failing } from "../lambda/applications.ts";
-import { type Case, longestWaitMs, must, type Observed, tallied } from "../lambda/cases.ts";
-import { optional, rightText } from "../rights.ts";
+import { type Case, longestWaitMs, type Observed, tallied } from "../lambda/cases.ts";
+import { refusedIn } from "../rights.ts";
+import { must } from "../scene.ts";
 import { type Fixture, resyncMs } from "./fixture.ts";
 
 const job = {
@@ -55,9 +56,7 @@ const asked = [
 /** Sends a signed trigger through the dispatcher. Returns its status; 0: the dispatcher is not there. */
 export const trigger = async ({ dispatcher }: Fixture, nth: number): Promise<number> => {
   const path = asked[nth % asked.length] ?? "";
-  const timestamp = String(Math.floor(Date.now() / 1_000));
-  const mac = signature(triggerSecret, { timestamp, method: "POST", path, body: "" });
-  const headers = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
+  const headers = proofWith(triggerSecret, { path });
   try {
     const answer = await fetch(`${dispatcher.url}${path}`, {
       method: "POST",
@@ -103,11 +102,8 @@ export const refusesNothing: Case<Fixture> = {
   name: "under the overlay's accounts no request is refused",
   run: async ({ audit }) => {
     const all = await audit.read();
-    const refused = all
-      .filter(({ allowed, resource }) => !allowed && resource !== "")
-      .map(({ account, verb, resource, group }) => ({ account, right: rightText(verb, resource, group) }))
-      .filter(({ right }) => !optional.includes(right));
-    must(refused.length === 0, [...new Set(refused.map(({ account, right }) => `${account}: ${right}`))].join("; "));
+    const refused = refusedIn(all);
+    must(refused.length === 0, refused.join("; "));
     return [`${all.length} requests of ${new Set(all.map(({ account }) => account)).size} accounts`];
   },
 };

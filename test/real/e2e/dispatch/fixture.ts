@@ -2,8 +2,7 @@
  * The fixture of this lane: a real cluster with an audit log, the dispatcher as a process under its overlay's account
  * and settings, and its functions on a platform that starts, stops and kills their processes.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
+import type { ChildProcess } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +13,7 @@ import { install as applied } from "../../infra/accepted.ts";
 import { byDispatcher } from "../../infra/functions.ts";
 import { recordOf, triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
-import { install } from "../installed.ts";
+import { install, startFunction } from "../installed.ts";
 import { collection, observeAll, type Witness } from "../lambda/witness.ts";
 import { type Fate, openPlatform, type Platform } from "./platform.ts";
 
@@ -51,25 +50,12 @@ const fateOf = (random: Random): Fate | undefined => {
   return drawn < 0.5 ? { when: "middle", afterMs: Math.round(random() * 250) } : undefined;
 };
 
-type Begin = { readonly script: string; readonly log: string; readonly env: Readonly<Record<string, string>> };
+type Begin = { readonly log: string; readonly env: Readonly<Record<string, string>> };
 
-const startDispatcher = (
-  { script, log, env }: Begin,
-  url: string,
-  random: Random,
-  storm: Fixture["storm"],
-): Dispatcher => {
+const startDispatcher = ({ log, env }: Begin, url: string, random: Random, storm: Fixture["storm"]): Dispatcher => {
   let kills = 0;
   let isOver = false;
-  const begin = (): ChildProcess => {
-    const child = spawn(process.execPath, [script], {
-      env: { PATH: process.env["PATH"] ?? "", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const file = createWriteStream(log, { flags: "a" });
-    for (const stream of [child.stdout, child.stderr]) stream.pipe(file, { end: false });
-    return child;
-  };
+  const begin = (): ChildProcess => startFunction("dispatch", env, log);
   let child = begin();
   const gone = (): Promise<unknown> => new Promise((resolve) => child.once("exit", resolve));
   const restarting = async (): Promise<void> => {
@@ -122,13 +108,12 @@ export const openFixture = async (dir: string, seed: number): Promise<Fixture> =
     REKINDLE_UPDATES_TO: "events",
     REKINDLE_RESYNC: `${resyncMs / 1_000}s`,
   };
-  const scriptOf = (name: string): string => join(import.meta.dirname, "../../../../dist", `${name}.mjs`);
   const recordFor = async (name: string): Promise<string> =>
     await recordOf(await cluster.kubeconfigOf("rekindle", `rekindle-${name}`));
   const platformOf = async (name: "reconcile" | "deliver", port: number): Promise<Platform> => {
     const record = await recordFor(name);
     return await openPlatform({
-      ...{ name, port, idleMs, script: scriptOf(name), log: join(logs, `${name}.log`) },
+      ...{ name, port, idleMs, log: join(logs, `${name}.log`) },
       envOf: (listen) => ({ ...common, REKINDLE_CLUSTER_RECORD: record, REKINDLE_LISTEN: listen }),
       fate: () => (storm.blows ? fateOf(random) : undefined),
     });
@@ -143,7 +128,7 @@ export const openFixture = async (dir: string, seed: number): Promise<Fixture> =
     REKINDLE_LISTEN: `127.0.0.1:${door}`,
     REKINDLE_TRIGGER_SECRET: triggerSecret,
   };
-  const begin = { script: scriptOf("dispatch"), log: join(logs, "dispatch.log"), env };
+  const begin = { log: join(logs, "dispatch.log"), env };
   const dispatcher = startDispatcher(begin, `http://127.0.0.1:${door}`, random, storm);
   const witness = observeAll(cluster.api);
   const stop = async (): Promise<void> => {

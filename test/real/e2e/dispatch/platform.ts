@@ -2,21 +2,20 @@
  * A platform that calls a function over HTTP as Knative does: the first request starts a process, and one without
  * requests for a while is stopped. In a storm its processes are killed before, during and after requests.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
 import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from "node:http";
 import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../../support/port.ts";
+import { startFunction } from "../installed.ts";
 
 /** The moment of a request at which its process is killed. After it, the answer is lost with the process. */
 export type Fate = { readonly when: "before" | "after" } | { readonly when: "middle"; readonly afterMs: number };
 
 export type PlatformOptions = {
   readonly name: string;
-  /** The bundle of the function. */
-  readonly script: string;
   readonly log: string;
   /** The environment of a process that listens at this address. */
   readonly envOf: (listen: string) => Readonly<Record<string, string>>;
@@ -53,12 +52,6 @@ const isOpen = (port: number): Promise<boolean> =>
     socket.once("error", () => resolve(false));
   });
 
-const bodyOf = async (incoming: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-};
-
 type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer };
 
 /** Sends the request to the process; rejects when the process dies. */
@@ -66,7 +59,7 @@ const forwarded = ({ method, url, headers }: IncomingMessage, body: Buffer, port
   new Promise((resolve, reject) => {
     const sent = requestOf({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (incoming) => {
       const status = incoming.statusCode ?? 502;
-      bodyOf(incoming).then((text) => resolve({ status, headers: incoming.headers, body: text }), reject);
+      buffer(incoming).then((text) => resolve({ status, headers: incoming.headers, body: text }), reject);
     });
     sent.once("error", reject);
     sent.end(body);
@@ -76,7 +69,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 
 /** Opens the platform of one function at `port` of 127.0.0.1. */
 export const openPlatform = async (options: PlatformOptions): Promise<Platform> => {
-  const { name, script, log, envOf, port, fate, idleMs } = options;
+  const { name, log, envOf, port, fate, idleMs } = options;
   const kills: string[] = [];
   const answers: number[] = [];
   const counts = { started: 0, stopped: 0 };
@@ -85,16 +78,10 @@ export const openPlatform = async (options: PlatformOptions): Promise<Platform> 
 
   const started = async (): Promise<Instance> => {
     const at = await freePort();
-    const env = { PATH: process.env["PATH"] ?? "", ...envOf(`127.0.0.1:${at}`) };
-    const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "pipe", "pipe"] });
-    const file = createWriteStream(log, { flags: "a" });
-    for (const stream of [child.stdout, child.stderr]) stream.pipe(file, { end: false });
+    const child = startFunction(name, envOf(`127.0.0.1:${at}`), log);
     counts.started += 1;
     living.add(child);
-    child.once("exit", () => {
-      living.delete(child);
-      file.end();
-    });
+    child.once("exit", () => living.delete(child));
     for (const until = performance.now() + 20_000; !(await isOpen(at)); await sleep(15)) {
       if (hasEnded(child)) throw new Error(`${name} ended before it listened`);
       if (performance.now() > until) throw new Error(`${name} does not listen`);
@@ -136,7 +123,7 @@ export const openPlatform = async (options: PlatformOptions): Promise<Platform> 
   };
 
   const answered = async (incoming: IncomingMessage): Promise<Answer> => {
-    const body = await bodyOf(incoming);
+    const body = await buffer(incoming);
     const drawn = fate();
     let one = await acquired();
     if (drawn?.when === "before") {

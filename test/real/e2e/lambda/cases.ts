@@ -4,6 +4,7 @@ import { groupOf } from "../../../../shared/core/key.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { depthOf, sendAll } from "../../lambda/queues.ts";
 import { isSeen, operatorBegins } from "../beside.ts";
+import { must } from "../scene.ts";
 import { type Application, awaitState, driverLog, read, stateOf } from "../witness.ts";
 import { beside, completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
 import { type Fixture, resyncEveryMs } from "./fixture.ts";
@@ -20,10 +21,6 @@ export type Case<Around = Fixture> = {
 export type Observed = Pick<Fixture, "cluster" | "witness">;
 
 export const longestWaitMs = 360_000;
-
-export const must = (holds: boolean, message: string): void => {
-  if (!holds) throw new Error(message);
-};
 
 const apply = async ({ cluster }: Observed, wanted: Wanted): Promise<void> => {
   const { status, body } = await cluster.api.call("POST", collection, manifestOf(wanted));

@@ -1,16 +1,13 @@
 /** The two functions with HTTP endpoints, each behind its own URL: signed triggers, and admission. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { signature } from "../../../../shared/core/signature.ts";
+import { proofWith } from "../../../support/proof.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { openUrl } from "../../lambda/url.ts";
+import { must } from "../scene.ts";
 import { completing, manifestOf } from "./applications.ts";
 import type { Case } from "./cases.ts";
 import type { Fixture } from "./fixture.ts";
-
-const must = (holds: boolean, message: string): void => {
-  if (!holds) throw new Error(message);
-};
 
 const triggers = async ({ cloud, sent }: Fixture): Promise<string> => {
   const url = await openUrl(cloud.functions.api);
@@ -19,10 +16,7 @@ const triggers = async ({ cloud, sent }: Fixture): Promise<string> => {
     const post = (headers: Record<string, string>): Promise<Response> =>
       fetch(`${url.url}${path}`, { method: "POST", headers, body: "" });
     must((await post({})).status === 401, "an unsigned trigger was not refused");
-    const timestamp = String(Math.floor(Date.now() / 1_000));
-    const mac = signature(triggerSecret, { timestamp, method: "POST", path, body: "" });
-    const signed = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
-    const answer = await post(signed);
+    const answer = await post(proofWith(triggerSecret, { path }));
     must(answer.status === 202, `a signed trigger: ${answer.status} ${await answer.text()}`);
     await sleep(500);
     must(

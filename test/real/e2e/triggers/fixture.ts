@@ -2,9 +2,8 @@
  * The fixture of this lane: the built functions as processes on a real queue, two HTTP triggers on one queue, and their
  * credentials.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,9 +13,8 @@ import { freePort } from "../../../support/port.ts";
 import { recordOf } from "../../lambda/cloud.ts";
 import { createQueues, credentials, openClient, region } from "../../lambda/queues.ts";
 import { startElasticMq } from "../../queue/elasticmq.ts";
+import { startFunction } from "../installed.ts";
 import type { Scene } from "../scene.ts";
-
-const dist = join(import.meta.dirname, "..", "..", "..", "..", "dist");
 
 /** Secrets of this lane. The new key is being introduced, and the old one is still valid. */
 export const secrets = {
@@ -42,16 +40,6 @@ const ended = (child: ChildProcess): Promise<unknown> =>
   child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, "exit");
 
 type Env = Readonly<Record<string, string>>;
-
-const start = (name: string, env: Env, log: string): ChildProcess => {
-  const child = spawn(process.execPath, [join(dist, `${name}.mjs`)], {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const file = createWriteStream(log, { flags: "a" });
-  for (const stream of [child.stdout, child.stderr]) stream.pipe(file, { end: false });
-  return child;
-};
 
 const answers = async (url: string): Promise<void> => {
   const until = performance.now() + 20_000;
@@ -129,10 +117,10 @@ export const openFixture = async ({ kubeconfig, hostLog }: Scene): Promise<Fixtu
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   };
   const log = (name: string): string => join(dir, `${name}.log`);
-  const children = ["forward", "reconcile", "wake"].map((name) => start(name, common, log(name)));
+  const children = ["forward", "reconcile", "wake"].map((name) => startFunction(name, common, log(name)));
   const openDoor = async (fifo: string): Promise<string> => {
     const at = `127.0.0.1:${await freePort()}`;
-    children.push(start("api", { ...common, REKINDLE_FIFO_URL: fifo, REKINDLE_LISTEN: at }, log("api")));
+    children.push(startFunction("api", { ...common, REKINDLE_FIFO_URL: fifo, REKINDLE_LISTEN: at }, log("api")));
     await answers(`http://${at}`);
     return `http://${at}`;
   };

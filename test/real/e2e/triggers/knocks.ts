@@ -1,6 +1,6 @@
 /** Requests to an HTTP trigger: signed, with a token, endless, or slower than the server waits. */
 import { connect } from "node:net";
-import { signature } from "../../../../shared/core/signature.ts";
+import { proofWith } from "../../../support/proof.ts";
 import { secrets } from "./fixture.ts";
 
 export type Knock = {
@@ -22,11 +22,7 @@ type How = { readonly key?: string; readonly age?: number; readonly signs?: Read
 export const proof = (
   { path, body = "", headers = {} }: Knock,
   { key = secrets.fresh, age = 0, signs = saying(headers) }: How = {},
-): Readonly<Record<string, string>> => {
-  const timestamp = String(Math.floor(Date.now() / 1_000) - age);
-  const hex = signature(key, { timestamp, method: "POST", path, body, headers: signs });
-  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
-};
+): Readonly<Record<string, string>> => proofWith(key, { path, body, headers: signs }, age);
 
 export const bearer = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` });
 

@@ -3,16 +3,15 @@
  * objects. The simulator behind HTTP and the built host run in separate processes. A block of the host's event loop is
  * the wait of its liveness probe, less the time for which the kernel gave it no processor.
  */
-import { type ChildProcess, fork } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
 import { type HostUnderAttack, openHost } from "../proof/attack/host.ts";
 import { build } from "../real/e2e/installed.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
+import { type Server, startServer } from "./served.ts";
 
 const few = 10;
 /** Rounds of ten applications per measurement. The figure is their median. */
@@ -20,18 +19,6 @@ const rounds = 7;
 const longestMs = 600_000;
 const applications = (namespace: string): string =>
   `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
-
-type Server = { readonly url: string; readonly kubeconfig: string; readonly child: ChildProcess };
-
-const told = z.object({ url: z.string(), kubeconfig: z.string() });
-
-/** Starts the simulator in a separate process, to use another processor if there is one. */
-const startServer = (): Promise<Server> =>
-  new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, "server.ts"), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-    child.once("error", reject);
-    child.once("message", (message) => resolve({ ...told.parse(message), child }));
-  });
 
 const post = async ({ url }: Server, namespace: string, name: string, spec: object): Promise<void> => {
   const { metadata, ...rest } = sparkPi(name, { executor: { instances: 1, cores: 1, memory: "512m" }, ...spec });

@@ -13,6 +13,9 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
              loss with records in a table, reaction, and the table of costs with its prices and formulas
+  guard      short forms on the simulator: requests, bytes, and processor time over that of bare requests, within 10 % of the
+             committed baseline (guard/baseline.json), else it fails; --part TEXT measures some of them;
+             --update REASON writes the baseline
   fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them;
              --profile DIR leaves CPU profiles of the hosts
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
@@ -60,9 +63,14 @@ const main = async (): Promise<number> => {
       part: { type: "string" },
       admission: { type: "boolean", default: false },
       gang: { type: "string", default: "scheduler" },
+      update: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });
+  if (positionals[0] === "guard" && !values.help)
+    return (await import("./guard/guard.ts")).runGuard({
+      ...{ reason: values.update, part: values.part, json: values.json },
+    });
   const burst = values.burst === undefined ? undefined : Number(values.burst);
   const many = values.count === undefined ? undefined : Number(values.count);
   const { admission, part, profile } = values;

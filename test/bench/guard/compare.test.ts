@@ -1,0 +1,50 @@
+/** Tests the comparison with the baseline, and its messages. */
+import { deepEqual, match } from "node:assert/strict";
+import { test } from "node:test";
+import { judge, least } from "./compare.ts";
+
+const baseline = { reason: "the first", figures: { requests: 100, cpu: 4 } };
+const failures = (requests: number, cpu: number): readonly string[] =>
+  judge(
+    [
+      { name: "requests", value: requests, unit: "requests" },
+      { name: "cpu", value: cpu, unit: "times", noisy: true },
+    ],
+    baseline,
+  ).flatMap(({ failure }) => failure ?? []);
+
+test("figures within a tenth of the baseline pass", () => {
+  deepEqual(failures(109, 4.3), []);
+  deepEqual(failures(91, 3.7), []);
+});
+
+test("a figure that costs more fails and names its share", () => {
+  const [first = "", second = "", ...others] = failures(120, 5);
+  match(first, /^requests costs \+20\.0 %: find the cause, or accept it with npm run bench -- guard --update REASON$/);
+  match(second, /^cpu costs \+25\.0 %/);
+  deepEqual(others, []);
+});
+
+test("requests and bytes that cost less fail, so that the gain is kept; processor time may differ by machine", () => {
+  const [first = "", ...others] = failures(80, 2);
+  match(first, /^requests costs -20\.0 %: keep the gain with/);
+  deepEqual(others, []);
+});
+
+test("a figure on one side only fails", () => {
+  const [first, second, third] = judge([{ name: "bytes", value: 1, unit: "kB" }], baseline);
+  match(first?.failure ?? "", /^bytes is not in the baseline/);
+  match(second?.failure ?? "", /^requests was not measured/);
+  match(third?.failure ?? "", /^cpu was not measured/);
+});
+
+test("the least value of several rounds counts, figure by figure", () => {
+  const round = (requests: number, cpu: number) => [
+    { name: "requests", value: requests, unit: "requests" },
+    { name: "cpu", value: cpu, unit: "times" },
+  ];
+  deepEqual(
+    least([round(10, 3), round(12, 2)]).map(({ value }) => value),
+    [10, 2],
+  );
+});

@@ -1,0 +1,189 @@
+/** The workloads of the guard: short forms of what the other benchmarks measure, on the simulator. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { sparkPi } from "../../support/pi.ts";
+import type { Server, ServerOptions } from "../served.ts";
+
+export type Form = {
+  readonly name: string;
+  readonly server: ServerOptions;
+  /** Creates what exists before the measurement. */
+  readonly before?: (server: Server) => Promise<void>;
+  /** The measured work; resolves when its result is there, and throws when it is wrong. */
+  readonly work: (server: Server) => Promise<void>;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const longestMs = 60_000;
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/small/sparkapplications";
+const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/small/jobs";
+const pods = "/api/v1/namespaces/small/pods";
+
+const call = async ({ url }: Server, method: string, path: string, body?: object): Promise<Fields> => {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Fields;
+};
+
+type Item = {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
+  readonly status?: Fields & { readonly phase?: string };
+};
+
+const itemsOf = async (server: Server, path: string): Promise<readonly Item[]> =>
+  (await call(server, "GET", path))["items"] as readonly Item[];
+
+const podsOf = (server: Server, role: string): Promise<readonly Item[]> =>
+  itemsOf(server, `${pods}?labelSelector=spark-role%3D${role}`);
+
+const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+  for (const end = performance.now() + longestMs; !(await holds()); await sleep(200))
+    if (performance.now() > end) throw new Error(`${what}: not after ${longestMs / 1_000} s`);
+};
+
+const createAll = async (server: Server, path: string, objects: readonly object[]): Promise<void> => {
+  const left = objects.values();
+  const worker = async (): Promise<void> => {
+    for (const object of left) await call(server, "POST", path, object);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+};
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
+
+const application = (name: string, spec: Fields = {}, annotations: Fields = {}): object => {
+  const { metadata, ...rest } = sparkPi(name, { executor: { instances: 2, cores: 1, memory: "512m" }, ...spec });
+  return { ...rest, metadata: { ...metadata, namespace: "small", annotations } };
+};
+
+const stateOf = ({ status }: Item): unknown => (status?.["applicationState"] as Fields | undefined)?.["state"];
+
+const allAre = (server: Server, state: string, count: number): Promise<void> =>
+  until(`${count} applications ${state}`, async () => {
+    const found = await itemsOf(server, applications);
+    return found.filter((item) => stateOf(item) === state).length === count;
+  });
+
+const job = (name: string, replicas: number): object => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name, namespace: "small" },
+  spec: {
+    schedulerName: "default-scheduler",
+    minAvailable: replicas,
+    tasks: [
+      {
+        name: "w",
+        replicas,
+        policies: [{ event: "TaskCompleted", action: "CompleteJob" }],
+        template: {
+          spec: {
+            restartPolicy: "Never",
+            containers: [
+              {
+                name: "c",
+                image: "busybox",
+                command: ["sh", "-c", "sleep 2"],
+                resources: { requests: { cpu: "10m" } },
+              },
+            ],
+          },
+        },
+      },
+    ],
+  },
+});
+
+const completed = (server: Server, count: number): Promise<void> =>
+  until(`${count} jobs Completed`, async () => {
+    const found = await itemsOf(server, jobs);
+    const phase = ({ status }: Item): unknown => (status?.["state"] as Fields | undefined)?.["phase"];
+    return found.filter((item) => phase(item) === "Completed").length === count;
+  });
+
+const nodes = numbers(4).map((at) => ({ name: `node-${at}` }));
+const brief = { startMs: 200, bootMs: 200, jobMs: 1_500, executors: { "*": { startMs: 200 } } };
+
+const running = async (server: Server, count: number): Promise<void> =>
+  await until(`${count} executors Running`, async () => {
+    const found = await podsOf(server, "executor");
+    return (
+      found.filter(({ status, metadata }) => status?.phase === "Running" && !metadata.deletionTimestamp).length ===
+      count
+    );
+  });
+
+const losing = 4;
+const executors = 25;
+
+export const forms: readonly Form[] = [
+  {
+    name: "submit-200",
+    server: {},
+    work: async (server) => {
+      await createAll(
+        server,
+        applications,
+        numbers(200).map((at) => application(`one-${at}`)),
+      );
+      await allAre(server, "SUBMITTED", 200);
+      const drivers = await podsOf(server, "driver");
+      if (drivers.length !== 200) throw new Error(`${drivers.length} drivers of 200`);
+    },
+  },
+  {
+    name: "life-40",
+    server: { nodes, scripts: { "*": [brief] } },
+    work: async (server) => {
+      await createAll(
+        server,
+        applications,
+        numbers(40).map((at) => application(`one-${at}`)),
+      );
+      await allAre(server, "COMPLETED", 40);
+    },
+  },
+  {
+    name: "loss-100",
+    server: { nodes, scripts: { "*": [{ ...brief, hangs: true }] } },
+    before: async (server) => {
+      const spec = { executor: { instances: executors, cores: 1, memory: "512m" } };
+      const own = { "rekindle.dev/executors": "own" };
+      await createAll(
+        server,
+        applications,
+        numbers(losing).map((at) => application(`one-${at}`, spec, own)),
+      );
+      await running(server, losing * executors);
+    },
+    work: async (server) => {
+      const lost = await podsOf(server, "executor");
+      for (const { metadata } of lost) await call(server, "DELETE", `${pods}/${metadata.name}?gracePeriodSeconds=0`);
+      const uids = new Set(lost.map(({ metadata }) => metadata.uid));
+      await running(server, losing * executors);
+      const kept = (await podsOf(server, "executor")).filter(({ metadata }) => uids.has(metadata.uid));
+      if (kept.length > 0) throw new Error(`${kept.length} lost executors are still there`);
+    },
+  },
+  {
+    name: "job-of-300",
+    server: { nodes, commands: true },
+    work: async (server) => {
+      await createAll(server, jobs, [job("wide", 300)]);
+      await completed(server, 1);
+    },
+  },
+  {
+    name: "jobs-60",
+    server: { nodes, commands: true },
+    work: async (server) => {
+      await createAll(
+        server,
+        jobs,
+        numbers(60).map((at) => job(`one-${at}`, 1)),
+      );
+      await completed(server, 60);
+    },
+  },
+];

@@ -73,7 +73,7 @@ export const trigger = async ({ dispatcher }: Fixture, nth: number): Promise<num
 export const killsOf = ({ platforms, dispatcher }: Fixture): number =>
   platforms.reconcile.kills.length + platforms.deliver.kills.length + dispatcher.kills();
 
-const fewestDispatcherKills = 4;
+export const fewestDispatcherKills = 4;
 
 export const stormy = (least: number): Case<Fixture> => ({
   name: `the storm: ≥ ${least} kills of functions and dispatcher`,

@@ -55,7 +55,7 @@ const previewText = (preview: Preview, now: number): string => {
     "next step",
     ...(acts.length === 0 ? ["  creates and deletes nothing"] : acts),
     ...(waitsFor === undefined ? [] : [`  then waits for ${waitsFor}`]),
-    ...(wakeAt === undefined ? [] : [`  and looks again at ${whenText(wakeAt, now)}`]),
+    ...(wakeAt === undefined ? [] : [`  and the next step is at ${whenText(wakeAt, now)}`]),
     ...(again ? ["  and continues at once"] : []),
     ...(status === undefined ? [] : ["  status as it should be", indent(yaml(status))]),
   ].join("\n");

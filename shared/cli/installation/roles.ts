@@ -63,7 +63,7 @@ export const needed: readonly Needed[] = [
   need(
     "any",
     rule("", ["services", "configmaps"], ["get", "list", "watch", "create", "delete"]),
-    "addresses and settings of drivers, servers and jobs; one that is removed is made again at once",
+    "addresses and settings of drivers, servers and jobs; one that is deleted is created again at once",
   ),
   need(
     "any",

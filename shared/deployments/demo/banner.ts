@@ -9,16 +9,16 @@ const blank: Row = [];
 
 /** `page`: address of the page. */
 export const opening = (page: string): readonly Row[] => [
-  [["  Rekindle", "bold"], [": Spark on Kubernetes, run from functions that may die at any time"]],
-  [["  The engine is the real one; cluster and Spark are simulated, on real time.", "dim"]],
-  [["  What you see is read from the API, but for the demo's own deeds (demo, function).", "dim"]],
-  [["  The same live, in a browser: "], [page, "cyan"]],
+  [["  Rekindle", "bold"], [": Spark on Kubernetes, run by functions that may be killed at any time"]],
+  [["  The engine is the real one. Cluster and Spark are simulated, in real time.", "dim"]],
+  [["  Every line is read from the API, except those of demo and function: the demo reports what it does itself.", "dim"]],
+  [["  The page shows the same in a browser: "], [page, "cyan"]],
   blank,
 ];
 
 const claimRow = ({ claim, holds, found }: Claim): Row => [
   holds ? ["  ✔ ", "green"] : ["  ✖ ", "red"],
-  [claim.padEnd(32), holds ? undefined : "red"],
+  [claim.padEnd(41), holds ? undefined : "red"],
   [found, "dim"],
 ];
 
@@ -60,7 +60,7 @@ export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
   [["  Next", "bold"]],
   ...advice([
     [`${demo} --serve`, "keeps this cluster up, for kubectl"],
-    [`${rekindle} host --dry-run`, "on your cluster, only telling what it would do"],
+    [`${rekindle} host --dry-run`, "on your cluster: prints what it would do, and writes nothing"],
     [`${rekindle} manifests`, "what to install there"],
     [`${rekindle} --help`, "every command; README.md has the rest"],
   ]),
@@ -71,13 +71,13 @@ const afterStory: readonly Advice[] = [
   ["kubectl get sparkapplications,pods", ""],
   ["kubectl describe sparkapplication spark-pi", "its events"],
   ["kubectl logs -f spark-pi-driver", ""],
-  ["kubectl get checkpoints -o yaml", "all that Rekindle remembers"],
-  ["kubectl delete sparkapplication spark-pi", "takes it all away"],
+  ["kubectl get checkpoints -o yaml", "the records, which are all that Rekindle stores"],
+  ["kubectl delete sparkapplication spark-pi", "deletes its pods, services and record, too"],
 ];
 
 /** Commands without the story: nothing is applied yet. */
 const untold = (place: (file: string) => string): readonly Advice[] => [
-  [`kubectl apply -f ${place(exampleFile)}`, "runs it"],
+  [`kubectl apply -f ${place(exampleFile)}`, "starts the application"],
   ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
 ];
 

@@ -50,14 +50,14 @@ const replaced = (pods: readonly PodView[], wants: number, name: string | undefi
     ({ role, id, phase }) => role === "executor" && id > wants && (phase === "Running" || phase === "Succeeded"),
   );
   const end = lost.exit === undefined ? "has not ended" : `exit code ${lost.exit}`;
-  const successor = next === undefined ? "no other came" : `executor ${next.id} came`;
+  const successor = next === undefined ? "no replacement" : `replaced by executor ${next.id}`;
   return { claim, holds: lost.exit === 137 && next !== undefined, found: `executor ${lost.id}: ${end}; ${successor}` };
 };
 
 const outlived = ({ killedInvocation, tookOver }: Deeds): Claim => ({
-  claim: "a killed function was outlived",
+  claim: "an invocation continued after the kill",
   holds: killedInvocation !== undefined && tookOver !== undefined && tookOver > killedInvocation,
-  found: `killed: invocation ${killedInvocation ?? "none"}; took over: ${tookOver ?? "none"}`,
+  found: `killed: invocation ${killedInvocation ?? "none"}; continued: invocation ${tookOver ?? "none"}`,
 });
 
 /** Returns the line of the driver's log with the result. */
@@ -74,7 +74,7 @@ export const claimsOf = ({ scene, application, states, deeds, log }: Evidence): 
   const { attempts, wants } = application === undefined ? { attempts: 0, wants: 0 } : applicationView(application);
   const found = states.join(" → ");
   return [
-    { claim: "it is COMPLETED", holds: found === path, found: found === "" ? "no state" : found },
+    { claim: "the application is COMPLETED", holds: found === path, found: found === "" ? "no state" : found },
     oneDriver(pods, attempts),
     replaced(pods, wants, deeds.killedExecutor),
     outlived(deeds),

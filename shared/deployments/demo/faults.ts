@@ -30,12 +30,12 @@ export const noticeText = (notice: Notice, visibilityMs: number): readonly Said[
     case "complained":
       return [{ lane: "function", tone: "bad", text: notice.message }];
     case "took over": {
-      const text = `invocation ${notice.invocation} gets the message after ${seconds(notice.afterMs)}, and looks`;
+      const text = `invocation ${notice.invocation} receives the message after ${seconds(notice.afterMs)} and reads the cluster`;
       return [{ lane: "function", tone: "good", text }];
     }
     case "killed": {
-      const text = `invocation ${notice.invocation} is killed in mid-step, its driver just made`;
-      const wait = `no function works; the message is back in ${seconds(visibilityMs)} (deployed: 90)`;
+      const text = `invocation ${notice.invocation} is killed during its step, just after it created the driver`;
+      const wait = `no function runs; the queue delivers the message again after ${seconds(visibilityMs)} (90 s in a deployment)`;
       return [
         { lane: "function", tone: "bad", text },
         { lane: "function", tone: "faint", text: wait },

@@ -31,15 +31,15 @@ export type Tone = "plain" | "good" | "bad" | "faint";
 export type Said = { readonly lane: Lane; readonly tone: Tone; readonly text: string };
 
 const states: Readonly<Record<string, { readonly tone: Tone; readonly means: string }>> = {
-  SUBMITTED: { tone: "plain", means: "its driver is on the way" },
-  RUNNING: { tone: "plain", means: "the driver runs" },
-  SUCCEEDING: { tone: "plain", means: "the driver ended well" },
-  COMPLETED: { tone: "good", means: "done" },
-  FAILING: { tone: "bad", means: "the driver failed" },
-  FAILED: { tone: "bad", means: "given up" },
-  SUBMISSION_FAILED: { tone: "bad", means: "the driver could not be made" },
-  PENDING_RERUN: { tone: "plain", means: "it will run again" },
-  INVALIDATING: { tone: "plain", means: "its spec has changed" },
+  SUBMITTED: { tone: "plain", means: "its driver pod is created" },
+  RUNNING: { tone: "plain", means: "its driver runs" },
+  SUCCEEDING: { tone: "plain", means: "its driver exited with 0" },
+  COMPLETED: { tone: "good", means: "" },
+  FAILING: { tone: "bad", means: "its driver failed" },
+  FAILED: { tone: "bad", means: "no further attempt" },
+  SUBMISSION_FAILED: { tone: "bad", means: "its driver pod could not be created" },
+  PENDING_RERUN: { tone: "plain", means: "another attempt follows" },
+  INVALIDATING: { tone: "plain", means: "its spec changed" },
 };
 
 const stateSaid = ({ state, error }: ApplicationView, name: string): Said => {
@@ -50,9 +50,9 @@ const stateSaid = ({ state, error }: ApplicationView, name: string): Said => {
 
 const applicationSaid = ({ before, after }: Change): readonly Said[] => {
   const { name } = (after ?? before)?.metadata ?? { name: "" };
-  if (after === undefined) return [{ lane: "application", tone: "plain", text: `${name} was deleted` }];
+  if (after === undefined) return [{ lane: "application", tone: "plain", text: `${name} is deleted` }];
   const now = applicationView(after);
-  const text = `${name} is in the API and wants ${counted(now.wants, "executor")}`;
+  const text = `${name} is created and requests ${counted(now.wants, "executor")}`;
   const arrival: readonly Said[] = before === undefined ? [{ lane: "application", tone: "plain", text }] : [];
   const changed = now.state !== (before === undefined ? "" : applicationView(before).state);
   return [...arrival, ...(changed ? [stateSaid(now, name)] : [])];
@@ -67,11 +67,11 @@ const checkpointSaid = ({ before, after }: Change, scene: ObservedCluster): read
   const was = before === undefined ? undefined : recordView(before);
   const whose = ofWhom(scene, now.app);
   if (now.attempt !== was?.attempt) {
-    const text = `attempt ${now.attempt}${whose} is saved before it is acted on, as ${now.submission.slice(0, 8)}`;
+    const text = `the record of attempt ${now.attempt}${whose} is saved before its driver is created`;
     return [{ lane: "checkpoint", tone: "plain", text }];
   }
   if (now.phase === was.phase) return [];
-  return [{ lane: "checkpoint", tone: "faint", text: `${now.phase}${whose} is saved` }];
+  return [{ lane: "checkpoint", tone: "faint", text: `${now.phase}${whose} is saved in the record` }];
 };
 
 /**
@@ -90,14 +90,14 @@ const replacedBy = (scene: ObservedCluster, pod: Stored, { id, app }: PodView): 
 const causes: Readonly<Record<number, string>> = { 137: "SIGKILL", 143: "SIGTERM" };
 
 const exitSaid = (who: string, lane: Lane, code: number): Said => {
-  const cause = causes[code] === undefined ? "" : `, ${causes[code]}`;
-  const text = code === 0 ? `${who} ended well` : `${who} died: exit code ${code}${cause}`;
+  const cause = causes[code] === undefined ? "" : ` (${causes[code]})`;
+  const text = code === 0 ? `${who} exited with 0` : `${who} failed: exit code ${code}${cause}`;
   return { lane, tone: code === 0 ? (lane === "driver" ? "good" : "faint") : "bad", text };
 };
 
 const bornSaid = (scene: ObservedCluster, pod: Stored, view: PodView): Said => {
   if (view.role === "driver")
-    return { lane: "driver", tone: "plain", text: `pod ${view.name} is created, for attempt ${view.attempt}` };
+    return { lane: "driver", tone: "plain", text: `pod ${view.name} is created for attempt ${view.attempt}` };
   if (view.role === "other") return { lane: "pod", tone: "faint", text: `${view.name} is created` };
   const lost = replacedBy(scene, pod, view);
   const by = view.owner === undefined ? "" : ` by ${view.owner}`;
@@ -111,7 +111,7 @@ const podSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Sa
   const now = podView(pod);
   const lane = now.role === "other" ? "pod" : now.role;
   const who = lane === "executor" ? `executor ${now.id}${ofWhom(scene, now.app)}` : now.name;
-  if (after === undefined) return [{ lane, tone: "faint", text: `${who} is removed` }];
+  if (after === undefined) return [{ lane, tone: "faint", text: `${who} is deleted` }];
   if (before === undefined) return [bornSaid(scene, pod, now)];
   const was = podView(before);
   if (now.exit !== undefined && was.exit === undefined) return [exitSaid(who, lane, now.exit)];
@@ -137,12 +137,12 @@ const otherSaid =
       tone: "plain",
       text: `${resource.kind} ${name} ${text}`,
     });
-    if (after === undefined) return [said(before.metadata.name, "was deleted")];
+    if (after === undefined) return [said(before.metadata.name, "is deleted")];
     const now = standingOf(after);
     const was = before === undefined ? "NEW" : standingOf(before).state;
     const { name } = after.metadata;
     return [
-      ...(before === undefined ? [said(name, "is in the API")] : []),
+      ...(before === undefined ? [said(name, "is created")] : []),
       ...(now.state === was ? [] : [stateSentence(`${resource.kind} ${name}`, now)]),
     ];
   };

@@ -64,7 +64,6 @@ const record = z.object({
     waitsFor: z.string().optional(),
     memory: z.looseObject({
       attempt: z.number(),
-      driver: z.looseObject({ submissionId: z.string() }).optional(),
       state: z.looseObject({ phase: z.string() }),
     }),
   }),
@@ -73,7 +72,6 @@ const record = z.object({
 export type RecordView = {
   readonly app: string;
   readonly attempt: number;
-  readonly submission: string;
   readonly phase: string;
   readonly waitsFor: string;
 };
@@ -86,7 +84,6 @@ export const recordView = (object: Obj): RecordView | undefined => {
   return {
     app: object.metadata.annotations?.["rekindle.dev/name"] ?? "",
     attempt: memory.attempt,
-    submission: memory.driver?.submissionId ?? "",
     phase: memory.state.phase,
     waitsFor,
   };

@@ -63,7 +63,7 @@ const tellDrivers = async (
   const drivers = podsOf(scene, application.metadata.uid).filter(({ role }) => role === "driver");
   const [driver] = drivers;
   const alone = drivers.length === 1 && driver !== undefined;
-  const text = alone ? `${driver.name} was found, not made again` : `there are ${drivers.length} drivers now`;
+  const text = alone ? `${driver.name} is found and not created again` : `there are ${drivers.length} drivers now`;
   say({ lane: "driver", tone: alone ? "good" : "bad", text });
 };
 

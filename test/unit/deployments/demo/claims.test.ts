@@ -61,10 +61,10 @@ const cases: readonly (readonly [name: string, given: Evidence, refuted: readonl
   [
     "nobody takes over",
     evidence(good, { deeds: { ...deeds, tookOver: undefined } }),
-    ["a killed function was outlived"],
+    ["an invocation continued after the kill"],
   ],
-  ["a state is left out", evidence(good, { states: ["RUNNING", "COMPLETED"] }), ["it is COMPLETED"]],
-  ["it fails", evidence(good, { states: ["SUBMITTED", "RUNNING", "FAILING", "FAILED"] }), ["it is COMPLETED"]],
+  ["a state is left out", evidence(good, { states: ["RUNNING", "COMPLETED"] }), ["the application is COMPLETED"]],
+  ["it fails", evidence(good, { states: ["SUBMITTED", "RUNNING", "FAILING", "FAILED"] }), ["the application is COMPLETED"]],
   ["the log has no result", evidence(good, { log: "Pi is roughly nothing" }), ["the driver's log is readable"]],
 ];
 

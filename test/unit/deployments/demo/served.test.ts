@@ -95,13 +95,13 @@ describe("the demo's cluster", { concurrency: true }, () => {
       }
       const text = demo.text();
       for (const part of [
-        "Job pair is in the API",
+        "Job pair is created",
         "Job pair is Running",
         "pair-worker-0 runs on",
-        "pair-worker-1 ended well",
+        "pair-worker-1 exited with 0",
       ])
         assert.ok(text.includes(part), `${part} in\n${text}`);
-      assert.ok(!text.includes("spark-pi is in the API"), text);
+      assert.ok(!text.includes("spark-pi is created"), text);
       assert.ok(text.indexOf("The cluster stays up") < text.indexOf("the functions are deployed"), text);
       assert.ok(!existsSync(demo.kubeconfig), "it goes with the port that it leads to");
     }));

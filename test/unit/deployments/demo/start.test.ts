@@ -71,29 +71,29 @@ const inOrder = (text: string, parts: readonly string[]): void => {
 
 const story = [
   "kubectl apply -f infra/examples/spark-pi.yaml",
-  "spark-pi is in the API",
-  "attempt 1 is saved",
-  "pod spark-pi-driver is created, for attempt 1",
+  "spark-pi is created and requests 2 executors",
+  "the record of attempt 1 is saved before its driver is created",
+  "pod spark-pi-driver is created for attempt 1",
   "invocation 1 is killed",
-  "gets the message after",
+  "receives the message after",
   "spark-pi is SUBMITTED",
-  "spark-pi-driver was found, not made again",
+  "spark-pi-driver is found and not created again",
   "spark-pi is RUNNING",
   "kill -9: the process of executor 1",
-  "executor 1 died: exit code 137",
+  "executor 1 failed: exit code 137 (SIGKILL)",
   "executor 3 is created by spark-pi-driver, in place of executor 1",
   "executor 3 runs on",
   "spark-pi is COMPLETED",
   "its log says: Pi is roughly 3.14",
-  "✔ it is COMPLETED",
-  "✔ one driver per attempt          attempt 1: 1 driver",
+  "✔ the application is COMPLETED",
+  "✔ one driver per attempt                   attempt 1: 1 driver",
   "✔ a killed executor was replaced",
-  "✔ a killed function was outlived",
+  "✔ an invocation continued after the kill",
   "✔ the driver's log is readable",
 ];
 
 describe("the demo", { concurrency: true }, () => {
-  test("outlives a function and an executor, and says so in this order", async () => {
+  test("continues after the kills of a function and an executor, and prints the lines in this order", async () => {
     const { code, text } = await run({});
     inOrder(text, story);
     assert.equal(code, 0);
@@ -111,7 +111,7 @@ describe("the demo", { concurrency: true }, () => {
       assert.ok(!text.includes("\u001b[3"), "NO_COLOR is obeyed");
       const data = JSON.parse(await readFile(json, "utf8"));
       assert.equal(data.passed, true);
-      assert.ok(data.timeline.some((entry: { text: string }) => entry.text === "spark-pi is COMPLETED (done)"));
+      assert.ok(data.timeline.some((entry: { text: string }) => entry.text === "spark-pi is COMPLETED"));
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -131,12 +131,12 @@ describe("the demo", { concurrency: true }, () => {
     inOrder(text, [
       "spark-pi is SUBMITTED",
       "spark-pi is RUNNING",
-      "spark-pi is FAILED (given up: a stranger says so)",
+      "spark-pi is FAILED (no further attempt: a stranger says so)",
     ]);
     inOrder(text, [
-      "✖ it is COMPLETED                 SUBMITTED → RUNNING → FAILED",
-      "✖ one driver per attempt          no driver",
-      "✖ a killed executor was replaced  no executor was killed",
+      "✖ the application is COMPLETED             SUBMITTED → RUNNING → FAILED",
+      "✖ one driver per attempt                   no driver",
+      "✖ a killed executor was replaced           no executor was killed",
       "5 of 5 claims did not hold",
     ]);
     assert.equal(code, 1);
@@ -144,7 +144,7 @@ describe("the demo", { concurrency: true }, () => {
 
   test("gives up when nothing happens, and fails", async () => {
     const { code, text } = await run({ engine: stranger(async () => {}), tempo: { ...hurried, limitMs: 300 } });
-    assert.match(text, /✖ it is COMPLETED +no state/);
+    assert.match(text, /✖ the application is COMPLETED +no state/);
     assert.equal(code, 1);
   });
 

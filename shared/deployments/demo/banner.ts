@@ -11,7 +11,12 @@ const blank: Row = [];
 export const opening = (page: string): readonly Row[] => [
   [["  Rekindle", "bold"], [": Spark on Kubernetes, run by functions that may be killed at any time"]],
   [["  The engine is the real one. Cluster and Spark are simulated, in real time.", "dim"]],
-  [["  Every line is read from the API, except those of demo and function: the demo reports what it does itself.", "dim"]],
+  [
+    [
+      "  Every line is read from the API, except those of demo and function: the demo reports what it does itself.",
+      "dim",
+    ],
+  ],
   [["  The page shows the same in a browser: "], [page, "cyan"]],
   blank,
 ];

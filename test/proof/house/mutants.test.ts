@@ -1,12 +1,13 @@
 /**
- * The text that a mutant replaces occurs in its file exactly once: this test fails after an edit that moves the text,
- * before the long lane does.
+ * The text that a mutant replaces occurs in its file exactly once, and the tests that must see the mutant exist: these
+ * tests fail after an edit that moves text or tests, before the long lane does.
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { mutants } from "../mutants/all.ts";
+import { sourcesUnder } from "./sources.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -21,6 +22,16 @@ test("each mutant replaces what stands once in its file", () => {
     lost.map(({ name, file }) => `${name}: ${file}`),
     [],
   );
+});
+
+test("the tests that each mutant names exist", () => {
+  const files = sourcesUnder("test");
+  const lost = mutants.flatMap((mutant) =>
+    ("tests" in mutant ? mutant.tests : [])
+      .filter((part) => !files.some((file) => file.includes(part)))
+      .map((part) => `${mutant.name}: ${part}`),
+  );
+  assert.deepEqual(lost, []);
 });
 
 test("no two mutants have one name", () => {

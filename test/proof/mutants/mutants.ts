@@ -293,7 +293,7 @@ export const mutants: readonly Mutant[] = [
     file: "shared/engine/cluster/queries.ts",
     find: "for (let count = 0; count < mostReads; count++)",
     replace: "for (let count = 0; count < mostReads * 1_000; count++)",
-    tests: ["engine/requeue.test.ts"],
+    tests: ["engine/writes/requeue.test.ts"],
   },
   {
     name: "executors-after-reads",

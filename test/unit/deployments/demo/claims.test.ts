@@ -64,7 +64,11 @@ const cases: readonly (readonly [name: string, given: Evidence, refuted: readonl
     ["an invocation continued after the kill"],
   ],
   ["a state is left out", evidence(good, { states: ["RUNNING", "COMPLETED"] }), ["the application is COMPLETED"]],
-  ["it fails", evidence(good, { states: ["SUBMITTED", "RUNNING", "FAILING", "FAILED"] }), ["the application is COMPLETED"]],
+  [
+    "it fails",
+    evidence(good, { states: ["SUBMITTED", "RUNNING", "FAILING", "FAILED"] }),
+    ["the application is COMPLETED"],
+  ],
   ["the log has no result", evidence(good, { log: "Pi is roughly nothing" }), ["the driver's log is readable"]],
 ];
 

@@ -7,6 +7,7 @@ import { openApi } from "../shared/api/openapi.ts";
 import { rightsTable } from "../shared/cli/installation/rights.ts";
 import { exitCodes } from "../shared/cli/program.ts";
 import type { Line } from "../shared/core/annotation.ts";
+import { functionFigures } from "../shared/deployments/common/function-figures.ts";
 import { familiesFor, upstreamNaming } from "../shared/deployments/host/metrics.ts";
 import { policyLines } from "../shared/spark/application/spec/policies.ts";
 import { acts, followed } from "../shared/spark/application/state/machine.ts";
@@ -62,14 +63,24 @@ const jobMoves = (): string =>
     ),
   );
 
+/** Where functions tell a metric: the function and the dimensions of its lines, or the reason why there is none. */
+const inFunctions = (wanted: string): string => {
+  const { by, dimensions, reason } = functionFigures.find(({ name }) => name === wanted) ?? { dimensions: [] };
+  if (by === undefined) return `no: ${reason}`;
+  const more = [...new Set(dimensions.flat())].filter((name) => name !== "cluster");
+  const also = by === "resync" ? "; `GET /metrics` of `api`" : "";
+  return `${code(by)}${more.length === 0 ? "" : `, by ${more.map(code).join(", ")}`}${also}`;
+};
+
 const metrics = (): string =>
   markdown(
-    ["metric", "kind", "labels", "meaning"],
+    ["metric", "kind", "labels", "meaning", "in functions"],
     familiesFor(upstreamNaming).map(({ figure: { name, kind, help }, labels }) => [
       code(name),
       kind,
       labels.map(code).join(", "),
       help,
+      inFunctions(name),
     ]),
   );
 

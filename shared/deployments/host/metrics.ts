@@ -14,9 +14,9 @@ import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
+import { censusOf } from "../resync/object-gauges.ts";
 import type { Naming } from "../settings/conversions.ts";
 import { openLasting } from "./lasting-gauges.ts";
-import { censusOf } from "./object-gauges.ts";
 
 /** Upstream's flags at their defaults. */
 export const upstreamNaming: Naming = {

@@ -1,4 +1,7 @@
-/** The wiring of the resync function: one resync that ends in time; the next run goes on where it stopped. */
+/**
+ * The wiring of the resync function: one resync that ends in time, and the gauges as the objects stand; the next run goes
+ * on where this one stopped.
+ */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../../adapters/lambda/invocation.ts";
 import type { Report } from "../../engine/ports.ts";
@@ -24,6 +27,8 @@ export type SweepParts = {
   readonly report: Report;
   /** Leaves out kinds for which another controller is at work; absent: all kinds are resynced. */
   readonly standby?: FunctionStandby;
+  /** Tells the gauges in the time that is left; absent: they are not told. */
+  readonly tellGauges?: (late: () => boolean) => Promise<void>;
 };
 
 const ours = async ({ scope, standby }: SweepParts): Promise<ResyncScope> => {
@@ -41,6 +46,7 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
   const { sent, left } = swept;
   if (left > 0) report("warn", "resync: out of time, the next run continues", { keys: sent, left });
   else report("info", "resync: sending unfinished keys again", { keys: sent });
+  await parts.tellGauges?.(late);
   return swept;
 };
 
@@ -54,7 +60,8 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const operators = watchers.filter(runs(settings.families));
-  const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
+  const territory = openNamespaceScope({ ...settings, transport, report, now: Date.now });
+  const { watched: namespaces, within } = territory;
   const queue = { send: sendingTo(settings, trail) };
   const updates = settings.updatesUrl !== undefined;
   const groups = operators.map(({ resource }) => resource.group);
@@ -65,7 +72,14 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
     ...{ leases: leasesOf(settings), cluster: opened, operators, report },
     ...{ sighter, looks: true, now: clock.monotonic },
   });
+  const print = (line: string): void => console.log(line);
+  const counted = { transport, territory, families: settings.families, hints: hinting.hints };
   return {
+    // Loaded when the keys are sent, so that the first of them does not wait for it.
+    tellGauges: async (late) => {
+      const { openGaugeLines } = await import("./gauges.ts");
+      await openGaugeLines({ ...counted, cluster, print, report, now: Date.now })(late);
+    },
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,
     report,

@@ -1,0 +1,129 @@
+/**
+ * The ledger of an admission round: the amounts that admitted groups hold in each queue, and from them the room and the
+ * share of a queue. Guarantee, room and share as volcano's capacity plugin, without the total of the cluster: amounts
+ * are bounded where the queue or an ancestor has a capability.
+ */
+import { fieldsOf } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
+import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
+import { type Amounts, merged } from "../podgroup/usage.ts";
+import { parentOf, specOf } from "../queue/state/tree.ts";
+
+export const amountsIn = (value: unknown): Amounts =>
+  new Map(
+    Object.entries(fieldsOf(value)).flatMap(([name, text]): readonly [string, Quantity][] => {
+      const amount = quantityOf(text);
+      return amount === undefined ? [] : [[name, amount]];
+    }),
+  );
+
+export type Ledger = {
+  /** By queue: the amounts of the groups in it and below it. */
+  readonly held: Map<string, Amounts>;
+  /** By queue: the sum of the guarantees of its children. */
+  readonly guaranteed: ReadonlyMap<string, Amounts>;
+};
+
+const none: Amounts = new Map();
+
+const zero: Quantity = { nano: 0n, format: "decimal" };
+
+const nanoOf = (amounts: Amounts, name: string): bigint => amounts.get(name)?.nano ?? 0n;
+
+const guaranteeOf = (queue: Stored): Amounts => amountsIn(fieldsOf(specOf(queue)["guarantee"])["resource"]);
+
+const capabilityOf = (queue: Stored): Amounts => amountsIn(specOf(queue)["capability"]);
+
+/** Opens a ledger in which no group holds anything. */
+export const openLedger = (queues: readonly Stored[]): Ledger => {
+  const guaranteed = new Map<string, Amounts>();
+  for (const queue of queues) {
+    const parent = parentOf(queue);
+    guaranteed.set(parent, merged(guaranteed.get(parent) ?? none, guaranteeOf(queue)));
+  }
+  return { held: new Map(), guaranteed };
+};
+
+const heldIn = ({ held }: Ledger, queue: Stored): Amounts => held.get(queue.metadata.name) ?? none;
+
+/** Adds the need of an admitted group to its queue and the queue's ancestors. */
+export const enter = ({ held }: Ledger, line: readonly Stored[], need: Amounts): void => {
+  for (const { metadata } of line) held.set(metadata.name, merged(held.get(metadata.name) ?? none, need));
+};
+
+/** Returns the part of the parent's room that is not guaranteed to other queues. */
+const lentTo = (ledger: Ledger, queue: Stored, parent: Stored, room: Amounts): Amounts => {
+  const sum = ledger.guaranteed.get(parent.metadata.name) ?? none;
+  const own = guaranteeOf(queue);
+  return new Map(
+    [...room].map(([name, { nano, format }]) => {
+      const left = larger(zero, { nano: nano - nanoOf(sum, name), format });
+      return [name, { nano: left.nano + nanoOf(own, name), format }];
+    }),
+  );
+};
+
+const smaller = (a: Quantity, b: Quantity): Quantity => (b.nano < a.nano ? b : a);
+
+/** Returns the rooms of a queue and its ancestors, the queue's first: the amounts that the groups of each may hold. */
+const roomsOf = (ledger: Ledger, line: readonly Stored[]): readonly Amounts[] => {
+  const rooms: Amounts[] = [];
+  for (const [index, queue] of [...line.entries()].reverse()) {
+    const parent = line[index + 1];
+    const room = new Map(parent === undefined ? none : lentTo(ledger, queue, parent, rooms[0] ?? none));
+    for (const [name, amount] of capabilityOf(queue)) room.set(name, smaller(amount, room.get(name) ?? amount));
+    rooms.unshift(room);
+  }
+  return rooms;
+};
+
+const overfull = (held: Amounts, need: Amounts, room: Amounts): string | undefined =>
+  [...room].find(([name, { nano }]) => {
+    const more = nanoOf(need, name);
+    return more > 0n && nanoOf(held, name) + more > nano;
+  })?.[0];
+
+/** Returns the reason why a need exceeds the room of its queue or an ancestor; undefined if there is room. */
+export const shortage = (ledger: Ledger, line: readonly Stored[], need: Amounts): string | undefined => {
+  for (const queue of line) {
+    const scarce = overfull(heldIn(ledger, queue), need, capabilityOf(queue));
+    if (scarce !== undefined) return `queue ${queue.metadata.name} has too little ${scarce} left`;
+  }
+  const rooms = roomsOf(ledger, line);
+  // From the root downwards, the first shortage is at the level whose guarantees cause it.
+  for (const [index, queue] of [...line.entries()].reverse()) {
+    const scarce = overfull(heldIn(ledger, queue), need, rooms[index] ?? none);
+    if (scarce !== undefined)
+      return `queue ${queue.metadata.name} has too little ${scarce} left: queue ${parentOf(queue)} guarantees the rest to other queues`;
+  }
+  return undefined;
+};
+
+const ratioOf = (held: bigint, deserved: bigint): number => {
+  if (deserved === 0n) return held === 0n ? 0 : 1;
+  return Number(held) / Number(deserved);
+};
+
+/** The share of a queue that deserves nothing in particular: it comes after all that hold less than they deserve. */
+const wholeShare = 1;
+
+/**
+ * Returns the share of the first queue of the line: the largest ratio of an amount held to the amount deserved, which is
+ * at least the guarantee and at most the room.
+ */
+export const shareOf = (ledger: Ledger, line: readonly Stored[]): { share: number; deserves: boolean } => {
+  const [queue] = line;
+  if (queue === undefined) return { share: wholeShare, deserves: false };
+  const stated = amountsIn(specOf(queue)["deserved"]);
+  const guarantee = guaranteeOf(queue);
+  const names = [...new Set([...stated.keys(), ...guarantee.keys()])];
+  if (names.length === 0) return { share: wholeShare, deserves: false };
+  const [room = none] = roomsOf(ledger, line);
+  const held = heldIn(ledger, queue);
+  const ratios = names.map((name) => {
+    const wanted = stated.get(name) ?? zero;
+    const deserved = larger(smaller(wanted, room.get(name) ?? wanted), guarantee.get(name) ?? zero);
+    return ratioOf(nanoOf(held, name), deserved.nano);
+  });
+  return { share: Math.max(...ratios), deserves: true };
+};

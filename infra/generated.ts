@@ -1,4 +1,4 @@
-/** All files made from code: CRDs, kustomizations, the chart, the tables of the documentation. */
+/** All files made from code: CRDs, kustomizations, the chart, dashboards, the tables of the documentation. */
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
@@ -7,6 +7,8 @@ import { policiesText } from "../shared/cli/installation/manifests.ts";
 import { yamlText } from "../shared/cli/io/yaml.ts";
 import { chartFiles } from "./chart.ts";
 import { commandPages } from "./commands.ts";
+import { withDashboard } from "./dashboards/cloudwatch.ts";
+import { grafanaDashboard } from "./dashboards/grafana.ts";
 import { crdFiles } from "./definitions.ts";
 import { kustomizations } from "./kustomize.ts";
 import { filled } from "./reference.ts";
@@ -34,6 +36,15 @@ const openapi = (): Generated => ({
 /** The output of `rekindle manifests --policies`. */
 const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
 
+/** The dashboard of Grafana, and the AWS template with that of CloudWatch. */
+const dashboards = (): readonly Generated[] => [
+  { path: "grafana/dashboard.json", text: grafanaDashboard() },
+  {
+    path: "aws/template.yaml",
+    text: withDashboard(readFileSync(join(import.meta.dirname, "aws", "template.yaml"), "utf8")),
+  },
+];
+
 /** Pages of the documentation with tables from code. */
 export const pageFiles = async (): Promise<readonly Generated[]> => {
   const commands = await commandPages();
@@ -53,5 +64,6 @@ export const generated = async (): Promise<readonly Generated[]> => {
     `rekindle:${version()}`,
     definitions.map(({ text }) => parse(text)),
   );
-  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), ...(await pageFiles())];
+  const whole = [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi()];
+  return [...whole, ...dashboards(), ...(await pageFiles())];
 };

@@ -92,9 +92,11 @@ class Working implements Resolver {
   }
 
   #filled(text: string): string {
-    return text.replaceAll(/\$\{([A-Za-z0-9:.]+)\}/g, (_, name: string) =>
+    const filled = text.replaceAll(/\$\{([A-Za-z0-9:.]+)\}/g, (_, name: string) =>
       name.includes(".") ? this.#attribute(name) : String(this.#ref(name)),
     );
+    // What begins with an exclamation mark stands as it is, without the mark.
+    return filled.replaceAll("${!", "${");
   }
 }
 

@@ -147,7 +147,8 @@ const functionOf = (template: Template, resolver: Resolver, id: string, own: unk
  * function.
  */
 const elsewhere: readonly string[] = [
-  ...["AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::CloudWatch::Alarm", "AWS::Serverless::HttpApi"],
+  ...["AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::Serverless::HttpApi"],
+  ...["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard"],
   // Notices of Spot nodes: `npm run e2e -- --triggers`.
   ...["AWS::Events::Rule", "AWS::Lambda::Permission"],
 ];

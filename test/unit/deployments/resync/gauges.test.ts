@@ -5,82 +5,12 @@ import { describe, mock, test } from "node:test";
 import * as z from "zod";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { HttpRequest } from "../../../../shared/core/http.ts";
-import type { Obj } from "../../../../shared/core/object.ts";
-import { openNamespaceScope } from "../../../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../../../shared/deployments/host/metrics.ts";
 import { openResync } from "../../../../shared/deployments/resync/function.ts";
 import { openGaugeLines } from "../../../../shared/deployments/resync/gauges.ts";
-import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { taken } from "../../adapters/sqs/fake.ts";
-import { crds } from "../../host/stand.ts";
 import { applications, onCluster, withQueue } from "../surroundings.ts";
-
-const spark = "/apis/sparkoperator.k8s.io/v1beta2";
-const batch = "/apis/batch.volcano.sh/v1alpha1";
-const scheduling = "/apis/scheduling.volcano.sh/v1beta1";
-const inDefault = (group: string, plural: string): string => `${group}/namespaces/default/${plural}`;
-
-const sparkSpec = {
-  ...{ type: "Scala", mainClass: "a.B", mainApplicationFile: "local:///a.jar", sparkVersion: "4.1.1", image: "i" },
-  ...{ driver: {}, executor: {} },
-};
-const template = { spec: { containers: [{ name: "c", image: "i" }] } };
-const jobSpec = { queue: "q", tasks: [{ name: "t", replicas: 1, template }] };
-const running = { driverInfo: {}, applicationState: { state: "RUNNING" }, executorState: { "pi-1": "RUNNING" } };
-const phases = ["Pending", "Inqueue", "Running", "Unknown", "Completed"] as const;
-
-/** A value of each gauge of objects: collections, objects, and their statuses where these are subresources. */
-const standing: readonly (readonly [path: string, object: Obj, status: object | undefined])[] = [
-  [
-    inDefault(spark, "sparkapplications"),
-    { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata: { name: "pi" }, spec: sparkSpec },
-    running,
-  ],
-  [
-    inDefault(batch, "jobs"),
-    { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { name: "j" }, spec: jobSpec },
-    { state: { phase: "Running" }, running: 1 },
-  ],
-  [
-    `${scheduling}/queues`,
-    { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", metadata: { name: "q" }, spec: {} },
-    { state: "Open", allocated: { cpu: "1500m", memory: "2Gi" } },
-  ],
-  ...phases.map(
-    (phase) =>
-      [
-        inDefault(scheduling, "podgroups"),
-        {
-          ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup" },
-          ...{ metadata: { name: phase.toLowerCase() }, spec: { queue: "q", minMember: 1 }, status: { phase } },
-        },
-        undefined,
-      ] as const,
-  ),
-];
-
-const updates = { kind: "SparkApplication", namespace: "default", name: "pi", uid: "u", updates: "stream" };
-const hints = async () => [{ ...updates, generation: 1, rests: false, wakeAt: undefined, pruneAt: undefined }];
-
-const open = async () => {
-  const { transport } = openSimulator({ crds });
-  for (const [path, object, status] of standing) {
-    await request(transport, "POST", path, object);
-    if (status === undefined) continue;
-    const at = `${path}/${object.metadata.name}`;
-    const found = await request(transport, "GET", at);
-    await request(transport, "PUT", `${at}/status`, { ...found, status });
-  }
-  const territory = openNamespaceScope({ namespaces: [], transport, report: () => {}, now: () => 0 });
-  const lines: string[] = [];
-  const reports: string[] = [];
-  const parts = {
-    ...{ transport, territory, hints, cluster: "prod", now: () => 5 },
-    print: (line: string): void => void lines.push(line),
-    report: (level: string, text: string): void => void reports.push(`${level} ${text}`),
-  };
-  return { parts, lines, reports };
-};
+import { openStanding, running } from "./standing.ts";
 
 const never = (): boolean => false;
 
@@ -112,7 +42,7 @@ const ofObjects = gauges.filter(({ figure: { lasting } }) => lasting !== true).m
 
 describe("the gauges of a resync", () => {
   test("are those of a host, each with the same values", async () => {
-    const { parts, lines } = await open();
+    const { parts, lines } = await openStanding();
     await openGaugeLines(parts)(never);
     const { text } = await openGauges({ ...parts, naming: upstreamNaming })();
     const ofHost = text
@@ -126,7 +56,7 @@ describe("the gauges of a resync", () => {
   });
 
   test("are of the families that run, and ask for no other kind", async () => {
-    const { parts, lines } = await open();
+    const { parts, lines } = await openStanding();
     const asked: string[] = [];
     const send = (sent: HttpRequest) => {
       asked.push(sent.path);
@@ -146,7 +76,7 @@ describe("the gauges of a resync", () => {
 
   test("are not told when the time is over before all objects are counted, which the log says", async () => {
     for (const looks of [0, 1, 3]) {
-      const { parts, lines, reports } = await open();
+      const { parts, lines, reports } = await openStanding();
       let seen = 0;
       await openGaugeLines(parts)(() => {
         seen += 1;
@@ -183,7 +113,7 @@ describe("the page of metrics", () => {
   );
 
   test("says of each gauge which function tells it under which labels, or why none does", async () => {
-    const { parts, lines } = await open();
+    const { parts, lines } = await openStanding();
     await openGaugeLines(parts)(never);
     const told = new Map(
       seriesIn(lines).map((one) => [one.split(/[ {]/)[0], [...one.matchAll(/(\w+)="/g)].map(([, label]) => label)]),

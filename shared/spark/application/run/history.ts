@@ -1,14 +1,14 @@
 /**
  * The latest states of an application, and the events that are not recorded yet. An event is remembered with the state
- * that it reports. It counts as recorded once the status, which is written after it, shows the record's phase: a death
- * in between loses no event, however short the state was.
+ * that it reports. It counts as recorded once the status, which is written after it, shows the record's phase and
+ * submission: a death in between loses no event, however short the state was.
  */
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { sparkApplications } from "../spec/resource.ts";
 import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";
 import type { Memory, Untold } from "../state/memory.ts";
-import { shownState } from "../state/status.ts";
+import { showsRecord } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
 
 /** The most states, and the most events, that are remembered. */
@@ -40,7 +40,7 @@ const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
 /** Events that may not be recorded yet: all of this decision, and the record's if the status is behind it. */
 const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly Untold[] => {
   const known = view.memory?.untold ?? [];
-  const isTold = view.memory !== undefined && shownState(object) === view.memory.state.phase;
+  const isTold = view.memory !== undefined && showsRecord(object, view.memory);
   return isTold ? untold.filter((one) => !known.includes(one)) : untold;
 };
 
@@ -76,7 +76,7 @@ const recordOf = (about: Stored, { occasion, type, reason, message }: Untold): E
 
 /** The events to record: all that may not be recorded yet. Their names are deterministic: a repeat creates none. */
 export const events = (object: Stored, memory: Memory): readonly Effect[] =>
-  shownState(object) === memory.state.phase ? [] : (memory.untold ?? []).map((one) => recordOf(object, one));
+  showsRecord(object, memory) ? [] : (memory.untold ?? []).map((one) => recordOf(object, one));
 
 const executorTold: Readonly<Record<string, Pick<Untold, "type" | "reason" | "message">>> = {
   PENDING: { type: "Normal", reason: "SparkExecutorPending", message: "is pending" },

@@ -36,6 +36,13 @@ export const shownSubmission = (object: Stored): string | undefined => statusOf(
 /** The state of the status. */
 export const shownState = (object: Stored): string => statusOf(object).applicationState?.state ?? "";
 
+/**
+ * True when the status shows the record's state. A record may come to the same state twice, with a driver each: the
+ * status of the first does not show the second.
+ */
+export const showsRecord = (object: Stored, { state, driver }: Pick<Memory, "state" | "driver">): boolean =>
+  shownState(object) === state.phase && (driver === undefined || showsSubmission(object, driver));
+
 const errorOf = (memory: Memory): string | undefined => ("error" in memory.state ? memory.state.error : undefined);
 
 /** Submission time of the newest attempt, epoch ms: upstream derives the time of the next one from it. */

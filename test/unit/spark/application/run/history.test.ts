@@ -36,6 +36,13 @@ describe("an event", () => {
     assert.deepEqual(told(next.plan), ["SparkApplicationSubmitted (1 1)"]);
   });
 
+  test("is told again while the status shows the same state of an earlier submission", () => {
+    const submission = first.memory.driver?.submissionId ?? "";
+    const object = shown({ ...(first.status as object), submissionID: "of the driver before" });
+    const next = decided({ object, memory: first.memory, pods: [pod({ submission, phase: "Pending" })] });
+    assert.deepEqual(told(next.plan), ["SparkApplicationSubmitted (1 1)"]);
+  });
+
   test("of a state that passed while everybody was dead is told with the next ones, in their order", () => {
     const submission = first.memory.driver?.submissionId ?? "";
     const ended = [pod({ submission, phase: "Succeeded", exitCode: 0 })];

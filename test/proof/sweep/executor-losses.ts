@@ -61,8 +61,8 @@ const ways: readonly Way[] = [
     name: "loss-unheard",
     what: "executors die while the watch is broken",
     userActions: [
-      { says: "the watch breaks", when: executorRuns, afterMs: 500, do: { type: "unhear", ms: 20_000 } },
-      dies,
+      { says: "the watch breaks", when: bothRun, afterMs: 500, do: { type: "unhear", ms: 20_000 } },
+      { ...dies, when: bothRun },
     ],
     ends: "RUNNING",
   },

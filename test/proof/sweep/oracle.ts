@@ -64,6 +64,7 @@ export type Oracle = {
 };
 
 const longestArrivalMs = 16_000;
+/** The longest life of a stray driver once it runs. */
 const longestStrayMs = 3_000;
 const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";
@@ -181,11 +182,18 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     checkPlan(attempt, now);
   };
 
-  /** I1: a driver of a past attempt is ended soon. */
+  /**
+   * I1: a driver of a past attempt is ended soon. The creation of a driver is no news to a forwarder, so one that does
+   * not start, as its config map was deleted, is only found when the fence has passed.
+   */
   const checkStrays = (now: number): void => {
-    for (const { stray, live: lives, attempt } of facts.pods.values())
-      if (lives && stray !== undefined && now - stray > longestStrayMs)
+    for (const { stray, began, live: lives, attempt } of facts.pods.values()) {
+      if (!lives || stray === undefined) continue;
+      if (began !== undefined && now - Math.max(stray, began) > longestStrayMs)
         blame(`I1: a stray driver of attempt ${attempt} is let run`);
+      if (now - stray > longestArrivalMs + longestStrayMs)
+        blame(`I1: a stray driver of attempt ${attempt} is let wait`);
+    }
   };
 
   /** Counts a driver that another controller submitted before: Rekindle follows it, and no save planned it. */

@@ -62,8 +62,14 @@ const disturbedOnce = async (execution: Execution, baseline: Baseline, gist: str
   return noisy;
 };
 
+/** The start of a value; of an Event, its reason and message. */
+const shortOf = (text: string): string => {
+  const [reason, message] = [/"reason":"([^"]*)"/, /"message":"([^"]*)"/].map((part) => part.exec(text)?.[1]);
+  return reason === undefined || message === undefined ? text.slice(0, 120) : `${reason} "${message.slice(0, 120)}"`;
+};
+
 const told = ({ id, path, want, got }: Difference): string =>
-  `end: ${id}${path}: ${got.slice(0, 120)} instead of ${want.slice(0, 120)}`;
+  `end: ${id}${path}: ${shortOf(got)} instead of ${shortOf(want)}`;
 
 const runToEnd = async (execution: Execution): Promise<readonly string[]> => {
   const calm = await runToRest(execution);

@@ -26,7 +26,7 @@ const refusals: Readonly<Record<string, string>> = {
   "403": "forbidden: the caller has no access to this object",
   "404": "not found, or switched off",
   "413": "the body is too large",
-  "429": "too many requests; `Retry-After` tells how long to wait",
+  "429": "too many requests; `Retry-After` has the seconds to wait",
 };
 
 const answers = (status: string, name: Name, description: string): Json => ({

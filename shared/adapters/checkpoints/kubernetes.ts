@@ -47,7 +47,7 @@ const homeless = (response: HttpResponse, { kind, name }: Key, { namespace = "" 
         status: 404,
         reason: "NamespaceMissing",
         retryAfterMs: 300_000,
-        message: `what is remembered of ${kind} ${name} is kept in namespace ${namespace}, which does not exist: kubectl create namespace ${namespace}`,
+        message: `the record of ${kind} ${name} is stored in namespace ${namespace}, which does not exist: kubectl create namespace ${namespace}`,
       })
     : undefined;
 

@@ -115,7 +115,7 @@ export const openQuestions = (
     return inLine(namespace, async () => {
       const rest = rests.get(pod);
       if (rest !== undefined && now() < rest.until)
-        return silent("tooLong", "its answers are longer than is read, so it is asked less often");
+        return silent("tooLong", "its answers exceed the size limit, so it is queried less often");
       const answer = await ask(transport, asking);
       const isTooLong = !answer.heard && answer.why === "tooLong";
       rests.delete(pod);

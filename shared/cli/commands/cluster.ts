@@ -68,16 +68,16 @@ const kept = async (file: string, text: string): Promise<void> => {
 
 const add = (tools: Tools): Command =>
   onCluster("add")
-    .summary("write the record with which functions reach a cluster")
+    .summary("print the address and credentials with which functions reach a cluster")
     .description(
-      `Takes address and authority from a kubeconfig, and writes the flat record that functions read: as REKINDLE_CLUSTER_RECORD,
-or better as a secret or a parameter whose ARN stands there. Nothing is changed in the cluster.`,
+      `Takes the server's address and CA from a kubeconfig, and prints the record that functions read. Store it in a secret or a
+parameter and set REKINDLE_CLUSTER_RECORD to its ARN, or set the variable to the record itself. The cluster is not changed.`,
     )
     .option("--eks <name>", "functions log in to this EKS cluster as the role that they run as")
     .option("--region <region>", "its region")
     .option("--service-account <account>", "functions log in with a token of NAMESPACE/NAME")
     .addOption(spanOption("--duration <span>", "how long that token is valid", 86_400_000))
-    .option("--out <file>", "write it to this file, readable by its owner alone, instead of the terminal")
+    .option("--out <file>", "write it to this file, readable only by its owner, instead of the terminal")
     .action((options: Options) =>
       connected(tools, options, async (session) => {
         const login = await loginFor(session, tools, options);

@@ -49,10 +49,10 @@ const run = (tools: Tools): Command =>
     .argument("[job]", "name of the job, unless a file is given")
     .option("-N, --name <name>", "the same")
     .option("-i, --image <image>", "container image", "busybox")
-    .option("-m, --min <pods>", "least number of pods that it needs", countFrom(0), 1)
-    .option("-r, --replicas <pods>", "number of its pods", countFrom(0), 1)
-    .option("-R, --requests <amounts>", "what a pod asks for", "cpu=1000m,memory=100Mi")
-    .option("-L, --limits <amounts>", "what a pod may use", "cpu=1000m,memory=100Mi")
+    .option("-m, --min <pods>", "minimum number of pods (minAvailable)", countFrom(0), 1)
+    .option("-r, --replicas <pods>", "number of pods", countFrom(0), 1)
+    .option("-R, --requests <amounts>", "resource requests of each pod", "cpu=1000m,memory=100Mi")
+    .option("-L, --limits <amounts>", "resource limits of each pod", "cpu=1000m,memory=100Mi")
     .option("-S, --scheduler <name>", "scheduler of its pods", "volcano")
     .option("-f, --filename <file>", "a file of jobs, in place of the flags; - is what is piped in")
     .action((given: string | undefined, options: RunOptions) =>
@@ -137,7 +137,7 @@ const ordering = (tools: Tools, name: "suspend" | "resume", action: string, summ
         `job ${called} has ended (${phase}): there is nothing to ${name}; delete it and create it again to run it again`,
       );
     await order(session, { about: job, resource: jobs, action });
-    tools.print(`job ${called} is asked to ${name} (${action}); see: rekindle job view -n ${called.replace("/", " ")}`);
+    tools.print(`sent ${action} to job ${called}; see: rekindle job view -n ${called.replace("/", " ")}`);
   }).summary(summary);
 
 const deletion = (tools: Tools): Command =>

@@ -111,13 +111,12 @@ const backward = async (session: Session, tools: Tools, options: Options): Promi
 export const migrate = (tools: Tools): Command =>
   onCluster("migrate")
     .description(
-      `Without --apply or --undo nothing is changed: it tells what of kubeflow's Spark operator and of Volcano's
-controllers is installed, what runs under them, what will differ and what stands in the way (then it ends with 1).
---apply stops the controllers, keeps and removes their webhook configurations before the server behind them goes, and
-leaves what runs to the hosts of Rekindle; Volcano's scheduler stays. --undo puts all of it back. Both may be
-interrupted anywhere and typed again.`,
+      `Without --apply or --undo the command changes nothing. It prints which parts of kubeflow's Spark operator and of
+Volcano's controllers are installed, what they run, what will differ, and what prevents the migration (then its exit code is 1).
+--apply saves and removes their webhook configurations, then stops the controllers; hosts of Rekindle adopt what runs.
+Volcano's scheduler stays. --undo restores everything. Both may be interrupted at any point and repeated.`,
     )
-    .addOption(new Option("--family <name>", "only of this family; else of all that are found").choices(familyNames))
+    .addOption(new Option("--family <name>", "only this family (default: all that are found)").choices(familyNames))
     .option("--apply", "take over from upstream's controllers")
     .option("--undo", "give back to upstream's controllers")
     .option("--force", "continue even if something stands in the way")

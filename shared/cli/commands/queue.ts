@@ -130,20 +130,16 @@ type OperateOptions = Named & Commanding & { readonly action: "open" | "close" |
 const actions = { open: "OpenQueue", close: "CloseQueue" } as const;
 
 const reweighted = async ({ transport }: Session, name: string, weight: number | undefined): Promise<string> => {
-  if (weight === undefined) throw new Refused(`say what queue ${name} is to weigh: -w WEIGHT, from 1 up`);
+  if (weight === undefined) throw new Refused(`no weight for queue ${name}: write -w WEIGHT, at least 1`);
   await mergeObject(transport, { ref: { resource: queues, name } }, { spec: { weight } });
-  return `queue ${name} weighs ${weight}`;
+  return `queue ${name} has weight ${weight}`;
 };
 
 const operate = (tools: Tools): Command =>
   named("operate")
     .summary("open or close a queue, or change its weight")
-    .addOption(
-      new Option("-a, --action <action>", "what to do with it")
-        .choices(["open", "close", "update"])
-        .makeOptionMandatory(),
-    )
-    .option("-w, --weight <weight>", "its share beside others, with -a update", countFrom(1))
+    .addOption(new Option("-a, --action <action>", "action").choices(["open", "close", "update"]).makeOptionMandatory())
+    .option("-w, --weight <weight>", "new weight, with -a update", countFrom(1))
     .addOption(commandNamespace())
     .action((given: string | undefined, options: OperateOptions) =>
       connected(tools, options, async (session) => {
@@ -151,7 +147,7 @@ const operate = (tools: Tools): Command =>
         const { action } = options;
         if (action === "update") return tools.print(await reweighted(session, name, options.weight));
         await act(session, name, actions[action], options);
-        tools.print(`queue ${name} is asked to ${action} (${actions[action]}); see: rekindle queue get ${name}`);
+        tools.print(`sent ${actions[action]} to queue ${name}; see: rekindle queue get ${name}`);
       }),
     );
 

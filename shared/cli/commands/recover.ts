@@ -84,43 +84,36 @@ const concluded = (all: readonly Recovered[]): void => {
   throw new Refused(message, { code: exits.timeOver });
 };
 
-const description = `Looks at the records of applications, and brings back what can be: a record that cannot be read, that another
-cluster or another version made, that was edited, or that is gone. Without names, all of the namespace.
+const description = `Checks the records of applications and repairs what it can: a record that is unreadable, edited or missing, or that
+another cluster or another version wrote. Without names it checks the whole namespace.
 
-Every write is conditional: it may run beside a host, be interrupted anywhere, and be typed again. What is to be created is
-left to a host. While another controller leads their kind, nothing is written for them.`;
+Every write is conditional: the command may run beside a host, may be interrupted at any point, and may be repeated. It creates
+no pods; a host does. It writes nothing for applications whose kind another controller leads.`;
 
 export const recover = (tools: Tools): Command =>
   onNamespace("recover")
     .description(description)
     .argument("[applications...]", application[1])
     .option("--strict", "refuse a record that cannot be read (the default)")
-    .option("--no-strict", "keep what can be read of it, and rebuild the rest from status and objects")
+    .option("--no-strict", "keep the readable part, and rebuild the rest from status and objects")
     .addOption(
-      new Option("--mode <mode>", "adopt what lives; or end all that belongs to it, and stop")
+      new Option("--mode <mode>", "reconnect: adopt its running pods; cleanup: delete everything that belongs to it")
         .choices(["reconnect", "cleanup"])
         .default("reconnect"),
     )
-    .option("--fresh", "discard the record, whatever it contains; what lives is adopted")
-    .option("--reconfigure", "adopt it under the settings of the next host")
+    .option("--fresh", "discard the record, whatever it contains, and adopt the running pods")
+    .option("--reconfigure", "adopt the record under the settings of the next host")
     .option(
       "--timeout <span>",
-      "how long what is missing may take to come back (default: its annotation's, or 30s)",
+      "time in which missing pods may reappear (default: its annotation, else 30s)",
       returning,
     )
-    .option(
-      "--grace <seconds>",
-      "cleanup: how long pods may take to end before they are ended by force",
-      countFrom(0),
-      30,
-    )
-    .addOption(
-      spanOption("--wait <span>", "how long to work until it is settled; a host continues with the rest", 60_000),
-    )
-    .option("--coexist", "also while another controller leads, which has other namespaces")
-    .option("--dry-run", "only print what would be found")
+    .option("--grace <seconds>", "cleanup: seconds until pods are deleted by force", countFrom(0), 30)
+    .addOption(spanOption("--wait <span>", "maximum duration; a host continues with the rest", 60_000))
+    .option("--coexist", "work although another controller leads, which watches other namespaces")
+    .option("--dry-run", "only print the findings")
     .option("--yes", "do not ask, with --mode cleanup or --fresh")
-    .option("-A, --all-namespaces", "of every namespace")
+    .option("-A, --all-namespaces", "all namespaces")
     .addOption(outputOption("text", "json", "yaml"))
     .action((names: readonly string[], options: Options) =>
       connected(tools, options, async (session) => {

@@ -43,7 +43,7 @@ const recordText = ({ found, now }: Seen): string => {
   if (found.is === "none") return `record\n  none (${found.why})`;
   if (found.is === "unreadable") return `record\n  cannot be read: ${found.error}`;
   const { wakeAt, memory, ...rest } = found.record;
-  const timer = wakeAt === undefined ? "  none" : `  looks again at ${whenText(wakeAt, now)}`;
+  const timer = wakeAt === undefined ? "  none" : `  next step at ${whenText(wakeAt, now)}`;
   return `record\n${yaml({ ...rest, memory })}\ntimers\n${timer}`;
 };
 

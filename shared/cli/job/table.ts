@@ -101,9 +101,9 @@ const recordLines = (record: RecordView | undefined, now: number): readonly stri
   const { waitsFor, wakeAt, trouble, runs = [] } = record;
   return [
     "Rekindle:",
-    `  Waits For: ${waitsFor ?? (record.rests === true ? "nothing" : "news")}`,
-    ...(wakeAt === undefined ? [] : [`  Looks Again: ${whenText(wakeAt, now)}`]),
-    ...(trouble === undefined ? [] : [`  In The Way: ${trouble.reason}: ${trouble.message}`]),
+    `  Waits For: ${waitsFor ?? (record.rests === true ? "nothing" : "an event")}`,
+    ...(wakeAt === undefined ? [] : [`  Next Step: ${whenText(wakeAt, now)}`]),
+    ...(trouble === undefined ? [] : [`  Problem: ${trouble.reason}: ${trouble.message}`]),
     ...runs.map(({ attempt, outcome, endedAt }) => `  Run ${attempt}: ${outcome}, ${whenText(endedAt, now)}`),
   ];
 };

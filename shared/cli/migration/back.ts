@@ -52,7 +52,7 @@ const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean):
   if (names.length === 0 || force) return;
   await lock.release(madeBy(saved));
   throw new Refused(
-    `upstream would not know what is remembered of ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}: let a host run for a minute and try again, or use --force`,
+    `upstream could not continue from the records of ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}: let a host run for a minute and try again, or use --force`,
   );
 };
 

@@ -49,7 +49,7 @@ export type Family = {
 
 const upstreamFor = (group: string): Upstream => {
   const found = upstreams.find(({ groups }) => groups.includes(group));
-  if (found === undefined) throw new Error(`nobody is known who runs ${group}`);
+  if (found === undefined) throw new Error(`no controller of ${group} is known`);
   return found;
 };
 

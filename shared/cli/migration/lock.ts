@@ -36,7 +36,7 @@ export const heldByOther = (lease: Stored, now: number): boolean => {
 /** The holder of a lease and the time since its last renewal, as text. `now` is the API server's clock. */
 export const holderText = (lease: Stored, now: number): string => {
   const { holderIdentity, renewTime } = shape.safeParse(lease["spec"]).data ?? {};
-  if (!holderIdentity) return "held by nobody";
+  if (!holderIdentity) return "no holder";
   const seconds = Math.max(0, Math.round((now - Date.parse(renewTime ?? "")) / 1_000));
   return `${heldByOther(lease, now) ? "renewed" : "last renewed"} ${seconds} s ago by ${holderIdentity}`;
 };

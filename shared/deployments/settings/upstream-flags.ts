@@ -64,7 +64,7 @@ export const rows: readonly Row[] = [
   { flag: "default-time-to-live-seconds", ...same },
   {
     flag: "driver-pod-creation-grace-period",
-    ...ignored("a driver pod that is not seen is read again, live, before anything is called lost"),
+    ...ignored("Rekindle reads a missing driver pod again, live, before it counts the driver as lost"),
   },
   { flag: "enable-batch-scheduler", takes: "nothing", ...same },
   { flag: "enable-driver-pdb", takes: "nothing", ...same },
@@ -73,7 +73,7 @@ export const rows: readonly Row[] = [
   {
     flag: "feature-gates",
     ...refused(
-      "of its gates DefaultTimeToLive is always on here (--default-time-to-live-seconds); PartialRestart, LoadSparkDefaults and RestSubmitter are not here: leave them out",
+      "DefaultTimeToLive is always on (--default-time-to-live-seconds); PartialRestart, LoadSparkDefaults and RestSubmitter do not exist in Rekindle: remove them",
       ...["", "DefaultTimeToLive=true", "DefaultTimeToLive=false", "AllAlpha=false", "AllBeta=false", "AllBeta=true"],
       ...["PartialRestart=false", "LoadSparkDefaults=false", "RestSubmitter=false"],
     ),
@@ -106,10 +106,10 @@ export const rows: readonly Row[] = [
   { flag: "metrics-prefix", ...same },
   { flag: "namespace-selector", ...same },
   { flag: "namespaces", ...same },
-  { flag: "pprof-bind-address", ...ignored("start Node with --inspect to look into the process") },
+  { flag: "pprof-bind-address", ...ignored("to profile the process, start Node with --inspect") },
   {
     flag: "scheduled-spark-application-timestamp-precision",
-    ...ignored("a run is named after the time that it was due at, as finely as its name has room for"),
+    ...ignored("the name of a run has its scheduled time, with the precision that fits into the name"),
   },
   {
     flag: "secure-metrics",
@@ -134,7 +134,7 @@ export const rows: readonly Row[] = [
 /** Flags of the webhook. */
 export const webhookRows: readonly Row[] = [
   { flag: "cache-sync-timeout", ...noCache },
-  { flag: "controller-threads", ...ignored("admission answers as it is asked; --concurrency bounds the rest") },
+  { flag: "controller-threads", ...ignored("admission has no queue; --concurrency limits the rest") },
   {
     flag: "enable-cert-manager",
     takes: "nothing",

@@ -1,15 +1,15 @@
 /** The flags of Volcano's controller manager, and the handling of each here, for a migration from its Deployment. */
 import { ignored, noLeader, oneDoor, type Row, refused } from "./upstream-flags.ts";
 
-const noLimiter = ignored("bursts are coalesced per object; --concurrency and --parallel bound the rest");
+const noLimiter = ignored("events are coalesced per object; --concurrency and --parallel limit the rest");
 const onePool = ignored("all kinds share --concurrency");
 const oneLog = ignored("logs are JSON, on standard output: --log-level");
 
 const noShards = ignored(
-  "nodes are not divided among schedulers: NodeShards stay as they are while upstream's controllers are away",
+  "Rekindle does not divide nodes among schedulers: NodeShards do not change until upstream's controllers run again",
 );
 
-const asUpstreamDoes = "groups of bare pods take annotations and labels with volcano.sh/ only: leave it out";
+const asUpstreamDoes = "groups of bare pods inherit only annotations and labels with volcano.sh/: remove the flag";
 
 const inherits = (flag: string, ...harmless: readonly string[]): Row => ({
   flag,
@@ -33,12 +33,12 @@ export const volcanoRows: readonly Row[] = [
   {
     flag: "controllers",
     is: "refused",
-    because: "all of its controllers are here at once: one that is switched off cannot be left out",
+    because: "Rekindle runs all of its controllers and cannot switch one off",
     harmless: ["", "*", "-hyperNode-controller", "-sharding-controller"],
   },
   {
     flag: "detection-period-of-dependson-task",
-    ...ignored("what a task depends on is seen as it happens"),
+    ...ignored("Rekindle sees changes of dependencies by watches"),
   },
   { flag: "enable-healthz", takes: "nothing", ...oneDoor },
   { flag: "enable-metrics", takes: "nothing", ...oneDoor },
@@ -46,7 +46,7 @@ export const volcanoRows: readonly Row[] = [
   {
     flag: "feature-gates",
     is: "refused",
-    because: "what its gates switch off is on here: leave out what is not =true",
+    because: "Rekindle cannot switch these features off: remove gates that are not =true",
     harmless: [
       ...["", "VolcanoJobSupport=true", "QueueCommandSync=true", "WorkLoadSupport=true", "PriorityClass=true"],
       ...["CronVolcanoJobSupport=true", "CSIStorage=true", "CSIStorage=false", "ResourceTopology=true"],
@@ -76,16 +76,18 @@ export const volcanoRows: readonly Row[] = [
   { flag: "leader-elect-retry-period", ...noLeader },
   { flag: "listen-address", ...oneDoor },
   { flag: "lock-object-namespace", ...noLeader },
-  { flag: "master", ...ignored("the kubeconfig, or the pod's own account, says where the API server is") },
+  { flag: "master", ...ignored("the kubeconfig or the pod's service account has the address of the API server") },
   {
     flag: "max-requeue-num",
-    ...ignored("the API's trouble never ends a job: it is tried again for as long as it lasts, and told"),
+    ...ignored(
+      "errors of the API server never fail a job: Rekindle retries until they end, and shows them in the status",
+    ),
   },
   { flag: "scheduler-configs", ...noShards },
   {
     flag: "scheduler-name",
     is: "refused",
-    because: "bare pods of the scheduler `volcano` get groups, and no others",
+    because: "only bare pods of the scheduler `volcano` get groups",
     harmless: ["volcano"],
   },
   { flag: "shard-sync-period", ...noShards },
@@ -93,7 +95,7 @@ export const volcanoRows: readonly Row[] = [
   { flag: "sharding-configmap-namespace", ...noShards },
   { flag: "tls-cert-file", ...oneDoor },
   { flag: "tls-private-key-file", ...oneDoor },
-  { flag: "version", takes: "nothing", ...ignored("rekindle --version says it") },
+  { flag: "version", takes: "nothing", ...ignored("use rekindle --version") },
   { flag: "worker-threads", is: "setting", name: "concurrency" },
   ...["cronjob", "gc", "podgroup", "queue"].map((of): Row => ({ flag: `worker-threads-for-${of}`, ...onePool })),
   ...klog,

@@ -67,7 +67,7 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
 const whose = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const ref = refOf(effect);
   const { value: there } = await context.cluster.get(ref);
-  if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
+  if (there === undefined) return wait("Vanishing", `${refText(ref)} existed and was deleted in between`);
   if (effect.shared === true) return done;
   if (!ownedBy(there, effect.owner)) {
     if (there.metadata.deletionTimestamp !== undefined)
@@ -90,7 +90,7 @@ const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect
   const { fresh, body } = effect;
   const object = body === undefined ? effect.object : await within(() => wholeOf(effect));
   if (fresh === undefined) return object;
-  if (chance === undefined) throw new Error(`nobody here makes a ${fresh}`);
+  if (chance === undefined) throw new Error(`this deployment creates no ${fresh}`);
   return { ...object, data: { ...fieldsOf(object["data"]), ...(await chance(fresh)) } };
 };
 

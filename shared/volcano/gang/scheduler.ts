@@ -123,7 +123,7 @@ const byPod = (signs: Signs, pod: Stored): Found => {
   if (waiting === undefined) return left;
   if (waiting.ageMs < silentMs) return { ...left, doubtful: true };
   const { group, ageMs } = waiting;
-  const silent = `${alive}, but has written nothing of PodGroup ${placeOf(group)} for ${Math.floor(ageMs / 1_000)} s: the group is left alone; look at the scheduler's log, or set gang to none if it is not to place these pods`;
+  const silent = `${alive}, but has written nothing of PodGroup ${placeOf(group)} for ${Math.floor(ageMs / 1_000)} s. Rekindle does not admit the group while that pod is Ready. Check the scheduler's log, or set gang to none if it should not place these pods`;
   return { ...left, silent };
 };
 

@@ -171,7 +171,7 @@ describe("rekindle job suspend, resume and delete", () => {
       await make(terminal.simulator, job("aa", "Running"));
       assert.match(
         (await terminal.run("job", command, "-N", "aa", "-n", "default")).out,
-        /job default\/aa is asked to/,
+        /sent (AbortJob|ResumeJob) to job default\/aa/,
       );
       const [found] = await commandsOf(terminal);
       const written = Object(found);

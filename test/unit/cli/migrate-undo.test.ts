@@ -39,7 +39,7 @@ describe("migrate --undo", () => {
     await make(terminal.simulator, { apiVersion: "rekindle.dev/v1alpha1", kind: "Checkpoint", metadata, spec: record });
     const { code, err } = await terminal.run("migrate", "--undo", "--yes");
     assert.equal(code, 1);
-    assert.match(err, /upstream would not know what is remembered of default\/a: let a host run for a minute/);
+    assert.match(err, /upstream could not continue from the records of default\/a: let a host run for a minute/);
     assert.deepEqual([gist(terminal), holders(terminal.simulator)], [left, { "chart-lock": "" }]);
     assert.equal((await terminal.run("migrate", "--undo", "--yes", "--force")).code, 0);
     assert.deepEqual(gist(terminal), untouched);

@@ -93,8 +93,13 @@ describe("migrate of Volcano, alone", () => {
       [],
       /renews none of the leases volcano, vc-scheduler, and no pod of it is Ready/,
     ],
-    ["a controller that is off", { flags: ["--controllers=-job-controller"] }, [], /flag --controllers: all of its/],
-    ["another scheduler's name", { flags: ["--scheduler-name=mine"] }, [], /flag --scheduler-name: bare pods/],
+    [
+      "a controller that is off",
+      { flags: ["--controllers=-job-controller"] },
+      [],
+      /flag --controllers: Rekindle runs all of its/,
+    ],
+    ["another scheduler's name", { flags: ["--scheduler-name=mine"] }, [], /flag --scheduler-name: only bare pods/],
     ["an unknown flag", { flags: ["--dance"] }, [], /flag --dance: no flag of upstream's that is known here/],
     [
       "a resource group of namespaces",
@@ -142,7 +147,7 @@ describe("migrate of Volcano, alone", () => {
     const { out, code } = await (await opened({ flags: [...flags, ...sharding] })).run("migrate");
     assert.match(
       out,
-      /--sharding-configmap=volcano-sharding-configmap +ignored: nodes are not divided among schedulers/,
+      /--sharding-configmap=volcano-sharding-configmap +ignored: Rekindle does not divide nodes among schedulers/,
     );
     assert.match(out, /--sharding-configmap-namespace=volcano-system +ignored/);
     assert.match(out, /nothing stands in the way/);
@@ -289,7 +294,7 @@ describe("migrate of Volcano, there and back", () => {
     });
     await make(terminal.simulator, record({ phase: "Running", version: 2, retryCount: 1 }));
     const { code, err } = await terminal.run("migrate", "--undo", "--yes");
-    assert.match(err, /upstream would not know what is remembered of default\/a/);
+    assert.match(err, /upstream could not continue from the records of default\/a/);
     assert.deepEqual([code, gist(terminal)], [1, left]);
   });
 });

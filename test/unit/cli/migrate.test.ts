@@ -72,7 +72,7 @@ describe("migrate alone", () => {
       name: "a flag that we refuse",
       objects: [spark("a")],
       flags: ["--feature-gates=PartialRestart=true"],
-      says: /flag --feature-gates: of its gates/,
+      says: /flag --feature-gates: DefaultTimeToLive is always on/,
     },
     {
       name: "no checkpoints",

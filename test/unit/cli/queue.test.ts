@@ -91,7 +91,10 @@ describe("rekindle queue", () => {
 
   test("operate -a update changes the weight", async () => {
     const terminal = await withQueue();
-    assert.equal((await terminal.run("queue", "operate", "gpu", "-a", "update", "-w", "9")).out, "queue gpu weighs 9");
+    assert.equal(
+      (await terminal.run("queue", "operate", "gpu", "-a", "update", "-w", "9")).out,
+      "queue gpu has weight 9",
+    );
     assert.equal(Object((await read(terminal, `${queuesPath}/gpu`))["spec"])["weight"], 9);
   });
 
@@ -112,7 +115,7 @@ describe("rekindle queue", () => {
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["get"], 1, /name one queue: rekindle queue get NAME, or -n NAME$/],
     [["get", "none"], 1, /there is no queue none; see them all with: rekindle queue list$/],
-    [["operate", "gpu", "-a", "update"], 1, /say what queue gpu is to weigh: -w WEIGHT/],
+    [["operate", "gpu", "-a", "update"], 1, /no weight for queue gpu: write -w WEIGHT, at least 1/],
     [["operate", "gpu", "-a", "burn"], 2, /Allowed choices are open, close, update/],
     [["operate", "gpu"], 2, /required option '-a, --action <action>'/],
     [["create", "x", "-w", "0"], 1, /"0": write a whole number from 1 up/],

@@ -124,7 +124,7 @@ describe("upstream's flags", () => {
   }
 
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-    [["--feature-gates=PartialRestart=true"], /^flag --feature-gates: .*leave them out$/],
+    [["--feature-gates=PartialRestart=true"], /^flag --feature-gates: .*remove them$/],
     [["--namespace-selector=env in prod"], /^flag --namespace-selector=env in prod: write a label selector/],
     [["--secure-metrics"], /^flag --secure-metrics: nothing is served over TLS/],
     [["--kube-api-qps"], /^flag --kube-api-qps: needs a value/],

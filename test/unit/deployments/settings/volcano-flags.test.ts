@@ -16,7 +16,7 @@ describe("a flag of Volcano's controller manager", () => {
     });
 
   test("that limits how often a job is tried again is taken and ignored: no trouble of the API's ends a job", async () => {
-    assert.match(await read("--max-requeue-num=15"), /ignored: the API's trouble never ends a job/);
+    assert.match(await read("--max-requeue-num=15"), /ignored: errors of the API server never fail a job/);
   });
 
   test("that has another name here is set", async () => {
@@ -24,7 +24,7 @@ describe("a flag of Volcano's controller manager", () => {
   });
 
   const refusals = [
-    ["--controllers=-job-controller", /one that is switched off cannot be left out/],
+    ["--controllers=-job-controller", /runs all of its controllers and cannot switch one off/],
     ["--scheduler-name=mine", /bare pods of the scheduler `volcano` get groups/],
     ["--feature-gates=WorkLoadSupport=false", /flag --feature-gates: /],
   ] as const;

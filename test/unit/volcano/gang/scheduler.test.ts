@@ -128,7 +128,10 @@ describe("Volcano's scheduler", () => {
     assert.deepEqual([young.admits, young.silent, young.doubtful], ["scheduler", undefined, true]);
     const old = look({ pods, groups: [group(11)] }).found;
     assert.equal(old.admits, "scheduler");
-    assert.match(old.silent ?? "", /pod ns\/s-0 .* has written nothing of PodGroup ns\/g for 11 s: .* left alone/);
+    assert.match(
+      old.silent ?? "",
+      /pod ns\/s-0 .* has written nothing of PodGroup ns\/g for 11 s\. Rekindle does not admit the group/,
+    );
     assert.equal(look({ pods, groups: [group(11, "Pending")] }).found.silent, undefined);
   });
 

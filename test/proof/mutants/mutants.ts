@@ -288,6 +288,14 @@ export const mutants: readonly Mutant[] = [
     tests: ["core/decision.test.ts"],
   },
   {
+    name: "event-of-the-submission-before",
+    promise: "the event of a state is written although the status shows the same state of an earlier submission",
+    file: "shared/spark/application/state/status.ts",
+    find: "shownState(object) === state.phase && (driver === undefined || showsSubmission(object, driver))",
+    replace: "shownState(object) === state.phase && (driver === undefined || driver !== null)",
+    tests: ["spark/application/run/history.test.ts"],
+  },
+  {
     name: "decision-without-end",
     promise: "a decision that never comes to a plan is a fault, and no loop",
     file: "shared/engine/cluster/queries.ts",

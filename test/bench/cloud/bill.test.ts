@@ -1,7 +1,11 @@
 /** Tests the arithmetic of the cost table: each price counts once, and the table follows from the measurements. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { applicationOf, dollars, type Measured, none, notesOf, part, plus, tableOf, type Use } from "./bill.ts";
+import { applicationOf, type Measured, notesOf, tableOf } from "./bill.ts";
+import { restOf, restTable, totalOf } from "./rest.ts";
+import { dollars, none, part, plus, type Use } from "./use.ts";
+import { alarmMetrics, dashboards, restingGauges } from "./used.ts";
 
 const million = 1_000_000;
 
@@ -26,6 +30,8 @@ const measured: Measured = {
   forwardStart: 1.1,
   hostCpu: 0.02,
   alarms: 30,
+  gauges: 2,
+  dashboards: 1,
 };
 
 /** Returns the cells of the row that begins with this name. */
@@ -47,14 +53,39 @@ describe("the bill", () => {
   });
 
   test("of a month at rest: a pod; its pod and functions; windows and functions", () => {
-    // 1,971,000 polls, two thirds of them of FIFO queues; 30 metrics of alarms; a secret. 43,800 windows of 51.1 s at half a GB.
-    const lambda = (1.314 * 0.5 + 0.657 * 0.4 + 3 + 0.4).toFixed(2);
+    // 1,971,000 polls, two thirds of them of FIFO queues; 30 metrics of alarms, 2 of gauges; a dashboard; a secret. 43,800 windows of 51.1 s at half a GB.
+    const lambda = (1.314 * 0.5 + 0.657 * 0.4 + 3 + 0.6 + 3 + 0.4).toFixed(2);
     const pod = (730 * (0.25 * 0.04048 + 0.5 * 0.004445)).toFixed(2);
     const windows = ((43_800 * (51.1 * 0.5 * 13.3334 + 0.2)) / million).toFixed(2);
     const [, host, forwarder, windowed] = cells("US$ a month");
     assert.ok(host?.startsWith(`${pod} `), host);
     assert.ok(forwarder?.endsWith(`${lambda}²`), forwarder);
     assert.ok(windowed?.endsWith(`= ${windows}³ + ${lambda}²`), windowed);
+  });
+
+  test("of a month at rest names each part, its formula and who pays it, and a dispatcher pays for its pod alone", () => {
+    const lines = restTable(measured).map((line) => line.split(" | ").map((one) => one.replaceAll("|", "").trim()));
+    const costs = (name: string) => lines.find(([first]) => first === name)?.slice(1, 5);
+    assert.deepEqual(costs("polls of queues"), ["-", "0.92", "0.92", "-"]);
+    assert.deepEqual(costs("alarms"), ["-", "3.00", "3.00", "-"]);
+    assert.deepEqual(costs("gauges"), ["-", "0.60", "0.60", "-"]);
+    assert.deepEqual(costs("**without the pod**"), ["0.00", "7.92", "22.85", "0.00"]);
+    assert.deepEqual(costs("pod on Fargate"), ["9.01", "9.01", "-", "9.01"]);
+    assert.deepEqual(costs("**with the pod on Fargate**"), ["9.01", "16.93", "22.85", "9.01"]);
+    const rows = lines.filter(([first]) => first?.startsWith("---") === false);
+    assert.deepEqual(
+      rows.filter((cells) => cells.length !== 6 || cells.includes("")),
+      [],
+    );
+    assert.equal(totalOf(restOf(measured), "dispatcher"), 0);
+  });
+
+  test("counts alarms, dashboards and the gauges of a quiet cluster from the template and the code", () => {
+    const text = readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8");
+    assert.equal(dashboards(), text.split("Type: AWS::CloudWatch::Dashboard").length - 1);
+    assert.ok(alarmMetrics() >= text.split("Type: AWS::CloudWatch::Alarm").length - 1);
+    // The state of two open queues is one metric.
+    assert.equal(restingGauges(), 1);
   });
 
   test("says what a pause costs in reaction", () => {
@@ -64,6 +95,9 @@ describe("the bill", () => {
 
   test("has its prices, their region and their date in one line", () => {
     const line = notesOf(measured).at(-1) ?? "";
-    assert.match(line, /^Prices: us-east-1, November 2026, no free tier: 0\.2 per 1,000,000 invocations; 13\.3334 per/);
+    assert.match(
+      line,
+      /^Prices: us-east-1, November 2026, no free tier: 0\.2 per 1,000,000 invocations \(lambda\/pricing\); 13\.3334 per/,
+    );
   });
 });

@@ -27,11 +27,13 @@ import { type Bench, settled } from "../costs.ts";
 import type { Figure } from "../figures.ts";
 import { type Life, live } from "../kubelet.ts";
 import { account } from "../submit.ts";
-import { applicationOf, type Measured, notesOf, part, plus, tableOf, type Use } from "./bill.ts";
+import { applicationOf, type Measured, notesOf, tableOf } from "./bill.ts";
 import { reactionOf } from "./reaction.ts";
+import { restAims, restOf, restTable, totalOf } from "./rest.ts";
 import { figuresOfStarts, type Start, startsOf } from "./starts.ts";
 import { openUnits } from "./units.ts";
-import { alarmMetrics, type Counted, usedBy, useOf } from "./used.ts";
+import { part, plus, type Use } from "./use.ts";
+import { alarmMetrics, type Counted, dashboards, restingGauges, usedBy, useOf } from "./used.ts";
 
 const table = "rekindle-bench";
 
@@ -155,6 +157,7 @@ const measured = async (bench: Counted, unwatched: () => Promise<void>): Promise
     // Its window is one second; the rest is its start.
     forwardStart: ((forward?.coldMs ?? 0) + Math.max(0, (forward?.firstMs ?? 0) - 1_000)) / 1_000,
     alarms: alarmMetrics(),
+    ...{ gauges: restingGauges(), dashboards: dashboards() },
   };
 };
 
@@ -172,6 +175,9 @@ const figuresOfUse = (name: string, use: Use): readonly Figure[] =>
 const told = (measured: Measured, starts: readonly Start[]): readonly Figure[] => {
   for (const line of tableOf(measured)) console.log(line);
   for (const line of notesOf(measured)) console.log(`\n${line}`);
+  console.log("");
+  for (const line of restTable(measured)) console.log(line);
+  const rest = restOf(measured);
   const seconds = (name: string, value: number): Figure => ({ name: `cloud.reaction.${name}`, value, unit: "s" });
   return [
     ...figuresOfStarts(starts),
@@ -180,6 +186,10 @@ const told = (measured: Measured, starts: readonly Start[]): readonly Figure[] =
     ...figuresOfUse("executor-loss", measured.loss),
     ...figuresOfUse("application", applicationOf(measured)),
     ...figuresOfUse("resync", measured.resync),
+    ...restAims.map(({ deployment, aim }): Figure => {
+      const value = totalOf(rest, deployment);
+      return { name: `cloud.rest.${deployment}`, value, unit: "US$ a month besides the pod", aim };
+    }),
     seconds("host.p50", measured.host.p50),
     seconds("host.worst", measured.host.worst),
     seconds("functions.p50", measured.functions.p50),

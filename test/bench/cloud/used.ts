@@ -1,11 +1,15 @@
 /** Counts the use of everything that is billed, from the figures of the components. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import { readTemplate } from "../../../infra/aws/template.ts";
+import { gaugeLines } from "../../../shared/adapters/telemetry/emf.ts";
+import { resyncGauges } from "../../../shared/deployments/common/function-figures.ts";
+import { gaugesOfQueue } from "../../../shared/volcano/metrics.ts";
 import { billedMs, type Entry } from "../../real/lambda/ledger.ts";
 import { type Bench, costOf } from "../costs.ts";
-import type { Use } from "./bill.ts";
 import type { Units } from "./units.ts";
+import type { Use } from "./use.ts";
 
 /** Memory for one whole processor in Lambda, MB. */
 const wholeProcessorMb = 1_769;
@@ -35,6 +39,32 @@ export const alarmMetrics = (): number =>
   Object.values(template.Resources)
     .filter(({ Type }) => Type === "AWS::CloudWatch::Alarm")
     .reduce((sum, { Properties: { Metrics } }) => sum + (Array.isArray(Metrics) ? Metrics.length - 1 : 1), 0);
+
+/** Returns the number of dashboards in the template. */
+export const dashboards = (): number =>
+  Object.values(template.Resources).filter(({ Type }) => Type === "AWS::CloudWatch::Dashboard").length;
+
+/** The queues that a host and functions make where Volcano's kinds are served; nothing runs in them. */
+const quietQueues = ["root", "default"].map((name) => ({
+  ...{
+    apiVersion: "scheduling.volcano.sh/v1beta1",
+    kind: "Queue",
+    metadata: { name, uid: name, resourceVersion: "1" },
+  },
+  status: { state: "Open" },
+}));
+
+const metricsOf = z.object({
+  _aws: z.object({
+    CloudWatchMetrics: z.array(z.object({ Dimensions: z.array(z.unknown()), Metrics: z.array(z.unknown()) })),
+  }),
+});
+
+/** Returns the number of metrics that a resync keeps alive in a cluster in which nothing runs. */
+export const restingGauges = (): number =>
+  gaugeLines(resyncGauges, quietQueues.flatMap(gaugesOfQueue), { cluster: "c", now: 0 })
+    .flatMap((line) => metricsOf.parse(JSON.parse(line))._aws.CloudWatchMetrics)
+    .reduce((sum, { Dimensions, Metrics }) => sum + Dimensions.length * Metrics.length, 0);
 
 export type Counted = Bench & { readonly units: Units; readonly logs: string };
 

@@ -1,0 +1,130 @@
+/** Computes the cost of a month at rest by its parts and by deployment, each part beside its formula; pure. */
+import { prices } from "./prices.ts";
+import { dollars, none, type Use } from "./use.ts";
+
+/** The defaults of the template. */
+export const hours = 730;
+export const minutes = hours * 60;
+export const window = { seconds: 50, every: 60, gigabytes: 0.5 };
+export const resyncs = minutes / 5;
+export const queues = { fifo: 2, standard: 1, pollers: 5, pollsPerMinute: 3 };
+/** Fargate's smallest pod. */
+export const pod = { cpu: 0.25, gigabytes: 0.5 };
+/** The requests of a pod in the overlays: 50m and 96Mi. */
+const requested = { cpu: 0.05, gigabytes: 96 / 1_024 };
+
+const podOf = ({ cpu, gigabytes }: { readonly cpu: number; readonly gigabytes: number }): number =>
+  hours * (cpu * prices.cpu.usd + gigabytes * prices.memory.usd);
+
+export const podMonth = podOf(pod);
+
+/** Returns the polls of this many queues in a month. */
+export const pollRequests = (count: number): number => count * queues.pollers * queues.pollsPerMinute * minutes;
+
+const deployments = ["host", "forwarder", "windowed", "dispatcher"] as const;
+type Deployment = (typeof deployments)[number];
+
+/** US$ a month of one part of a deployment. */
+export type RestPart = {
+  readonly name: string;
+  readonly usd: number;
+  readonly formula: string;
+  /** Deployments that have it. */
+  readonly of: readonly Deployment[];
+};
+
+/** Deployments of the template. */
+const onLambda: readonly Deployment[] = ["forwarder", "windowed"];
+
+export type Resting = {
+  /** One resync that finds nothing to do. */
+  readonly resync: Use;
+  /** Seconds until a cold forwarder watches. */
+  readonly forwardStart: number;
+  /** Metrics that the template's alarms read. */
+  readonly alarms: number;
+  /** Metrics of gauges that a quiet cluster has. */
+  readonly gauges: number;
+  /** Dashboards of the template. */
+  readonly dashboards: number;
+};
+
+const million = 1_000_000;
+
+/**
+ * Returns the parts of the cost besides pods. A dispatcher has none: its queue and its resyncs are in the process, and
+ * its functions run only while it calls them.
+ */
+export const restOf = ({ resync, forwardStart, alarms, gauges, dashboards }: Resting): readonly RestPart[] => {
+  const windowUse = { ...none, invocations: 1, gigabyteSeconds: (window.seconds + forwardStart) * window.gigabytes };
+  const polls = (count: number, price: number): number => (pollRequests(count) / million) * price;
+  const part = (name: string, usd: number, formula: string, of = onLambda): RestPart => ({ name, usd, formula, of });
+  return [
+    part(
+      "polls of queues",
+      polls(queues.fifo, prices.fifo.usd) + polls(queues.standard, prices.standard.usd),
+      `${queues.fifo} FIFO queues × ${pollRequests(1)} requests, ${queues.standard} standard queue × ${pollRequests(1)}`,
+    ),
+    part("alarms", alarms * prices.alarms.usd, `metrics: ${alarms} × ${prices.alarms.usd}`),
+    part(
+      "gauges",
+      gauges * prices.metrics.usd,
+      `metrics: ${gauges} × ${prices.metrics.usd}; those of 0 are not written`,
+    ),
+    part("dashboards", dashboards * prices.dashboards.usd, `${dashboards} × ${prices.dashboards.usd}`),
+    part("secret", prices.secrets.usd, `1 × ${prices.secrets.usd}`),
+    part("resyncs", resyncs * dollars(resync), `${resyncs} × what one that finds nothing uses`),
+    part(
+      "windows of the forwarder",
+      minutes * dollars(windowUse),
+      `${minutes} × (${window.seconds} s + its start) × ${window.gigabytes} GB`,
+      ["windowed"],
+    ),
+  ];
+};
+
+/** Returns US$ a month of a deployment, besides its pod. */
+export const totalOf = (parts: readonly RestPart[], deployment: Deployment): number =>
+  parts.reduce((sum, { usd, of }) => sum + (of.includes(deployment) ? usd : 0), 0);
+
+/** Deployments with a pod that runs all the time. */
+const withPod: readonly Deployment[] = ["host", "forwarder", "dispatcher"];
+
+/** The most that a month at rest should cost besides the pod, US$. */
+export const restAims = [
+  { deployment: "forwarder", aim: 1 },
+  { deployment: "windowed", aim: 1 },
+  { deployment: "dispatcher", aim: 0.5 },
+] as const;
+
+const cell = (usd: number, isThere: boolean): string => (isThere ? usd.toFixed(2) : "-");
+
+const row = (name: string, formula: string, cells: readonly string[]): string =>
+  `| ${[name, ...cells, formula].join(" | ")} |`;
+
+/** Returns the table of a month at rest: a line for each part. */
+export const restTable = (resting: Resting): readonly string[] => {
+  const parts = restOf(resting);
+  const pods = (usd: number): readonly string[] => deployments.map((one) => cell(usd, withPod.includes(one)));
+  const sums = (podUsd: number): readonly string[] =>
+    deployments.map((one) => (totalOf(parts, one) + (withPod.includes(one) ? podUsd : 0)).toFixed(2));
+  return [
+    "| US$ a month at rest | host | forwarder in the cluster + Lambda | windowed Lambda forwarder | dispatcher + functions that scale to zero | formula |",
+    "|---|---|---|---|---|---|",
+    ...parts.map(({ name, usd, formula, of }) =>
+      row(
+        name,
+        formula,
+        deployments.map((one) => cell(usd, of.includes(one))),
+      ),
+    ),
+    row("**without the pod**", "the sum", sums(0)),
+    row("pod on Fargate", `${hours} h × (${pod.cpu} vCPU + ${pod.gigabytes} GB), its smallest`, pods(podMonth)),
+    row(
+      "or pod on nodes that are there",
+      `${hours} h × (${requested.cpu} vCPU + ${requested.gigabytes} GB), its requests at Fargate's prices`,
+      pods(podOf(requested)),
+    ),
+    row("**with the pod on Fargate**", "the sum", sums(podMonth)),
+  ];
+};

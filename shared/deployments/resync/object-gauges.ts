@@ -1,5 +1,6 @@
 /** Gauges of the cluster's objects, counted from the objects themselves at each scrape of a host and in each resync. */
-import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import type { MetricSample } from "../../core/metric.ts";
 import type { Resource, Stored } from "../../core/object.ts";
@@ -35,21 +36,33 @@ type Parts = {
   readonly families?: readonly Family[];
 };
 
-/** Counts the objects in scope. A kind that is forbidden or not served counts as empty. */
+/** True where a kind has no objects for this caller: it is forbidden or not served. */
+const isNone = (cause: unknown): boolean => cause instanceof ApiError && [403, 404].includes(cause.status);
+
+/**
+ * Counts the objects in scope, page by page, so that only their samples stay in memory. A kind that is forbidden or not
+ * served counts as empty. So does a kind that is not listed to its end, in all namespaces: a part would look like a fall.
+ */
 export const censusOf = async (parts: Parts): Promise<readonly MetricSample[]> => {
   const { transport, hints: known, territory, families = allFamilies } = parts;
-  const cluster = openCluster(transport);
   const within = await territory.within().catch(() => () => false);
   const watched = territory.watched.length === 0 ? [""] : territory.watched;
-  const ofKind = async ({ resource, samplesOf, everywhere }: Counted): Promise<readonly MetricSample[]> => {
-    const places = everywhere === true ? [""] : watched;
+  const ofPlace = async ({ resource, samplesOf, everywhere }: Counted, namespace: string) => {
+    const samples: MetricSample[] = [];
+    for await (const { items } of pages(transport, { resource, namespace }))
+      for (const object of items)
+        if (everywhere === true || within(object.metadata.namespace ?? "")) samples.push(...samplesOf(object));
+    return samples;
+  };
+  const ofKind = async (kind: Counted): Promise<readonly MetricSample[]> => {
+    const places = kind.everywhere === true ? [""] : watched;
     const lists = places.map((namespace) =>
-      cluster.list({ do: "list", resource, namespace, labels: {} }).catch(() => ({ value: [] })),
+      ofPlace(kind, namespace).catch((cause: unknown) => {
+        if (isNone(cause)) return [];
+        throw cause;
+      }),
     );
-    const found = (await Promise.all(lists)).flatMap(({ value }) => value);
-    return found
-      .filter(({ metadata }) => everywhere === true || within(metadata.namespace ?? ""))
-      .flatMap((object) => samplesOf(object));
+    return (await Promise.all(lists).catch(() => [])).flat();
   };
   const samples = await Promise.all(kinds.filter(runs(families)).map(ofKind));
   const hints = await hintsIn({ transport, hints: known, namespaces: territory.watched }).catch(() => []);

@@ -13,6 +13,8 @@ export const resources: readonly Resource[] = [
   ...[jobs, cronJobs, jobFlows, jobTemplates, queues, pods],
 ];
 
+export const resourceOf = (wanted: string): Resource | undefined => resources.find(({ kind }) => kind === wanted);
+
 export const kindNames: readonly string[] = resources.map(({ kind }) => kind);
 
 /** Kinds by the plural of their resource. */

@@ -19,13 +19,13 @@ import { deliver } from "../../updates/deliver.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
 import { openFunctionQueue } from "../common/function-queue.ts";
+import { resourceOf } from "../common/kinds.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
-import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { openOptional } from "../common/secret.ts";
-import { openWorld, operatorsByKind, processClock } from "../common/step-dependencies.ts";
+import { openWorld, processClock } from "../common/step-dependencies.ts";
 import { stepFigures } from "../common/step-figures.ts";
 import { updatesFor } from "../common/updates.ts";
 import type { UrlAnswer } from "../http/called.ts";
@@ -40,20 +40,24 @@ export type Listening = HttpsRules & {
   readonly queues?: readonly string[] | undefined;
 };
 
-const resourcesOf =
-  ({ operatorOf }: World) =>
-  (kind: string): Resource | undefined =>
-    operatorOf(kind)?.resource;
+/** A world, and the resource of each kind whose updates are delivered. */
+export type DeliveryWorld = World & { readonly resourceOf: (kind: string) => Resource | undefined };
 
-/** Returns the function that delivers updates to this sink. Of the world's kinds it uses only their resources. */
+/** Returns the world of a process that runs these kinds itself. */
+export const withResources = (world: World): DeliveryWorld => ({
+  ...world,
+  resourceOf: (kind) => world.operatorOf(kind)?.resource,
+});
+
+/** Returns the function that delivers updates to this sink. */
 export const deliveryBy = (
-  world: World,
+  world: DeliveryWorld,
   listening: Pick<Listening, "to">,
   sink: Sink,
 ): NonNullable<World["deliver"]> => {
   const { destinationOf } = updatesFor(world, listening);
   const reading = { read: readRecord, readDelivery };
-  const desk = { ...world, resourceOf: resourcesOf(world), destinationOf, operators: listening.to, ...reading };
+  const desk = { ...world, destinationOf, operators: listening.to, ...reading };
   return (message) => {
     const { trace } = message;
     return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);
@@ -61,8 +65,8 @@ export const deliveryBy = (
 };
 
 /** Returns the function that delivers updates to every kind of listener. */
-export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
-  const events = eventSink({ cluster: world.cluster, resourceOf: resourcesOf(world) });
+export const deliveryFor = (world: DeliveryWorld, listening: Listening): NonNullable<World["deliver"]> => {
+  const events = eventSink(world);
   const { to, queues = [] } = listening;
   const own = to.startsWith(sqsScheme) ? [to.slice(sqsScheme.length)] : [];
   return deliveryBy(
@@ -105,13 +109,16 @@ export const openDelivering = (env: Environment): Delivering => {
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const { checkpoints } = openRecords(settings.checkpoints, around);
-    const opened = trail.ports(
-      await openWorld({ ...desk, transport, checkpoints, timing, operatorOf: operatorsByKind(operatorsFor(timing)) }),
-    );
+    // A delivery has a kind of its own, so this function takes steps of no kind and loads none.
+    const operatorOf = (): undefined => undefined;
+    const opened = trail.ports(await openWorld({ ...desk, transport, checkpoints, timing, operatorOf }));
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: desk.clock.monotonic });
     const measured = { meter, ended: stepFigures(meter, Date.now) };
     const charged = { ...opened, within, ...measured, share, inCharge: scopeCheckOf({ ...settings, territory }) };
-    return { ...charged, deliver: deliveryFor(charged, { to, hosts, queues, allowPrivate, secret }) };
+    return {
+      ...charged,
+      deliver: deliveryFor({ ...charged, resourceOf }, { to, hosts, queues, allowPrivate, secret }),
+    };
   });
   const take: Delivering["take"] = async (delivered) => {
     const opened = await world().catch(troubleOf);

@@ -16,7 +16,7 @@ import { openBreather } from "../../forward/pause.ts";
 import { type Lookout, type Standby, startStandby } from "../../forward/standby.ts";
 import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
-import type { GangMode } from "../../volcano/gang/scheduler.ts";
+import type { GangMode } from "../../volcano/gang/mode.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -24,7 +24,7 @@ import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
-import { deliveryFor, type Listening } from "../deliver/function.ts";
+import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import { startSweeping } from "../resync/loop.ts";
 import { resync } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
@@ -115,7 +115,7 @@ const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow ==
 const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<World, "updates" | "deliver"> =>
   listening === undefined || shadow !== undefined
     ? {}
-    : { updates: updatesFor(world, listening), deliver: deliveryFor(world, listening) };
+    : { updates: updatesFor(world, listening), deliver: deliveryFor(withResources(world), listening) };
 
 type Stepping = {
   readonly world: World;

@@ -4,7 +4,7 @@
  */
 import type * as z from "zod";
 import { families } from "../../kube/families.ts";
-import { gangModes } from "../../volcano/gang/scheduler.ts";
+import { gangModes } from "../../volcano/gang/mode.ts";
 import { vcctlNamespace } from "../../volcano/queue/command-namespaces.ts";
 import { clusterRecord } from "./cluster.ts";
 import {

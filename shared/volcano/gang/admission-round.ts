@@ -12,7 +12,8 @@ import { specOf } from "../queue/state/tree.ts";
 import { podGroups } from "../schema/resource.ts";
 import { type Hall, isWaiting, type Verdict, verdictsOf } from "./admission.ts";
 import { admissionEffects, mostAtOnce } from "./admit.ts";
-import { type Found, find, type GangMode, isSchedulers, readLeases } from "./scheduler.ts";
+import type { GangMode } from "./mode.ts";
+import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 
 /** Every group of every namespace. */
 export const allGroups: Looking = { do: "list", resource: podGroups, namespace: "", labels: {}, spared: true };

@@ -9,11 +9,7 @@ import { pods } from "../../kube/resources.ts";
 import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";
 import { isWaiting, phaseOf } from "./admission.ts";
-
-/** `auto` looks for signs of Volcano's scheduler; `scheduler` and `none` state that there is one, or none. */
-export const gangModes = ["auto", "scheduler", "none"] as const;
-
-export type GangMode = (typeof gangModes)[number];
+import type { GangMode } from "./mode.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 

@@ -21,7 +21,7 @@ import {
   waitingOrders,
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, allGroups } from "../gang/admission-round.ts";
-import type { GangMode } from "../gang/scheduler.ts";
+import type { GangMode } from "../gang/mode.ts";
 import { queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { obeyedFirst } from "./command-namespaces.ts";

@@ -6,7 +6,7 @@ import type { Message } from "../../../shared/core/key.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
 import type { Sent, Sink } from "../../../shared/core/sink.ts";
 import { updatesFor } from "../../../shared/deployments/common/updates.ts";
-import { deliveryBy } from "../../../shared/deployments/deliver/function.ts";
+import { deliveryBy, withResources } from "../../../shared/deployments/deliver/function.ts";
 import { openStepCache } from "../../../shared/deployments/host/cache.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import type { Queue, Report } from "../../../shared/engine/ports.ts";
@@ -247,7 +247,7 @@ const telling = (execution: ExecutionState, flight: Flight, world: World): Pick<
   const nobodyElse = { to: "" };
   return {
     updates: { ...updatesFor(world, nobodyElse), asksAgain: flight.called !== undefined },
-    deliver: deliveryBy(world, nobodyElse, listening(execution, flight)),
+    deliver: deliveryBy(withResources(world), nobodyElse, listening(execution, flight)),
   };
 };
 

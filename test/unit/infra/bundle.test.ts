@@ -85,6 +85,15 @@ describe("the bundle", () => {
     assert.ok(sinks("deliver").length > 0);
   });
 
+  test("of deliver holds the decisions of no kind, for it only sends on what their steps have saved", () => {
+    const decisions = loadedBy(meta, "deliver").ever.inputs.filter((input) => /shared\/(spark|volcano)\//.test(input));
+    assert.ok(decisions.length > 0);
+    assert.deepEqual(
+      decisions.filter((input) => !/\/(resource|words|mode|command-namespaces)\.ts$/.test(input)),
+      [],
+    );
+  });
+
   test("of reconcile loads the SQS client only for credentials that no variable has, and finds it there", () => {
     const { atOnce, ever } = loadedBy(meta, "reconcile");
     assert.deepEqual(found(partsOf(atOnce.inputs), ["@aws-sdk/client-sqs", "@smithy/core"]), []);

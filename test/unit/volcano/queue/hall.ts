@@ -4,7 +4,7 @@ import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Plan } from "../../../../shared/core/plan.ts";
 import type { Query } from "../../../../shared/core/query.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import type { GangMode } from "../../../../shared/volcano/gang/scheduler.ts";
+import type { GangMode } from "../../../../shared/volcano/gang/mode.ts";
 import type { QueueOptions } from "../../../../shared/volcano/queue/decide.ts";
 import { volcanoQueue } from "../../../../shared/volcano/queue/operator.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";

@@ -112,7 +112,7 @@ export const Table = ({
   rows.length === 0 ? (
     <p class="empty">{empty}</p>
   ) : (
-    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={label}>
       <table>
         <thead>
           <tr>

@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { conclude, proving } from "../../../infra/tally.ts";
+import { conclude, proving, tallyOf } from "../../../infra/tally.ts";
 import { dataDir } from "../../support/data.ts";
 import { openAudit, withFlags } from "../cluster/audit.ts";
 import { startCluster } from "../cluster/cluster.ts";
@@ -18,10 +18,11 @@ import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
 import { migrateLane } from "./migrate/lane.ts";
 import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
+import { pageLane } from "./page/lane.ts";
 import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud | --migrate | --triggers | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
@@ -35,6 +36,8 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud |
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
                 with their CRDs and webhooks; --family spark or volcano is one of them
   --triggers    the family of this name
+  --page        the page in a real Chromium, on simulated clusters; needs neither root nor a control plane
+  --picture F   with --page: writes the README's picture of the demo's application into F, and runs no case
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40), of
@@ -186,6 +189,20 @@ const laneOf = ({ lambda, dispatch, cloud, migrate }: Lanes) => {
   return migrate ? migrateOutcome : hostLane;
 };
 
+type PageWanted = {
+  readonly case?: string | undefined;
+  readonly json?: string | undefined;
+  readonly picture?: string | undefined;
+};
+
+/** The page's lane has a cluster of its own kind. */
+const concludePage = async ({ case: only, json, picture }: PageWanted): Promise<void> => {
+  await ensure(["browser"]);
+  await build();
+  const results = await pageLane({ only, picture });
+  conclude(tallyOf(results), json === undefined ? undefined : { file: json, details: { results } });
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
@@ -196,6 +213,8 @@ const main = async (): Promise<void> => {
       cloud: { type: "boolean", default: false },
       migrate: { type: "boolean", default: false },
       triggers: { type: "boolean", default: false },
+      page: { type: "boolean", default: false },
+      picture: { type: "string" },
       crds: { type: "string" },
       case: { type: "string" },
       kills: { type: "string" },
@@ -207,6 +226,7 @@ const main = async (): Promise<void> => {
   if (values.help === true) return console.log(help);
   const family = families[values.triggers ? "triggers" : values.family];
   if (family === undefined) throw new Error(`--family ${values.family}: one of ${familyNames.join(", ")}`);
+  if (values.page) return await concludePage(values);
   if (!isInside()) {
     await ensure(["system", "go", "spark", "examples", ...family.needs, ...needsOf(values)]);
     await build();

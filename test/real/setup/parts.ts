@@ -1,5 +1,6 @@
 /** All parts. A new part is a file, and an entry in this list. */
 import { aws } from "./aws.ts";
+import { browser } from "./browser.ts";
 import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
 import { go } from "./go.ts";
@@ -12,7 +13,10 @@ import { spark } from "./spark.ts";
 import { store } from "./store.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative];
+export const parts: readonly Part[] = [
+  ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
+  browser,
+];
 
 /** The parts that `npm run setup` installs without arguments: those for real Spark on a real API server. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

@@ -1,0 +1,127 @@
+/** The cases of the timeline, on the host and in the demo, and the picture of the README. */
+import { must } from "../scene.ts";
+import { evaluated, openTab, type Tab } from "./browser.ts";
+import { differences, type PodRow } from "./oracle.ts";
+import { type Case, type Fixture, onHost, open, watched } from "./tabs.ts";
+
+const lostMarks = (tab: Tab): Promise<number> => tab.page.locator(".lost-mark").count();
+
+const runningExecutor = ({ oracle }: Fixture): string => {
+  const [row] = oracle.rows("watched").filter(({ pod, up, end }) => pod.includes("-exec-") && up !== "" && end === "");
+  must(row !== undefined, "no executor of team-a/watched runs");
+  return row?.pod ?? "";
+};
+
+export const losses: Case = {
+  name: "4 the lane of a killed executor is marked within 1 s, and its successor goes on in it",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      await open(tab, fixture.host.url, watched);
+      const delays: number[] = [];
+      for (const nth of [1, 2, 3]) {
+        const before = await lostMarks(tab);
+        const victim = runningExecutor(fixture);
+        const began = performance.now();
+        fixture.cluster.simulator.killPod("team-a", victim, { code: 137, reason: "OOMKilled" });
+        await tab.page.locator(".lost-mark").nth(before).waitFor({ state: "attached", timeout: 10_000 });
+        delays.push(Math.round(performance.now() - began));
+        await tab.page
+          .locator(".then", { hasText: /^→ \d+$/ })
+          .nth(nth - 1)
+          .waitFor({ state: "attached", timeout: 10_000 });
+      }
+      await tab.shoot("losses");
+      must(Math.max(...delays) < 1_000, `marked after ${delays.join(", ")} ms`);
+      return [`marked after ${delays.join(", ")} ms`];
+    }),
+};
+
+const shownRows = (tab: Tab): Promise<readonly PodRow[]> =>
+  evaluated(
+    tab,
+    `[...document.querySelectorAll('[aria-label="Timeline as a table"] tbody tr')].map((row) => {
+       const [pod, , , up, end, , node] = [...row.cells].map((cell) => cell.textContent);
+       return { pod, up, end, node };
+     })`,
+  );
+
+const shownSuccessors = (tab: Tab): Promise<readonly (readonly [string, string])[]> =>
+  evaluated(
+    tab,
+    `[...document.querySelectorAll('[aria-label="Losses"] tbody tr')].map((row) =>
+       [row.cells[0].querySelector("b").textContent, row.cells[3].textContent])`,
+  );
+
+const idOf = (pod: string): string => /-exec-(\d+)$/.exec(pod)?.[1] ?? "";
+
+const pairs = (given: Iterable<readonly [string, string]>): string =>
+  [...given]
+    .map(([lost, next]) => `${lost}>${next}`)
+    .sort()
+    .join(" ");
+
+export const timeline: Case = {
+  name: "13 the timeline equals the pods of the API server, with each successor; one with other successors is found out",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      await open(tab, fixture.host.url, watched);
+      await tab.page.keyboard.press("t");
+      await tab.page.getByRole("region", { name: "Timeline as a table" }).waitFor();
+      const expected = fixture.oracle.rows("watched");
+      const shown = await shownRows(tab);
+      const found = differences(shown, expected);
+      must(found.length === 0, found.join("; "));
+      const successors = [...fixture.oracle.successors("watched")].map(([a, b]) => [idOf(a), idOf(b)] as const);
+      const told = await shownSuccessors(tab);
+      must(told.length > 0 && pairs(told) === pairs(successors), `shown ${pairs(told)}, are ${pairs(successors)}`);
+      const wrong = told.map(([lost], at) => [lost, told[(at + 1) % told.length]?.[1] ?? ""] as const);
+      must(told.length > 1 && pairs(wrong) !== pairs(successors), "a copy with exchanged successors is not found out");
+      const moved = shown.map((row, at) => (at === 1 ? { ...row, end: "00:00:00" } : row));
+      must(differences(moved, expected).length > 0, "a copy with another end is not found out");
+      return [`${shown.length} pods, successors ${pairs(told)}`];
+    }),
+};
+
+export const demoAgrees: Case = {
+  name: "the demo's page tells what its terminal tells: the killed executor, its successor, the end",
+  run: async ({ browser, demo, pictures }) => {
+    const link = await demo.said(/http:\/\/127\.0\.0\.1:\d+\/page/);
+    await demo.said(/Pi is roughly/);
+    const [, lost = ""] = /the process of executor (\d+)/.exec(demo.output()) ?? [];
+    const tab = await openTab(browser, link, pictures);
+    try {
+      await open(tab, link, "SparkApplication/default/spark-pi");
+      await tab.page.locator(".pill.completed").waitFor();
+      const [[id = "", next = ""] = []] = await shownSuccessors(tab);
+      await tab.shoot("demo");
+      must(lost !== "" && id === lost, `the terminal says executor ${lost} was killed, the page ${id}`);
+      must(new RegExp(`spark-pi\\S*-exec-${next}\\b|executor ${next}\\b`).test(demo.output()), `executor ${next}`);
+      const faults = tab.faults();
+      must(faults.length === 0, faults.join("; "));
+      return [`executor ${id}, then ${next}`];
+    } finally {
+      await tab.close();
+    }
+  },
+};
+
+const mostBytes = 120_000;
+
+/** Takes the README's picture: the demo's application after its end. */
+export const pictureFor = (file: string): Case => ({
+  name: `the picture of the demo's application, at most ${mostBytes} bytes`,
+  run: async ({ browser, demo, pictures }) => {
+    const link = await demo.said(/http:\/\/127\.0\.0\.1:\d+\/page/);
+    await demo.said(/Pi is roughly/);
+    const tab = await openTab(browser, link, pictures, { viewport: { width: 1_280, height: 620 } });
+    try {
+      await open(tab, link, "SparkApplication/default/spark-pi");
+      await tab.page.locator(".pill.completed").waitFor();
+      const { length } = await tab.page.screenshot({ path: file });
+      must(length <= mostBytes, `${file} has ${length} bytes`);
+      return [`${file}: ${length} bytes`];
+    } finally {
+      await tab.close();
+    }
+  },
+});

@@ -109,19 +109,22 @@ export const openLanes = (): Lanes => {
 };
 
 /**
- * Returns the lanes with the reasons of the record's losses. A loss whose pod this process has not seen becomes a lane
- * with only its end.
+ * Returns the lanes with the reasons of the record's losses. The record names no pod for an executor that was gone
+ * before a step saw its end: the executor's id and attempt find its lane. A loss whose pod this process has not seen
+ * becomes a lane with only its end.
  */
 export const withLosses = (
   lanes: readonly Lane[],
   losses: readonly (LossRow & { readonly pod: string })[],
   attempt: number,
 ): readonly Lane[] => {
-  const byPod = new Map(losses.map((loss) => [loss.pod, loss]));
+  const left = new Set(losses.filter(({ reason }) => reason !== "finished"));
+  const isOf = (lane: Lane, { pod, id }: LossRow & { readonly pod: string }): boolean =>
+    pod === "" ? lane.role === "executor" && lane.id === id && lane.attempt === attempt : lane.pod === pod;
   const marked = lanes.map((lane): Lane => {
-    const loss = byPod.get(lane.pod);
-    if (loss === undefined || loss.reason === "finished") return lane;
-    byPod.delete(lane.pod);
+    const loss = [...left].find((one) => isOf(lane, one));
+    if (loss === undefined) return lane;
+    left.delete(loss);
     const exit = loss.exit ?? lane.exit;
     return {
       ...lane,
@@ -131,10 +134,9 @@ export const withLosses = (
       ...(exit === undefined ? {} : { exit }),
     };
   });
-  const unseen = [...byPod.values()].filter(({ reason }) => reason !== "finished");
   return [
     ...marked,
-    ...unseen.map(
+    ...[...left].map(
       ({ pod, id, at, node, reason, exit }): Lane => ({
         ...{ pod, role: "executor" as const, id, attempt, end: at, reason, lost: true as const },
         ...(node === "" ? {} : { node }),

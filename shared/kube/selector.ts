@@ -31,7 +31,8 @@ const parsed = (text: string): readonly Expression[] | undefined => {
   return expressions.length < terms.length ? undefined : expressions;
 };
 
-const holds = ({ key, operator, values = [] }: Expression, labels: Labels): boolean => {
+/** True if labels meet one requirement. */
+export const holds = ({ key, operator, values = [] }: Expression, labels: Labels): boolean => {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   const among = value !== undefined && values.includes(value);
   const answers = { In: among, NotIn: !among, Exists: value !== undefined, DoesNotExist: value === undefined };

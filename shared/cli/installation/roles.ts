@@ -160,7 +160,11 @@ export const needed: readonly Needed[] = [
 const isNeeded = (of: Family | "any", chosen: readonly Family[]): boolean => of === "any" || chosen.includes(of);
 
 /** The family whose kinds have the feature. */
-export const familyWith: Readonly<Record<Feature, Family | "any">> = { ssh: "volcano", "pod-http": "any" };
+export const familyWith: Readonly<Record<Feature, Family | "any">> = {
+  ssh: "volcano",
+  "pod-http": "any",
+  gang: "volcano",
+};
 
 type FeatureNeeds = { readonly verbs: readonly string[]; readonly for: string };
 
@@ -170,6 +174,7 @@ export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
     verbs: ["get"],
     for: "questions to pods: executors that Rekindle makes, drivers that stall, probes of JobFlows",
   },
+  gang: { verbs: ["list"], for: "the room of nodes for groups of pods, with `gang: builtin`" },
 };
 
 /** The rights of one feature, where these families are run. */

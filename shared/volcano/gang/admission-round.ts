@@ -6,12 +6,13 @@ import type { Stored } from "../../core/object.ts";
 import type { Effect, Next, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import { until } from "../../core/waiting-on.ts";
-import { priorityClasses } from "../../kube/resources.ts";
+import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";
 import { specOf } from "../queue/state/tree.ts";
-import { podGroups } from "../schema/resource.ts";
-import { type Hall, isWaiting, type Verdict, verdictsOf } from "./admission.ts";
+import { jobs, podGroups } from "../schema/resource.ts";
+import { type Hall, isWaiting, phaseOf, type Verdict, verdictsOf } from "./admission.ts";
 import { admissionEffects, mostAtOnce } from "./admit.ts";
+import { type Ground, openGround } from "./ground.ts";
 import type { GangMode } from "./mode.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 
@@ -35,6 +36,29 @@ function* readPriorities(names: readonly string[]): Reads<ReadonlyMap<string, nu
       return typeof value === "number" ? [[name, value]] : [];
     }),
   );
+}
+
+const everywhere = (query: Pick<Extract<Looking, { do: "list" }>, "resource" | "field">): Looking => ({
+  ...{ do: "list", namespace: "", labels: {}, again: true },
+  ...query,
+});
+
+const allNodes = everywhere({ resource: nodes });
+
+/** Whole pods: a watch keeps no requests. */
+const unfinishedPods = everywhere({
+  resource: pods,
+  field: "status.phase!=Succeeded,status.phase!=Failed",
+});
+
+const allJobs = everywhere({ resource: jobs });
+
+/** Reads the room of the nodes for groups; undefined if no look at nodes is needed. */
+function* readGround(mode: GangMode, groups: readonly Stored[]): Reads<Omit<Ground, "priorities"> | undefined> {
+  if (mode !== "builtin" || !groups.some(isWaiting)) return undefined;
+  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, allJobs].map(list));
+  const starting = groups.filter((group) => ["Inqueue", "Unknown"].includes(phaseOf(group)));
+  return { nodes: ofNodes, pods: ofPods, jobs: ofJobs, starting };
 }
 
 export type AdmissionRound = {
@@ -77,9 +101,12 @@ export function* admissionRound(
   const who = yield* find(mode, { now, memory, leases, queues, groups });
   const waits = groups.filter(isWaiting).length;
   if (who.admits === "scheduler") return { groups, found: who, effects: [], next: nextOf(who, [], waits) };
-  const priorities = yield* readPriorities(classesOf(groups));
+  const [priorities, ground] = yield* all([readPriorities(classesOf(groups)), readGround(mode, groups)]);
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
-  const hall: Hall = { queues, groups: ours, priorities };
+  const hall: Hall = {
+    ...{ queues, groups: ours, priorities },
+    ...(ground === undefined ? {} : { ground: openGround({ ...ground, priorities }) }),
+  };
   const verdicts = verdictsOf(hall);
   const admitting = admissionEffects(verdicts, now);
   const effects = admitting.slice(0, mostAtOnce);

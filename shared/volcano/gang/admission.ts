@@ -1,12 +1,13 @@
 /**
- * Decides which groups of pods are admitted and why the others wait: by the state of their queue, and by the capability
- * and the guarantees of the queue and its ancestors. No other place decides this; a check that a gang fits onto nodes as
- * a whole would belong in `obstacle`.
+ * Decides which groups of pods are admitted and why the others wait: by the state of their queue, by the capability and
+ * the guarantees of the queue and its ancestors, and with `gang: builtin` by the room of the nodes for their whole
+ * minimum. No other place decides this.
  */
 import type { Stored } from "../../core/object.ts";
 import { isEnding } from "../../kube/pods.ts";
 import type { Amounts } from "../podgroup/usage.ts";
 import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/state/tree.ts";
+import type { OpenGround } from "./ground.ts";
 import { amountsIn, enter, type Ledger, openLedger, shortage } from "./ledger.ts";
 import { inTurn } from "./turns.ts";
 
@@ -19,6 +20,8 @@ export type Hall = {
   readonly queues: readonly Stored[];
   readonly groups: readonly Stored[];
   readonly priorities: ReadonlyMap<string, number>;
+  /** The room of nodes, and the demands of groups on it; absent: groups are admitted without a look at nodes. */
+  readonly ground?: OpenGround;
 };
 
 const needOf = (group: Stored): Amounts => amountsIn(specOf(group)["minResources"]);
@@ -55,7 +58,9 @@ export const verdictsOf = (hall: Hall): readonly Verdict[] => {
   return Array.from(inTurn(hall.groups.filter(isWaiting), queues, hall.priorities, ledger), (group): Verdict => {
     const name = queueOfGroup(group);
     const line = lineOf(name, queues);
-    const why = blocked.has(name) ? `others come before it in queue ${name}` : obstacle(ledger, line, group);
+    const why = blocked.has(name)
+      ? `others come before it in queue ${name}`
+      : (obstacle(ledger, line, group) ?? hall.ground?.obstacle(group));
     if (why === undefined) enter(ledger, line, needOf(group));
     else if (isFifo(queues.get(name))) blocked.add(name);
     return why === undefined ? { group, enters: true } : { group, enters: false, why };

@@ -82,6 +82,9 @@ export type Signs = Pick<View<QueueMemory>, "now" | "memory"> & {
 const letting =
   "Rekindle admits groups of pods by the state and the capability of their queues, and their pods go to default-scheduler";
 
+const fitting =
+  "Rekindle admits a group of pods by the state and the capability of its queue once its whole minimum fits the nodes, and its pods go to default-scheduler";
+
 const leaving = "groups of pods are left to it";
 
 const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
@@ -147,6 +150,8 @@ export function* find(mode: GangMode, signs: Signs): Reads<Found> {
     return { admits: "scheduler", saying: "groups of pods are left to Volcano's scheduler, as `gang: scheduler` says" };
   if (mode === "none")
     return { admits: "here", saying: `without Volcano's scheduler, as \`gang: none\` says, ${letting}` };
+  if (mode === "builtin")
+    return { admits: "here", saying: `without Volcano's scheduler, as \`gang: builtin\` says, ${fitting}` };
   const alive = byLease(signs) ?? byWrites(signs);
   if (alive !== undefined) return alive;
   const { admits, searchedAt } = signs.memory ?? {};

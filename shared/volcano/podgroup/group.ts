@@ -7,7 +7,7 @@ import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
-import { type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { type JobSpec, type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { minResources, type Ranked } from "./resources.ts";
 
 const memberOf = (task: Task): number => {
@@ -43,7 +43,8 @@ const subGroups = (tasks: readonly Task[]): readonly Json[] =>
 /** Priorities by the names of their classes. */
 export type Priorities = ReadonlyMap<string, number>;
 
-const ranked = ({ spec }: Making, priorities: Priorities): readonly Ranked[] =>
+/** Returns the tasks of a job with the priorities of their pods. */
+export const ranked = (spec: JobSpec, priorities: Priorities): readonly Ranked[] =>
   tasksOf(spec).map((task) => {
     const own = task.template?.spec?.["priorityClassName"];
     const name = typeof own === "string" && own !== "" ? own : (spec.priorityClassName ?? "");
@@ -58,7 +59,7 @@ const specOf = (making: Making, priorities: Priorities): Json => {
     minMember: spec.minAvailable ?? 0,
     minTaskMember: Object.fromEntries(tasks.map((task) => [nameOf(task), memberOf(task)])),
     queue: spec.queue ?? "",
-    minResources: minResources(ranked(making, priorities), spec.minAvailable ?? 0),
+    minResources: minResources(ranked(spec, priorities), spec.minAvailable ?? 0),
     ...(spec.priorityClassName === undefined ? {} : { priorityClassName: spec.priorityClassName }),
     ...topological(spec.networkTopology),
     ...(groups.length === 0 ? {} : { subGroupPolicy: groups }),

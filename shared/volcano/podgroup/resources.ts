@@ -6,7 +6,9 @@ import { type Amounts, merged, multiplied, usageOf } from "./usage.ts";
 /** A task and the value of its pods' priority class. */
 export type Ranked = { readonly task: Task; readonly priority: number };
 
-const inOrder = (tasks: readonly Ranked[]): readonly Ranked[] => [...tasks].sort((a, b) => b.priority - a.priority);
+/** Sorts tasks by the priority of their pods, the highest first. */
+export const inOrder = (tasks: readonly Ranked[]): readonly Ranked[] =>
+  [...tasks].sort((a, b) => b.priority - a.priority);
 
 /** Takes up to each limit, in order, until the total is reached. */
 const taken = (limits: readonly number[], total: number): readonly number[] => {
@@ -19,7 +21,7 @@ const taken = (limits: readonly number[], total: number): readonly number[] => {
 };
 
 /** Returns how many pods of each task count: the minimum of each, filled up from the rest; fewer if `least` is less. */
-const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
+export const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
   const minima = tasks.map(({ task }) => leastOf(task));
   const together = minima.reduce((sum, one) => sum + one, 0);
   if (least < together) return taken(minima, least);

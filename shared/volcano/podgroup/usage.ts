@@ -88,5 +88,27 @@ export const usageOf = (spec: Json): Amounts =>
     ...[...amountsOf(spec, "limits")].flatMap(limited),
   ]);
 
+const withLimits = (holder: Json): Json => {
+  const { resources } = holder;
+  if (!isRecord(resources)) return holder;
+  return {
+    ...holder,
+    resources: { ...resources, requests: { ...fieldsOf(resources["limits"]), ...fieldsOf(resources["requests"]) } },
+  };
+};
+
+/**
+ * Returns the requests of a pod as kube-scheduler counts them, by resource; `pods` is 1. A limit without a request is
+ * the request, as the API server sets it when the pod is created.
+ */
+export const requestsOf = (spec: Json): Amounts => {
+  const given = withLimits({
+    ...spec,
+    containers: containersIn(spec).map(withLimits),
+    initContainers: containersIn(spec, "initContainers").map(withLimits),
+  });
+  return new Map([...amountsOf(given, "requests"), ["pods", one]]);
+};
+
 export const multiplied = (amounts: Amounts, count: number): Amounts =>
   new Map([...amounts].map(([name, amount]) => [name, times(amount, count)]));

@@ -42,6 +42,13 @@ const rows: Readonly<Record<string, Call | string>> = {
   amountsIn: (read, text) => read({ memory: text, cpu: text }, "path"),
   bytesOf: (read, text) => read(text, "b"),
   splitCommand: (read, text) => read(text),
+  partOf: (read, text) =>
+    read(
+      text,
+      { nodeSelector: { a: text }, nodeName: text, containers: [{ resources: { requests: { cpu: text } } }] },
+      1,
+      1,
+    ),
   addressOf: (read, text) => read(text, { name: "a", namespace: "b" }),
   withoutEnd: (read, text) => [read(text, text[0]), read(text, "x")],
   isListener: (read, text) => [read(text), read(`https://${text}`)],

@@ -305,4 +305,14 @@ export const volcanoMutants: readonly Mutant[] = [
     replace: "return false;",
     tests: ["test/unit/spark/application/state/evidence.test.ts"],
   },
+  {
+    name: "room-taken-twice",
+    promise:
+      "with gang: builtin the pods on a node take room, so that the second of two groups for one place waits whole",
+    file: "shared/volcano/gang/ground.ts",
+    find: "taken(takenByPods(empty, pods), ({ least }, there) => least - there)",
+    replace: "taken(takenByPods(empty, []), ({ least }, there) => least - there)",
+    scenarios: ["gang-fit"],
+    fault: "crash-.*",
+  },
 ];

@@ -13,6 +13,7 @@ import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
+import { oneAtATime } from "./volcano/gangs.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
@@ -226,6 +227,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
   const initialCluster = initialClusterOf(simulator);
   const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
-  const oracle = scenario.beside === undefined ? heard : apart(heard, sweptOf(scenario));
+  const judged = scenario.gang === "builtin" ? oneAtATime(heard) : heard;
+  const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));
   return fixtureIn(initialCluster, { scenario, oracle, armed: [{ at: initialCluster.start + 100, index: -1 }] });
 };

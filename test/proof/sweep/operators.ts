@@ -10,5 +10,5 @@ export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind
   operatorsFor(
     timing,
     { ...defaultOptions, driverPdb: true },
-    { gang: gang === undefined ? "scheduler" : "auto" },
+    { gang: gang === undefined ? "scheduler" : gang === "builtin" ? "builtin" : "auto" },
   ).filter(({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue");

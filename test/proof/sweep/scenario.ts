@@ -92,8 +92,11 @@ export type Scenario = {
   readonly lenient?: true;
   /** Functions run its steps beside another controller, which shows by this sign: from the `first`, or by user actions. */
   readonly beside?: { readonly by: ControllerSign; readonly first?: true };
-  /** Rekindle alone admits PodGroups; absent: a stand-in for Volcano's scheduler does. */
-  readonly gang?: "here";
+  /**
+   * Rekindle alone admits PodGroups: by their queues, or when they fit the nodes, too. Absent: a stand-in for Volcano's
+   * scheduler does.
+   */
+  readonly gang?: "here" | "builtin";
   /** Its steps are a host's, with its watch and its memory. */
   readonly hosted?: true;
   /** Its steps are calls of functions by a dispatcher. */

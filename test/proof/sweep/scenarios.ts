@@ -14,6 +14,7 @@ import { tellings } from "./tellings.ts";
 import { upstreamBugs } from "./upstream.ts";
 import { crons } from "./volcano/cron/scenarios.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
+import { gangs } from "./volcano/gangs.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
 import { recoveries as ofVolcano } from "./volcano/recoveries.ts";
 import { volcano as jobs } from "./volcano/scenarios.ts";
@@ -263,6 +264,7 @@ const spark: readonly Scenario[] = [
 const volcano: readonly Scenario[] = [
   ...jobs,
   ...flows,
+  ...gangs,
   ...crons,
   ...queueing,
   ...ofVolcano,

@@ -102,7 +102,7 @@ const gang = (replicas: number): Readonly<Record<string, unknown>> => {
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
   await stand.create(queue);
-  await stand.host({ transport, spark });
+  await stand.host({ transport, spark, gang: "builtin" });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));

@@ -10,6 +10,7 @@ const refusal = (verb: string, resource: string): string =>
 const rows = [
   { message: refusal("create", "secrets"), feature: "ssh" },
   { message: refusal("get", "pods/proxy"), feature: "pod-http" },
+  { message: refusal("list", "nodes"), feature: "gang" },
   { message: JSON.stringify({ kind: "Status", message: refusal("get", "pods/proxy") }), feature: "pod-http" },
 ];
 
@@ -19,6 +20,9 @@ for (const { message, feature } of rows)
 
 test("any other right is told as the server tells it", () =>
   assert.equal(withFeature(refusal("create", "pods")), refusal("create", "pods")));
+
+test("a right to change nodes is none of a feature", () =>
+  assert.equal(withFeature(refusal("patch", "nodes")), refusal("patch", "nodes")));
 
 test("an error of the API server has the feature in it", () => {
   const body = JSON.stringify({ kind: "Status", reason: "Forbidden", message: refusal("create", "secrets") });

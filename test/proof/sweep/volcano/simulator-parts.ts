@@ -102,8 +102,8 @@ const processes =
     tasks: { "processes.end": (task) => apart(server, task) },
   });
 
-type Workload = { readonly lives?: Lives; readonly gang?: "here" };
+type Workload = { readonly lives?: Lives; readonly gang?: "here" | "builtin" };
 
 /** The parts for a scenario. */
 export const guestsFor = ({ lives, gang }: Workload): readonly ((server: Server) => Part)[] =>
-  lives === undefined ? [] : [...(gang === "here" ? [] : [scheduler]), processes(lives)];
+  lives === undefined ? [] : [...(gang === undefined ? [scheduler] : []), processes(lives)];

@@ -11,8 +11,8 @@ const templates = `/apis/${group}/namespaces/${namespace}/jobtemplates`;
 
 const main = task("main");
 
-/** A template of a job of one pod. */
-const template = (name: string, more: Fields = {}): readonly [string, object] => [
+/** A template of a job, of one pod unless it says otherwise. */
+export const template = (name: string, more: Fields = {}): readonly [string, object] => [
   templates,
   {
     apiVersion: group,

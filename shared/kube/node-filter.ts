@@ -1,0 +1,87 @@
+/**
+ * The nodes that a pod's spec excludes, as kube-scheduler filters them: name, taints, cordon, node selector and required
+ * node affinity. Room is counted elsewhere.
+ */
+import { fieldsOf } from "../core/json.ts";
+import type { Stored } from "../core/object.ts";
+import { isRecord, type Json } from "./responses.ts";
+import { type Expression, holds, type Labels } from "./selector.ts";
+
+/** Returns why a node is excluded, as the predicate of a sentence about it: `has taint gpu`; undefined if it is not. */
+export type NodeFilter = (node: Stored) => string | undefined;
+
+const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const blocking = ["NoSchedule", "NoExecute"];
+
+/** A cordoned node counts as one with this taint. */
+const cordon: Json = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+
+// As Toleration.ToleratesTaint: an empty key needs Exists, an empty effect stands for all effects.
+const tolerates = (toleration: Json, taint: Json): boolean => {
+  const [key, effect, operator] = [textOf(toleration["key"]), textOf(toleration["effect"]), toleration["operator"]];
+  if (effect !== "" && effect !== taint["effect"]) return false;
+  if (key !== "" && key !== taint["key"]) return false;
+  if (operator === "Exists") return true;
+  const isEqual = operator === undefined || operator === "" || operator === "Equal";
+  return isEqual && key !== "" && textOf(toleration["value"]) === textOf(taint["value"]);
+};
+
+const operators = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
+
+const integer = /^[+-]?\d{1,18}$/;
+
+const compares = (operator: unknown, value: string | undefined, bound = ""): boolean => {
+  if (value === undefined || !integer.test(value) || !integer.test(bound)) return false;
+  if (operator === "Gt") return BigInt(value) > BigInt(bound);
+  return operator === "Lt" && BigInt(value) < BigInt(bound);
+};
+
+const meets = (requirement: Json, labels: Labels): boolean => {
+  const key = textOf(requirement["key"]);
+  const values = textsIn(requirement["values"]);
+  const operator = operators.find((one) => one === requirement["operator"]);
+  if (operator === undefined)
+    return compares(requirement["operator"], Object.hasOwn(labels, key) ? labels[key] : undefined, values[0]);
+  const expression: Expression = { key, operator, values };
+  return holds(expression, labels);
+};
+
+// As nodeaffinity.isEmptyNodeSelectorTerm: a term without a requirement matches no node.
+const matches = (term: Json, { metadata }: Stored): boolean => {
+  const [expressions, fields] = [recordsIn(term["matchExpressions"]), recordsIn(term["matchFields"])];
+  return (
+    expressions.length + fields.length > 0 &&
+    expressions.every((one) => meets(one, metadata.labels ?? {})) &&
+    fields.every((one) => meets(one, { "metadata.name": metadata.name }))
+  );
+};
+
+/** Makes the filter of a pod's spec. */
+export const nodeFilter = (spec: Json): NodeFilter => {
+  const tolerations = recordsIn(spec["tolerations"]);
+  const isTolerated = (taint: Json): boolean => tolerations.some((one) => tolerates(one, taint));
+  const selector = Object.entries(fieldsOf(spec["nodeSelector"]));
+  const affinity = fieldsOf(fieldsOf(spec["affinity"])["nodeAffinity"]);
+  const required = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
+  const terms = isRecord(required) ? recordsIn(required["nodeSelectorTerms"]) : undefined;
+  const nodeName = textOf(spec["nodeName"]);
+  return (node) => {
+    const { name, labels = {} } = node.metadata;
+    const { unschedulable, taints } = fieldsOf(node["spec"]);
+    if (nodeName !== "" && nodeName !== name) return "is not the node that it names";
+    if (unschedulable === true && !isTolerated(cordon)) return "is cordoned";
+    const taint = recordsIn(taints).find((one) => blocking.includes(textOf(one["effect"])) && !isTolerated(one));
+    if (taint !== undefined) return `has taint ${textOf(taint["key"])}`;
+    if (!selector.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value))
+      return "is outside its node selector";
+    return terms === undefined || terms.some((term) => matches(term, node))
+      ? undefined
+      : "is outside its node affinity";
+  };
+};

@@ -1,0 +1,233 @@
+/**
+ * Plans the pods of a group onto the rooms of nodes, all or none. Pure: the same rooms and parts always have the same
+ * plan. A plan never exceeds a room. A group that has a place may be missed only if it is large; see `exact`.
+ */
+import { counted } from "../../core/counted.ts";
+import { type NodeFilter, nodeFilter } from "../../kube/node-filter.ts";
+import { quantityText } from "../../kube/quantity.ts";
+import type { Json } from "../../kube/responses.ts";
+import { type Amounts, requestsOf } from "../podgroup/usage.ts";
+import { after, placesIn, type Room } from "./room.ts";
+
+/** Equal pods of a group: those of one task. */
+export type Part = {
+  readonly task: string;
+  /** The spec of the pods. */
+  readonly spec: Json;
+  readonly requests: Amounts;
+  /** Pods that must have a place before the group starts. */
+  readonly least: number;
+  /** All pods of the task, including those beyond the minimum. */
+  readonly replicas: number;
+  readonly accepts: NodeFilter;
+};
+
+/** Makes a part from the spec of its pods. */
+export const partOf = (task: string, spec: Json, least: number, replicas: number): Part => ({
+  ...{ task, spec, least, replicas },
+  requests: requestsOf(spec),
+  accepts: nodeFilter(spec),
+});
+
+/** A number of pods of a task on a node. */
+export type Place = { readonly task: string; readonly node: string; readonly count: number };
+
+export type Fit =
+  | { readonly fits: true; readonly places: readonly Place[]; readonly left: readonly Room[] }
+  | {
+      readonly fits: false;
+      readonly why: string;
+      /** False if there may be a plan that was not found. */
+      readonly certain: boolean;
+    };
+
+type Plan = Extract<Fit, { fits: true }>;
+
+const placed = (rooms: readonly Room[], at: number, { task, requests }: Part, count: number): Plan => {
+  const room = rooms[at];
+  if (room === undefined || count === 0) return { fits: true, places: [], left: rooms };
+  const left = rooms.with(at, after(room, requests, count));
+  return { fits: true, places: [{ task, node: room.node.metadata.name, count }], left };
+};
+
+const joined = (one: Plan, other: Plan): Plan => ({ ...other, places: [...one.places, ...other.places] });
+
+const spaceOn = (room: Room, { accepts, requests }: Part, most: number): number =>
+  accepts(room.node) === undefined ? placesIn(room, requests, most) : 0;
+
+/** Places up to `count` pods of a part, on the nodes with the fewest places first, which keeps large rooms whole. */
+export const fill = (rooms: readonly Room[], part: Part, count: number): Plan => {
+  const spaces = rooms
+    .map((room, at) => ({ at, space: spaceOn(room, part, part.replicas) }))
+    .filter(({ space }) => space > 0)
+    .sort((a, b) => a.space - b.space);
+  let plan: Plan = { fits: true, places: [], left: rooms };
+  let missing = count;
+  for (const { at, space } of spaces) {
+    if (missing === 0) break;
+    const many = Math.min(space, missing);
+    plan = joined(plan, placed(plan.left, at, part, many));
+    missing -= many;
+  }
+  return plan;
+};
+
+const pods = ({ places }: Plan): number => places.reduce((sum, { count }) => sum + count, 0);
+
+/** Fills one part after the other; undefined if one of them lacks places. */
+const greedy = (rooms: readonly Room[], parts: readonly Part[]): Plan | undefined => {
+  let plan: Plan = { fits: true, places: [], left: rooms };
+  for (const part of parts) {
+    const next = fill(plan.left, part, part.least);
+    if (pods(next) < part.least) return undefined;
+    plan = joined(plan, next);
+  }
+  return plan;
+};
+
+/** Groups up to these sizes are searched exactly, within a number of choices that keeps a round short. */
+const mostPods = 64;
+const mostParts = 4;
+const mostChoices = 2_000;
+
+type Search = {
+  readonly parts: readonly Part[];
+  choices: number;
+  readonly failed: Set<string>;
+};
+
+/** Yields numbers of pods of each part for one node, the largest first. */
+function* choices(room: Room, parts: readonly Part[], missing: readonly number[]): Generator<readonly number[]> {
+  const [part, ...others] = parts;
+  const [most = 0, ...rest] = missing;
+  if (part === undefined) {
+    yield [];
+    return;
+  }
+  for (let count = spaceOn(room, part, most); count >= 0; count--)
+    for (const more of choices(after(room, part.requests, count), others, rest)) yield [count, ...more];
+}
+
+const placedAll = (rooms: readonly Room[], at: number, parts: readonly Part[], chosen: readonly number[]): Plan =>
+  parts.reduce<Plan>((plan, part, index) => joined(plan, placed(plan.left, at, part, chosen[index] ?? 0)), {
+    ...{ fits: true, places: [], left: rooms },
+  });
+
+/**
+ * Searches node by node, and remembers what was missing at a node in vain. A choice to which a missing pod could be
+ * added is passed: any plan with it is also a plan with that pod moved here.
+ */
+const search = (rooms: readonly Room[], missing: readonly number[], at: number, state: Search): Plan | undefined => {
+  if (missing.every((count) => count === 0)) return { fits: true, places: [], left: rooms };
+  const room = rooms[at];
+  const id = `${at} ${missing.join()}`;
+  if (room === undefined || state.failed.has(id)) return undefined;
+  for (const chosen of choices(room, state.parts, missing)) {
+    state.choices -= 1;
+    if (state.choices < 0) return undefined;
+    const here = placedAll(rooms, at, state.parts, chosen);
+    const less = missing.map((count, index) => count - (chosen[index] ?? 0));
+    const [left = room] = here.left.slice(at);
+    if (state.parts.some((part, index) => (less[index] ?? 0) > 0 && spaceOn(left, part, 1) > 0)) continue;
+    const rest = search(here.left, less, at + 1, state);
+    if (rest !== undefined) return joined(here, rest);
+  }
+  if (state.choices >= 0) state.failed.add(id);
+  return undefined;
+};
+
+/** Looks for any plan of a small group; its failure is certain if choices are left. */
+const exact = (rooms: readonly Room[], parts: readonly Part[]): { plan: Plan | undefined; certain: boolean } => {
+  const total = parts.reduce((sum, { least }) => sum + least, 0);
+  if (total > mostPods || parts.length > mostParts) return { plan: undefined, certain: false };
+  const useful = rooms.filter((room) => parts.some((part) => spaceOn(room, part, 1) > 0));
+  const state: Search = { parts, choices: mostChoices, failed: new Set() };
+  const least = parts.map((part) => part.least);
+  const plan = search(useful, least, 0, state);
+  if (plan === undefined) return { plan, certain: state.choices >= 0 };
+  const left = new Map(plan.left.map((room) => [room.node.metadata.uid, room]));
+  return { plan: { ...plan, left: rooms.map((room) => left.get(room.node.metadata.uid) ?? room) }, certain: true };
+};
+
+/** Messages name this many resources and reasons at most. */
+const mostNamed = 4;
+
+const shapeText = ({ least, requests }: Part): string => {
+  const named = [...requests].filter(([name, { nano }]) => name !== "pods" && nano > 0n).slice(0, mostNamed);
+  if (named.length === 0) return counted(least, "pod");
+  const amounts = named.map(([name, amount]) => `${quantityText(amount)} ${name.slice(0, 63)}`).join(", ");
+  return `${least} × ${amounts}`;
+};
+
+const needText = (parts: readonly Part[], part: Part): string =>
+  parts.length === 1 ? `needs ${shapeText(part)}` : `task ${part.task} needs ${shapeText(part)}`;
+
+const reasonText = (count: number, reason: string): string =>
+  `${counted(count, "node")} ${count === 1 ? reason : reason.replace(/^has /, "have ").replace(/^is /, "are ")}`;
+
+/** A node's reason with a taint's key is at most this long. */
+const longestReason = 100;
+
+const reasonsOf = (rooms: readonly Room[], { accepts }: Part): readonly string[] => {
+  const counts = new Map<string, number>();
+  for (const { node } of rooms) {
+    const reason = accepts(node)?.slice(0, longestReason);
+    if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, mostNamed)
+    .map(([reason, count]) => reasonText(count, reason));
+};
+
+const lackText = (rooms: readonly Room[], parts: readonly Part[], part: Part): string => {
+  const spaces = rooms.map((room) => spaceOn(room, part, part.least)).filter((space) => space > 0);
+  const places = counted(
+    spaces.reduce((sum, space) => sum + space, 0),
+    "place",
+  );
+  const where = spaces.length === 0 ? places : `${places} on ${spaces.length}`;
+  const all = counted(rooms.length, "node");
+  return [
+    needText(parts, part),
+    `${where} ${spaces.length === 0 ? "on" : "of"} ${all}`,
+    ...reasonsOf(rooms, part),
+  ].join("; ");
+};
+
+const hasPlaces = (rooms: readonly Room[], part: Part): boolean => {
+  let places = 0;
+  for (const room of rooms) {
+    places += spaceOn(room, part, part.least);
+    if (places >= part.least) return true;
+  }
+  return false;
+};
+
+const togetherText = (parts: readonly Part[]): string => {
+  const shapes = parts.slice(0, mostNamed).map(shapeText).join(" and ");
+  return `needs ${shapes}; each has its places alone, and no plan has them together`;
+};
+
+const amountOf = ({ requests }: Part): bigint => requests.get("cpu")?.nano ?? 0n;
+
+const scarcest = (rooms: readonly Room[], parts: readonly Part[]): readonly Part[] => {
+  const spare = new Map(
+    parts.map(
+      (part) => [part, rooms.reduce((sum, room) => sum + spaceOn(room, part, part.least), -part.least)] as const,
+    ),
+  );
+  return [...parts].sort((a, b) => (spare.get(a) ?? 0) - (spare.get(b) ?? 0));
+};
+
+/** Plans the minimum of a group: every part with its `least` pods, or nothing. */
+export const fitOf = (rooms: readonly Room[], all: readonly Part[]): Fit => {
+  const parts = all.filter(({ least }) => least > 0);
+  const lacking = parts.find((part) => !hasPlaces(rooms, part));
+  if (lacking !== undefined) return { fits: false, why: lackText(rooms, parts, lacking), certain: true };
+  const largest = [...parts].sort((a, b) => (amountOf(b) > amountOf(a) ? 1 : -1));
+  const quick = greedy(rooms, scarcest(rooms, parts)) ?? greedy(rooms, largest);
+  if (quick !== undefined) return quick;
+  const { plan, certain } = exact(rooms, parts);
+  return plan ?? { fits: false, why: togetherText(parts), certain };
+};

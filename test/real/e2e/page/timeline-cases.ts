@@ -95,6 +95,7 @@ export const demoAgrees: Case = {
       const [[id = "", next = ""] = []] = await shownSuccessors(tab);
       await tab.shoot("demo");
       must(lost !== "" && id === lost, `the terminal says executor ${lost} was killed, the page ${id}`);
+      must(/^\d+$/.test(next) && next !== lost, `the page shows no successor of executor ${lost}: ${next}`);
       must(new RegExp(`spark-pi\\S*-exec-${next}\\b|executor ${next}\\b`).test(demo.output()), `executor ${next}`);
       const faults = tab.faults();
       must(faults.length === 0, faults.join("; "));

@@ -1,4 +1,5 @@
 /** The cases of the timeline, on the host and in the demo, and the picture of the README. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { must } from "../scene.ts";
 import { evaluated, openTab, type Tab } from "./browser.ts";
 import { differences, type PodRow } from "./oracle.ts";
@@ -23,7 +24,9 @@ export const losses: Case = {
         const victim = runningExecutor(fixture);
         const began = performance.now();
         fixture.cluster.simulator.killPod("team-a", victim, { code: 137, reason: "OOMKilled" });
-        await tab.page.locator(".lost-mark").nth(before).waitFor({ state: "attached", timeout: 10_000 });
+        // A locator that waits would look only every 500 ms.
+        for (const until = began + 10_000; (await lostMarks(tab)) <= before; await sleep(10))
+          must(performance.now() < until, `the lane of ${victim} is not marked after 10 s`);
         delays.push(Math.round(performance.now() - began));
         await tab.page
           .locator(".then", { hasText: /^→ \d+$/ })
@@ -60,18 +63,32 @@ const pairs = (given: Iterable<readonly [string, string]>): string =>
     .sort()
     .join(" ");
 
+/** Kills executors until at least two have successors, so that exchanged successors differ from the right ones. */
+const loseTwo = async (fixture: Fixture): Promise<void> => {
+  const successors = (): number => [...fixture.oracle.successors("watched")].length;
+  while (successors() < 2) {
+    const before = successors();
+    fixture.cluster.simulator.killPod("team-a", runningExecutor(fixture), { code: 137, reason: "OOMKilled" });
+    for (const until = performance.now() + 10_000; successors() === before; await sleep(50))
+      must(performance.now() < until, "no executor came in place of the killed one");
+  }
+};
+
 export const timeline: Case = {
   name: "13 the timeline equals the pods of the API server, with each successor; one with other successors is found out",
   run: (fixture) =>
     onHost(fixture, async (tab) => {
+      await loseTwo(fixture);
       await open(tab, fixture.host.url, watched);
       await tab.page.keyboard.press("t");
       await tab.page.getByRole("region", { name: "Timeline as a table" }).waitFor();
+      const successors = [...fixture.oracle.successors("watched")].map(([a, b]) => [idOf(a), idOf(b)] as const);
+      const isShown = async (): Promise<boolean> => pairs(await shownSuccessors(tab)) === pairs(successors);
+      for (const until = performance.now() + 5_000; !(await isShown()) && performance.now() < until; ) await sleep(50);
       const expected = fixture.oracle.rows("watched");
       const shown = await shownRows(tab);
       const found = differences(shown, expected);
       must(found.length === 0, found.join("; "));
-      const successors = [...fixture.oracle.successors("watched")].map(([a, b]) => [idOf(a), idOf(b)] as const);
       const told = await shownSuccessors(tab);
       must(told.length > 0 && pairs(told) === pairs(successors), `shown ${pairs(told)}, are ${pairs(successors)}`);
       const wrong = told.map(([lost], at) => [lost, told[(at + 1) % told.length]?.[1] ?? ""] as const);

@@ -67,7 +67,7 @@ const seldom = [
   ...of("batch", ["jobs"], ["get"]),
   ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   ...of("", ["secrets"], ["get", "delete"]),
-  ...of("", ["nodes"], ["get"]),
+  ...of("", ["nodes"], ["get", "list"]),
   ...of("", ["events"], ["list"]),
   ...of("rekindle.dev", ["checkpoints"], ["delete"]),
 ];

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { place } from "./place.ts";
 import { countsOf, parse, select } from "./query.ts";
-import { type Batch, type Detail, type Health, keyOf, type QueueRow, type Row, rowsOf } from "./wire.ts";
+import { type Batch, type Detail, type Health, keyOf, type Lanes, type QueueRow, type Row, rowsOf } from "./wire.ts";
 
 /** How changes reach the page. */
 export type Link = "starting" | "live" | "polling" | "behind" | "signed out";
@@ -64,8 +64,32 @@ const heard = (how: Link): void => {
 /** One application; `missing`: there is none of this name. */
 export const detail = signal<Detail | "missing" | { readonly error: string } | undefined>(undefined);
 
-const isOf = (value: typeof detail.value, key: string): boolean =>
+const isDetail = (value: typeof detail.value, key: string): value is Detail =>
   typeof value === "object" && !("error" in value) && keyOf(value) === key;
+
+/** The detail that came last, with the newer of both timelines: answers may overtake each other. */
+const newer = ({ lanes, lanesAt }: Lanes, found: Detail): Detail =>
+  lanesAt > found.lanesAt ? { ...found, lanes, lanesAt } : found;
+
+const pathOf = (application: string): string => application.split("/").map(encodeURIComponent).join("/");
+
+let lanesReading = false;
+let lanesAgain = false;
+
+/** Reads the pods of the shown application alone: they are known before everything else is. */
+const readLanes = async (): Promise<void> => {
+  lanesAgain = lanesReading;
+  if (lanesReading) return;
+  lanesReading = true;
+  const { application } = place.value;
+  const answer = await fetch(`/page/lanes/${pathOf(application)}`).catch(() => undefined);
+  const found: Lanes | undefined = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
+  const shown = detail.value;
+  if (found !== undefined && found.lanes.length > 0 && isDetail(shown, application) && found.lanesAt > shown.lanesAt)
+    detail.value = { ...shown, ...found };
+  lanesReading = false;
+  if (lanesAgain) void readLanes();
+};
 
 let reading = 0;
 
@@ -73,14 +97,14 @@ const readDetail = async (): Promise<void> => {
   const { screen, application } = place.value;
   if (screen !== "application") return;
   const turn = ++reading;
-  const path = application.split("/").map(encodeURIComponent).join("/");
-  const answer = await fetch(`/page/app/${path}`).catch(() => undefined);
+  const answer = await fetch(`/page/app/${pathOf(application)}`).catch(() => undefined);
   if (turn !== reading || answer === undefined) return;
   if (answer.status === 404) detail.value = "missing";
   else if (answer.ok) {
     const found: Detail = await answer.json();
-    if (turn === reading) detail.value = found;
-  } else if (!isOf(detail.value, application)) detail.value = { error: `the server answered ${answer.status}` };
+    const shown = detail.value;
+    if (turn === reading) detail.value = isDetail(shown, application) ? newer(shown, found) : found;
+  } else if (!isDetail(detail.value, application)) detail.value = { error: `the server answered ${answer.status}` };
 };
 
 let soon: number | undefined;
@@ -97,7 +121,7 @@ const refresh = (ms: number): void => {
 effect(() => {
   const { screen, application } = place.value;
   if (screen !== "application") return;
-  if (!isOf(detail.peek(), application)) detail.value = undefined;
+  if (!isDetail(detail.peek(), application)) detail.value = undefined;
   void readDetail();
 });
 
@@ -128,7 +152,9 @@ const receive = ({ event, data }: Message): void => {
   }
   if (event === "app") {
     const applications: readonly string[] = JSON.parse(data);
-    if (applications.includes(place.value.application)) refresh(30);
+    if (!applications.includes(place.value.application)) return;
+    void readLanes();
+    refresh(30);
   }
 };
 

@@ -87,6 +87,13 @@ export type Lane = {
   readonly lost?: true;
 };
 
+/** The answer of `/page/lanes`: pods alone, which cost the API server no request. */
+export type Lanes = {
+  readonly lanes: readonly Lane[];
+  /** When this was so, epoch ms: of two answers the newer is shown. */
+  readonly lanesAt: number;
+};
+
 export type EventRow = {
   readonly at: number;
   readonly type: string;
@@ -147,6 +154,7 @@ export type Detail = {
     | undefined;
   readonly saves: number | undefined;
   readonly lanes: readonly Lane[];
+  readonly lanesAt: number;
   readonly events: readonly EventRow[];
   /** Why events could not be read; "": they could. */
   readonly eventsError: string;

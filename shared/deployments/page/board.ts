@@ -4,11 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { hintOf } from "../../adapters/checkpoints/object.ts";
+import { historyOf } from "../../cli/inspection/history.ts";
+import { lossesOf } from "../../cli/inspection/losses.ts";
 import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Batch, columnsOf, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";
-import { type Lanes, openLanes } from "./lanes.ts";
+import { type Lanes, openLanes, recordedLosses } from "./lanes.ts";
 import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
 
 /** The most deletions that are remembered: a reader from before the oldest gets all rows anew. */
@@ -104,6 +106,10 @@ const remove = (state: State, { uid }: Stored["metadata"], outline: Projected): 
   state.changes.delete(key);
 };
 
+/** Keeps the losses of a record for the lanes of its application. */
+const putLosses = ({ lanes }: State, key: string, record: RecordView | undefined): void =>
+  lanes.recorded(key, recordedLosses(lossesOf(record)), historyOf(record).at(-1)?.attempt ?? 1);
+
 /** Takes in a record; undefined: it is gone. The row of its application follows, if the object is known. */
 const putRecord = (state: State, object: Stored, record: RecordView | undefined): void => {
   const { namespace = "", name } = object.metadata;
@@ -112,6 +118,7 @@ const putRecord = (state: State, object: Stored, record: RecordView | undefined)
   else state.records.set(at, recordOutline(record));
   const hint = hintOf(object.metadata);
   const key = hint === undefined ? "" : keyOf(hint);
+  putLosses(state, key, record);
   const entry = state.entries.get(key);
   if (entry === undefined) return;
   put(state, entry.uid, entry.outline);
@@ -122,13 +129,23 @@ const recorded = (state: State, key: Key, given: unknown): void => {
   const record = given === undefined ? undefined : recordView(given);
   if (record === undefined) state.records.delete(recordId(key));
   else state.records.set(recordId(key), recordOutline(record));
-  const entry = state.entries.get(keyOf(key));
-  if (entry !== undefined) put(state, entry.uid, entry.outline);
+  const application = keyOf(key);
+  putLosses(state, application, record);
+  const entry = state.entries.get(application);
+  if (entry === undefined) return;
+  put(state, entry.uid, entry.outline);
+  tell(state, application);
 };
 
 const remember = (state: State, records: ReadonlyMap<string, RecordView>): void => {
-  for (const [id, record] of records) if (!state.records.has(id)) state.records.set(id, recordOutline(record));
-  for (const { uid, outline } of [...state.entries.values()]) put(state, uid, outline);
+  const unknown = new Map([...records].filter(([id]) => !state.records.has(id)));
+  for (const [id, record] of unknown) state.records.set(id, recordOutline(record));
+  for (const [key, { uid, outline }] of [...state.entries]) {
+    const { kind, namespace, name } = outline;
+    const record = unknown.get(recordId({ cluster: "", kind, namespace, name }));
+    if (record !== undefined) putLosses(state, key, record);
+    put(state, uid, outline);
+  }
 };
 
 const putQueue = (state: State, row: QueueRow): void => {

@@ -2,6 +2,7 @@
  * One application as the page shows it: what `rekindle status` says, its pods over time, its events, spec and record.
  * Read once for all viewers: requests in flight and answers of an unchanged application are shared.
  */
+import { setTimeout } from "node:timers/promises";
 import { type EventEntry, eventsAbout } from "../../cli/inspection/event.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
 import { Refused } from "../../cli/io/failure.ts";
@@ -12,9 +13,9 @@ import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf } from "../../kube/pods.ts";
-import { type Detail, keyOf, type LossRow, type Row } from "../../page/wire.ts";
+import { type Detail, keyOf, type Row } from "../../page/wire.ts";
 import type { Board } from "./board.ts";
-import { openLanes, withLosses } from "./lanes.ts";
+import { openLanes, recordedLosses, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
 import { masked } from "./secret-mask.ts";
 
@@ -27,7 +28,12 @@ const calmMs = 400;
 const mostAnswers = 200;
 const longestText = 200_000;
 
-type Answer = { readonly at: number; readonly changes: number; readonly detail: Promise<Detail | undefined> };
+type Answer = {
+  readonly at: number;
+  /** The count of changes that the read has seen; undefined: it has not begun. */
+  readonly changes: number | undefined;
+  readonly detail: Promise<Detail | undefined>;
+};
 
 const short = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText)}\n… cut off`;
@@ -57,15 +63,6 @@ const readEvents = async (source: Source, seen: Seen): Promise<EventsRead> => {
     throw cause;
   }
 };
-
-type LossWithPod = LossRow & { readonly pod: string };
-
-const lossesIn = (view: ReturnType<typeof statusView>): readonly LossWithPod[] =>
-  (view.executors?.losses ?? []).map(({ id, reason, node = "", exitCode, why = "", at, pod = "" }) => ({
-    ...{ id, reason, node, why, pod },
-    exit: exitCode,
-    at: Date.parse(at),
-  }));
 
 /** The lanes of the pods that exist, for a process that has not watched them. */
 const presentLanes = (seen: Seen) => {
@@ -110,7 +107,7 @@ const timesOf = (view: ReturnType<typeof statusView>, { found }: Seen) => ({
 const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Detail => {
   const view = statusView(seen);
   const key = keyOf(view);
-  const losses = lossesIn(view);
+  const losses = recordedLosses(view.executors);
   const seenLanes = board.lanes(key);
   const lanes = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
   const attempt = view.history.at(-1)?.attempt ?? view.attempts ?? 1;
@@ -129,6 +126,7 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
     lost: view.executors?.lost ?? {},
     updates: updatesIn(view),
     lanes: withLosses(lanes, losses, attempt),
+    lanesAt: Date.now(),
     events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
     eventsError: error,
     spec: short(asYaml(masked({ metadata: seen.object.metadata, spec: seen.object["spec"] }))),
@@ -148,22 +146,34 @@ const read = async (source: Source, named: Named, board: Board): Promise<Detail 
   }
 };
 
+/** Reads one application, or answers with what was read a moment ago. */
 export type Details = (named: Named) => Promise<Detail | undefined>;
 
 /** Opens the details. `now`: monotonic, ms. */
 export const openDetails = (source: Source, board: Board, now: () => number = () => performance.now()): Details => {
   const answers = new Map<string, Answer>();
-  return (named) => {
-    const key = keyOf(named);
-    const changes = board.changes(key);
-    const known = answers.get(key);
-    const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.at;
-    if (known !== undefined && (age < calmMs || (age < freshMs && known.changes === changes))) return known.detail;
-    const detail = read(source, named, board);
+  const keep = (key: string, answer: Answer): Answer => {
     answers.delete(key);
-    answers.set(key, { at: now(), changes, detail });
+    answers.set(key, answer);
     forgetOldest(answers, mostAnswers);
-    detail.catch(() => answers.delete(key));
-    return detail;
+    answer.detail.catch(() => {
+      if (answers.get(key) === answer) answers.delete(key);
+    });
+    return answer;
   };
+  const begin = (key: string, named: Named): Answer =>
+    keep(key, { at: now(), changes: board.changes(key), detail: read(source, named, board) });
+  /** A change that comes soon after a read is read once, when the calm is over. */
+  const beginLater = (key: string, named: Named, calm: number): Answer => {
+    const detail = setTimeout(calm).then(() => begin(key, named).detail);
+    return keep(key, { at: now(), changes: undefined, detail });
+  };
+  const answerFor = (key: string, named: Named): Answer => {
+    const known = answers.get(key);
+    if (known === undefined) return begin(key, named);
+    const age = now() - known.at;
+    if (known.changes === undefined || (known.changes === board.changes(key) && age < freshMs)) return known;
+    return age < calmMs ? beginLater(key, named, calmMs - age) : begin(key, named);
+  };
+  return (named) => answerFor(keyOf(named), named).detail;
 };

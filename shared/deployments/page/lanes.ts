@@ -2,7 +2,7 @@
  * The pods of applications as this process has seen them, also after they are gone: from when they were asked for until
  * they ended. Bounded: of an application the newest, and the applications whose pods changed last.
  */
-
+import type { lossesOf } from "../../cli/inspection/losses.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
@@ -10,17 +10,32 @@ import { instantOf } from "../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Lane, LossRow } from "../../page/wire.ts";
+import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
 import { ownerOf } from "./projection.ts";
 
 /** The most pods of one application, and the most applications, that are remembered. */
 const mostPods = 600;
 const mostApplications = 2_000;
 
+/** A loss in a record; `pod` is empty where no step saw the pod's end. */
+export type RecordedLoss = LossRow & { readonly pod: string };
+
+/** The losses of a record as lanes show them. */
+export const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly RecordedLoss[] =>
+  (found?.losses ?? []).map(({ id, reason, node = "", exitCode, why = "", at, pod = "" }) => ({
+    ...{ id, reason, node, why, pod },
+    exit: exitCode,
+    at: Date.parse(at),
+  }));
+
 export type Lanes = {
   /** Takes in a pod. Returns the key text of its application; undefined for a pod of no application. */
   see(pod: Stored): string | undefined;
   /** Takes in a pod's deletion. */
   gone(pod: Stored, now: number): string | undefined;
+  /** Takes in the losses of a record, of its newest attempt. */
+  recorded(key: string, losses: readonly RecordedLoss[], attempt: number): void;
+  /** The lanes, marked by what their pods show of their ends and by the record's losses. */
   of(key: string): readonly Lane[];
   forget(key: string): void;
 };
@@ -66,8 +81,19 @@ const roleOf = (pod: Stored): Lane["role"] => {
 const attemptOf = (pod: Stored): number =>
   Number(labelOf(pod, "rekindle.dev/attempt") ?? labelOf(pod, "volcano.sh/job-retry-count") ?? 0) || 0;
 
-const laneOf = (pod: Stored, before: Lane | undefined): Lane => {
+/** A lane as it is kept: `own` is the reason of the executor's loss that its pod itself shows. */
+type Known = Lane & { readonly own?: string };
+
+/** The reason of a loss that the pod of an executor shows; undefined where it shows none, or nobody misses it. */
+const ownLoss = (pod: Stored): string | undefined => {
+  if (roleOf(pod) !== "executor") return undefined;
+  const reason = endingOf(pod)?.reason;
+  return reason !== undefined && lossTable[reason].hasEvent ? reason : undefined;
+};
+
+const laneOf = (pod: Stored, before: Known | undefined): Known => {
   const { up, end, reason, exit } = stateOf(pod);
+  const own = ownLoss(pod);
   const asked = instantOf(pod.metadata.creationTimestamp);
   const node = nodeNameOf(pod);
   return {
@@ -82,16 +108,33 @@ const laneOf = (pod: Stored, before: Lane | undefined): Lane => {
     ...(node === undefined ? {} : { node }),
     ...(exit === undefined ? {} : { exit }),
     ...(reason === undefined || exit === 0 ? {} : { reason }),
+    ...(own === undefined ? {} : { own }),
   };
 };
 
+/** True when the driver of the executor's attempt ended before the executor, or in the same second. */
+const endedWithDriver = ({ attempt, end = 0 }: Lane, drivers: readonly Lane[]): boolean =>
+  drivers.some((driver) => driver.attempt === attempt && driver.end !== undefined && driver.end <= end);
+
+/** Marks the executors whose own pods show that they were lost: no step has to look first. */
+const marked = (known: readonly Known[]): readonly Lane[] => {
+  const drivers = known.filter(({ role }) => role === "driver");
+  return known.map(({ own, ...lane }): Lane => {
+    if (own === undefined || lane.end === undefined || endedWithDriver(lane, drivers)) return lane;
+    return { ...lane, lost: true, reason: own };
+  });
+};
+
+type Recorded = { readonly losses: readonly RecordedLoss[]; readonly attempt: number };
+
 export const openLanes = (): Lanes => {
-  const known = new Map<string, Map<string, Lane>>();
-  const take = (pod: Stored, finish: (lane: Lane) => Lane): string | undefined => {
+  const known = new Map<string, Map<string, Known>>();
+  const records = new Map<string, Recorded>();
+  const take = (pod: Stored, finish: (lane: Known) => Known): string | undefined => {
     const owner = ownerOf(pod);
     if (owner === undefined) return undefined;
     const key = `${owner.kind}/${owner.namespace}/${owner.name}`;
-    const pods = known.get(key) ?? new Map<string, Lane>();
+    const pods = known.get(key) ?? new Map<string, Known>();
     const { uid } = pod.metadata;
     pods.set(uid, finish(laneOf(pod, pods.get(uid))));
     forgetOldest(pods, mostPods);
@@ -103,8 +146,21 @@ export const openLanes = (): Lanes => {
   return {
     see: (pod) => take(pod, (lane) => lane),
     gone: (pod, now) => take(pod, (lane) => (lane.end === undefined ? { ...lane, end: now } : lane)),
-    of: (key) => [...(known.get(key)?.values() ?? [])],
-    forget: (key) => void known.delete(key),
+    recorded: (key, losses, attempt) => {
+      records.delete(key);
+      if (losses.length === 0) return;
+      records.set(key, { losses, attempt });
+      forgetOldest(records, mostApplications);
+    },
+    of: (key) => {
+      const lanes = marked([...(known.get(key)?.values() ?? [])]);
+      const { losses, attempt } = records.get(key) ?? { losses: [], attempt: 0 };
+      return lanes.length === 0 ? [] : withLosses(lanes, losses, attempt);
+    },
+    forget: (key) => {
+      known.delete(key);
+      records.delete(key);
+    },
   };
 };
 
@@ -115,11 +171,11 @@ export const openLanes = (): Lanes => {
  */
 export const withLosses = (
   lanes: readonly Lane[],
-  losses: readonly (LossRow & { readonly pod: string })[],
+  losses: readonly RecordedLoss[],
   attempt: number,
 ): readonly Lane[] => {
   const left = new Set(losses.filter(({ reason }) => reason !== "finished"));
-  const isOf = (lane: Lane, { pod, id }: LossRow & { readonly pod: string }): boolean =>
+  const isOf = (lane: Lane, { pod, id }: RecordedLoss): boolean =>
     pod === "" ? lane.role === "executor" && lane.id === id && lane.attempt === attempt : lane.pod === pod;
   const marked = lanes.map((lane): Lane => {
     const loss = [...left].find((one) => isOf(lane, one));

@@ -4,11 +4,11 @@ import { type Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 import { isName, isNamespace } from "../../api/intent.ts";
-import type { Health } from "../../page/wire.ts";
+import { type Health, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
 import type { Access } from "./access.ts";
 import type { Board } from "./board.ts";
-import type { Details } from "./detail.ts";
+import type { Details, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
 import type { Viewer } from "./session.ts";
 import { openStreams } from "./stream.ts";
@@ -94,6 +94,17 @@ const changes = (c: Context, { board }: PageParts, { namespaces }: Viewer): Resp
   return c.json(batch, 200, { etag, "cache-control": "no-store" });
 };
 
+type Params = { readonly kind: string; readonly namespace: string; readonly name: string };
+
+/** Returns the application of a path; undefined where this viewer may not read it, or none can have this name. */
+const namedBy = ({ kind, namespace, name }: Params, { namespaces }: Viewer): Named | undefined => {
+  const isTheirs = namespaces.length === 0 || namespaces.includes(namespace);
+  return isTheirs && isNamespace(namespace) && isName(name) ? { kind, namespace, name } : undefined;
+};
+
+const found = (c: Context, value: object | undefined): Response =>
+  value === undefined ? c.json({ error: "not found" }, 404) : c.json(value, 200, { "cache-control": "no-store" });
+
 /** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
 export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
   const { board, details, cluster, ready, depth } = parts;
@@ -125,13 +136,16 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
   app.get("/page/app/:kind/:namespace/:name", compress(), async (c) => {
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;
-    const { kind, namespace, name } = c.req.param();
-    const isTheirs = viewer.namespaces.length === 0 || viewer.namespaces.includes(namespace);
-    const detail =
-      isTheirs && isNamespace(namespace) && isName(name) ? await details({ kind, namespace, name }) : undefined;
-    return detail === undefined
-      ? c.json({ error: "not found" }, 404)
-      : c.json(detail, 200, { "cache-control": "no-store" });
+    const named = namedBy(c.req.param(), viewer);
+    return found(c, named === undefined ? undefined : await details(named));
+  });
+  app.get("/page/lanes/:kind/:namespace/:name", async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const named = namedBy(c.req.param(), viewer);
+    const lanes: Lanes | undefined =
+      named === undefined ? undefined : { lanes: board.lanes(keyOf(named)), lanesAt: Date.now() };
+    return found(c, lanes);
   });
   app.get("/page/health", async (c) => {
     const viewer = await admit(c);

@@ -2,13 +2,14 @@
  * The live stream of the page: server-sent events with resume ids, coalesced. A slow reader costs no memory, because
  * the next batch is made only when the last one was taken, from what has changed by then.
  */
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import type { Batch } from "../../page/wire.ts";
 import type { Board } from "./board.ts";
 import type { Viewer } from "./session.ts";
 
-/** Changes within this time, ms, are one batch. */
+/** The shortest time between two batches, ms. */
 const coalesceMs = 250;
 /** A stream says every so often, ms, that it lives. */
 const beatMs = 5_000;
@@ -47,7 +48,7 @@ const openBell = () => {
           resolve(isRung);
           isRung = false;
         };
-        const timer = setTimeout(end, ms);
+        const timer = globalThis.setTimeout(end, ms);
         ring = end;
         if (isRung) end();
       }),
@@ -61,7 +62,7 @@ type Flow = { readonly stream: SSEStreamingApi; readonly board: Board; readonly 
 
 const written = async ({ stream }: Flow, message: { event: string; data: string; id?: string }): Promise<boolean> => {
   const timeout = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => timeout.resolve(false), timeLimitMs);
+  const timer = globalThis.setTimeout(() => timeout.resolve(false), timeLimitMs);
   const writing = stream.writeSSE(message).then(() => !stream.aborted);
   const isTaken = await Promise.race([writing.catch(() => false), timeout.promise]);
   clearTimeout(timer);
@@ -97,8 +98,10 @@ const flow = async (one: Flow, from: string | undefined): Promise<void> => {
       const isRung = await bell.wait(beatMs);
       if (stream.aborted) return;
       if (isRung) {
-        await new Promise((resolve) => setTimeout(resolve, coalesceMs));
+        // The first change goes at once, with all that came with it; what follows it waits for the next batch.
+        await setImmediate();
         await send();
+        await setTimeout(coalesceMs);
       } else isTaken = await written(one, { event: "beat", data: String(Date.now()) });
     }
     const retry = retryMs + Math.round(Math.random() * jitterMs);

@@ -139,4 +139,33 @@ test("values that look like secrets are masked, also in a container's environmen
   const text = JSON.stringify(masked(spec));
   assert.ok(!text.includes("canary"));
   assert.ok(text.includes('"4"') && text.includes('"a"') && text.includes("registry"));
+
+  test("every save of a record is a change of its application, and its losses mark the lanes", () => {
+    const board = openBoard(() => now);
+    board.see(application("etl", "RUNNING"));
+    board.see({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        ...{ name: "etl-exec-2", namespace: "team-a", uid: "exec-2", resourceVersion: "1" },
+        labels: {
+          ...{ "spark-role": "executor", "spark-exec-id": "2" },
+          ...{ "sparkoperator.k8s.io/app-name": "etl", "rekindle.dev/attempt": "1" },
+        },
+      },
+    });
+    const key = "SparkApplication/team-a/etl";
+    const heard: string[] = [];
+    board.subscribe((application) => heard.push(application));
+    const executors = { lost: { deleted: 1 }, losses: [{ id: 2, uid: "exec-2", reason: "deleted", at: now }] };
+    const saved = { schema: 1, uid: "uid-etl", saves: 2, memory: { history: [], executors } };
+    const applicationKey = { cluster: "default", kind: "SparkApplication", namespace: "team-a", name: "etl" };
+    board.recorded(applicationKey, saved);
+    assert.deepEqual(
+      board.lanes(key).map(({ lost, reason }) => [lost, reason]),
+      [[true, "deleted"]],
+    );
+    board.recorded(applicationKey, { ...saved, saves: 3 });
+    assert.ok(heard.filter((one) => one === key).length >= 2, heard.join());
+  });
 });

@@ -1,7 +1,8 @@
 /** Lanes of the page with the record's losses. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { withLosses } from "../../../../shared/deployments/page/lanes.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { openLanes, withLosses } from "../../../../shared/deployments/page/lanes.ts";
 import type { Lane } from "../../../../shared/page/wire.ts";
 
 const lane = (id: number, attempt = 1): Lane => ({
@@ -46,5 +47,73 @@ describe("lanes with losses", () => {
   test("an executor that finished is not lost", () => {
     const [only] = withLosses([lane(2)], [{ ...loss(2, "etl-1-exec-2"), reason: "finished" }], 1);
     assert.equal(only?.lost, undefined);
+  });
+});
+
+const application = "SparkApplication/team-a/etl";
+
+type End = { readonly at: string; readonly exit: number; readonly reason?: string };
+
+const pod = (role: string, id: number, end?: End): Stored => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    ...{ name: `etl-${role}-${id}`, namespace: "team-a", uid: `${role}-${id}`, resourceVersion: "1" },
+    creationTimestamp: "2026-11-02T08:00:00Z",
+    labels: {
+      ...{ "spark-role": role, "spark-exec-id": String(id) },
+      ...{ "sparkoperator.k8s.io/app-name": "etl", "rekindle.dev/attempt": "1" },
+    },
+  },
+  status: {
+    phase: end === undefined ? "Running" : "Failed",
+    containerStatuses: [
+      {
+        name: `spark-kubernetes-${role}`,
+        state:
+          end === undefined
+            ? { running: { startedAt: "2026-11-02T08:00:01Z" } }
+            : {
+                terminated: {
+                  ...{ startedAt: "2026-11-02T08:00:01Z", finishedAt: end.at },
+                  ...{ exitCode: end.exit, reason: end.reason ?? "Error" },
+                },
+              },
+      },
+    ],
+  },
+});
+
+const losesOf = (pods: readonly Stored[]) => {
+  const lanes = openLanes();
+  for (const one of pods) lanes.see(one);
+  return lanes.of(application).flatMap(({ id, lost, reason }) => (lost === true ? [[id, reason]] : []));
+};
+
+describe("lanes as the pods themselves tell", () => {
+  const driver = pod("driver", 0);
+
+  test("an executor's lane is marked with its reason before any step has saved the loss", () => {
+    const killed = pod("executor", 1, { at: "2026-11-02T08:00:09Z", exit: 137, reason: "OOMKilled" });
+    assert.deepEqual(losesOf([driver, killed, pod("executor", 2)]), [[1, "memory"]]);
+  });
+
+  test("an executor that finished, or ended with its driver, is not marked", () => {
+    const ended = pod("driver", 0, { at: "2026-11-02T08:00:09Z", exit: 1 });
+    const finished = pod("executor", 1, { at: "2026-11-02T08:00:05Z", exit: 0 });
+    const followed = pod("executor", 2, { at: "2026-11-02T08:00:09Z", exit: 143 });
+    const before = pod("executor", 3, { at: "2026-11-02T08:00:08Z", exit: 143 });
+    assert.deepEqual(losesOf([ended, finished, followed, before]), [[3, "terminated"]]);
+  });
+
+  test("the record's reason replaces the pod's", () => {
+    const lanes = openLanes();
+    lanes.see(driver);
+    lanes.see(pod("executor", 1, { at: "2026-11-02T08:00:09Z", exit: 143 }));
+    lanes.recorded(application, [{ ...loss(1, "etl-executor-1"), reason: "preempted" }], 1);
+    assert.deepEqual(
+      lanes.of(application).flatMap(({ lost, reason }) => (lost === true ? [reason] : [])),
+      ["preempted"],
+    );
   });
 });

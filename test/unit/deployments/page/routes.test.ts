@@ -49,7 +49,13 @@ const cookieIn = (response: Response): string => response.headers.get("set-cooki
 describe("access to the page", () => {
   test("without a proof only the document and its files are served, and they hold no data", async () => {
     const app = open();
-    for (const path of ["rows", "changes", "stream", "health", "app/SparkApplication/team-a/of-team-a"])
+    for (const path of [
+      "rows",
+      "changes",
+      "stream",
+      "health",
+      ...["app", "lanes"].map((one) => `${one}/SparkApplication/team-a/of-team-a`),
+    ])
       assert.equal((await app.request(`/page/${path}`)).status, 401, path);
     const document = await app.request("/page");
     assert.equal(document.status, 200);
@@ -68,6 +74,11 @@ describe("access to the page", () => {
       headers: { cookie: cookieIn(signed) },
     });
     assert.equal(other.status, 404);
+    const lanes = (namespace: string) =>
+      app.request(`/page/lanes/SparkApplication/${namespace}/of-${namespace}`, {
+        headers: { cookie: cookieIn(signed) },
+      });
+    assert.deepEqual([(await lanes("team-a")).status, (await lanes("team-b")).status], [200, 404]);
   });
 
   test("a changed cookie, a caller that may not read, and a request of another site are refused", async () => {
@@ -120,5 +131,24 @@ describe("access to the page", () => {
     await reader?.cancel();
     assert.match(text, /^event: rows\n/);
     assert.ok(text.includes("of-team-a") && !text.includes("team-b"));
+  });
+
+  test("the first change after a quiet time is sent at once, and those after it together", async () => {
+    const answer = await open().request("/page/stream", { headers: bearer(token) });
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    const began = performance.now();
+    const change = (version: string): void =>
+      board.see({
+        apiVersion: "sparkoperator.k8s.io/v1beta2",
+        kind: "SparkApplication",
+        metadata: { name: "of-team-a", namespace: "team-a", uid: "team-a", resourceVersion: version },
+        status: { applicationState: { state: version } },
+      });
+    change("SUBMITTED");
+    const { value } = (await reader?.read()) ?? {};
+    assert.ok(new TextDecoder().decode(value).includes("SUBMITTED"));
+    assert.ok(performance.now() - began < 200, `${performance.now() - began} ms`);
+    await reader?.cancel();
   });
 });

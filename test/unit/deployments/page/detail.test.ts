@@ -1,0 +1,71 @@
+/** Details of the page: one read for all viewers, and never an answer of before a change. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Transport } from "../../../../shared/core/http.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { openBoard } from "../../../../shared/deployments/page/board.ts";
+import { openDetails } from "../../../../shared/deployments/page/detail.ts";
+import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../host/stand.ts";
+
+const named = { kind: "SparkApplication", namespace: "team-a", name: "etl" };
+const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/team-a/sparkapplications";
+
+const application = (state: string): Stored => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name: "etl", namespace: "team-a", uid: "uid-etl", resourceVersion: state },
+  status: { applicationState: { state } },
+});
+
+const post = (simulator: Simulator, at: string, object: object): void => {
+  const headers = { "content-type": "application/json" };
+  const { status, body } = simulator.handle({ method: "POST", path: at, headers, body: JSON.stringify(object) });
+  assert.ok(status < 300, body);
+};
+
+/** A cluster with one application, a board that has seen it, and the reads of the application. */
+const open = () => {
+  const simulator = openSimulator({ start: Date.parse("2026-11-02T08:00:00Z"), crds });
+  post(simulator, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "team-a" } });
+  const { metadata: _, ...rest } = application("NEW");
+  post(simulator, path, {
+    ...rest,
+    metadata: { name: "etl", namespace: "team-a" },
+    spec: { type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///a.jar", driver: {}, executor: {} },
+  });
+  const reads: string[] = [];
+  const board = openBoard(Date.now);
+  board.see(application("NEW"));
+  const { transport: sent } = simulator;
+  const transport: Transport = {
+    ...sent,
+    send: (request) => {
+      if (request.path === `${path}/etl`) reads.push(request.path);
+      return sent.send(request);
+    },
+  };
+  return { board, reads, details: openDetails({ transport, table: undefined }, board) };
+};
+
+describe("details of the page", () => {
+  test("viewers at the same time share one read, and an unchanged application is not read again at once", async () => {
+    const { details, reads } = open();
+    const [one, other] = await Promise.all([details(named), details(named)]);
+    assert.deepEqual([one?.name, other?.name], ["etl", "etl"]);
+    await details(named);
+    assert.equal(reads.length, 1);
+  });
+
+  test("a change shortly after a read is read once more, for all who ask, and nobody gets the answer of before", async () => {
+    const { board, details, reads } = open();
+    await details(named);
+    board.see(application("RUNNING"));
+    const answers = await Promise.all([details(named), details(named)]);
+    assert.equal(reads.length, 2);
+    assert.deepEqual(
+      answers.map((detail) => detail?.group),
+      ["running", "running"],
+    );
+  });
+});

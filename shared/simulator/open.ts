@@ -3,32 +3,29 @@
  * collector and scripted Spark. State changes only by requests and by turning the clock; the same inputs give the same
  * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
  */
+
 import type { Transport } from "../core/http.ts";
-import { type ApiAccess, openApiAccess } from "./api-access.ts";
-import type { Ask } from "./ask.ts";
-import type { Answer } from "./call.ts";
-import { claims } from "./claims.ts";
-import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
-import { collector } from "./collector.ts";
-import { contents } from "./contents.ts";
-import { events } from "./events.ts";
-import { gateOf } from "./gate.ts";
-import { exitTask, kubelet } from "./kubelet.ts";
-import { type Exit, evicted } from "./lifecycle.ts";
-import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./machines.ts";
-import { type Memories, openMemory } from "./memory.ts";
-import { type Part, rewrite } from "./part.ts";
-import { quotas } from "./quotas.ts";
-import { bootstrap } from "./roles.ts";
-import { scheduler } from "./scheduler.ts";
-import type { Scripts } from "./script.ts";
-import type { Server } from "./server.ts";
-import { sides } from "./sides.ts";
-import { scriptsOf, spark } from "./spark.ts";
-import { type Change, keyOf, openStore, type Store, type StoreState } from "./store.ts";
-import { transportTo } from "./transport.ts";
-import type { Admit } from "./webhooks.ts";
-import { furnish } from "./world.ts";
+import type { Answer } from "./api/answer.ts";
+import { gateOf } from "./api/authorization.ts";
+import { type ApiAccess, openApiAccess, transportTo } from "./api/handler.ts";
+import { collector, contents } from "./controllers/garbage-collector.ts";
+import { bootstrap, furnish } from "./controllers/initial-objects.ts";
+import { claims } from "./controllers/volumes.ts";
+import { events } from "./nodes/events.ts";
+import { exitTask, kubelet } from "./nodes/kubelet.ts";
+import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./nodes/machines.ts";
+import { type Memories, openMemory } from "./nodes/memory.ts";
+import { type Exit, evicted } from "./nodes/pod-status.ts";
+import { scheduler } from "./nodes/scheduler.ts";
+import type { Scripts } from "./nodes/script.ts";
+import { scriptsOf, spark } from "./spark/application.ts";
+import { type Clock, type ClockState, openClock, type Task } from "./storage/clock.ts";
+import { type Change, keyOf, openStore, type Store, type StoreState } from "./storage/store.ts";
+import { sides } from "./subresources.ts";
+import { quotas } from "./verbs/quotas.ts";
+import { type Part, rewrite } from "./verbs/remove.ts";
+import type { Ask, Server } from "./verbs/request.ts";
+import type { Admit } from "./verbs/webhooks.ts";
 
 export type SimulatorState = { readonly clock: ClockState; readonly store: StoreState; readonly memories: Memories };
 

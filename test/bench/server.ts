@@ -2,8 +2,9 @@
  * The simulator of a benchmark as a separate process: it reports its address to its parent, and ends with it. The first
  * argument has its options as JSON; without it there is no node, so that no pod runs.
  */
+
+import { serveSimulator } from "../../shared/simulator/http/serve.ts";
 import { openSimulator } from "../../shared/simulator/open.ts";
-import { serveSimulator } from "../../shared/simulator/serve.ts";
 import { crds } from "../unit/host/stand.ts";
 import type { ServerOptions } from "./served.ts";
 

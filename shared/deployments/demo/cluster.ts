@@ -1,8 +1,8 @@
 /** The demo's cluster: the simulator in real time, with transports that count requests. */
 import type { Transport } from "../../core/http.ts";
+import type { Scripts } from "../../simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../simulator/open.ts";
-import { drive } from "../../simulator/realtime.ts";
-import type { Scripts } from "../../simulator/script.ts";
+import { drive } from "../../simulator/storage/clock.ts";
 
 export type DemoCluster = {
   readonly simulator: Simulator;

@@ -5,8 +5,8 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { serveSimulator } from "../../simulator/http/serve.ts";
 import type { Simulator } from "../../simulator/open.ts";
-import { serveSimulator } from "../../simulator/serve.ts";
 
 export type Served = {
   readonly url: string;

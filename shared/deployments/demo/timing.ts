@@ -1,5 +1,5 @@
 /** The durations of the demo: long enough to be followed, short enough for a first minute. */
-import type { DriverScript } from "../../simulator/script.ts";
+import type { DriverScript } from "../../simulator/nodes/script.ts";
 
 export type Tempo = {
   /** The visibility timeout of a killed invocation's message, ms; 90 s in a deployment. */

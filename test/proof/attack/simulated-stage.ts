@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { kubeconfigFor, serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { kubeconfigFor, serveSimulator } from "../../../shared/simulator/serve.ts";
 import { cli } from "../../real/e2e/installed.ts";
 import { listening } from "../../support/port.ts";
 import { firstQueues } from "../../support/standins.ts";

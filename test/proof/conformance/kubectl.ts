@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serveSimulator } from "../../../shared/simulator/serve.ts";
+import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { controlPlaneFiles } from "../../real/setup/go.ts";
 import { compare, type Verdict } from "./compare.ts";
 import { type Line, normal } from "./scenario.ts";

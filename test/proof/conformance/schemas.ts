@@ -1,5 +1,5 @@
 /** The OpenAPI v3 schemas of a server: the types of fields, and the merge keys of lists. Descriptions are left out. */
-import { at, fieldsAt, isFields, itemsAt, textAt } from "../../../shared/simulator/json.ts";
+import { at, fieldsAt, isFields, itemsAt, textAt } from "../../../shared/simulator/storage/json.ts";
 import type { Scenario } from "./scenario.ts";
 
 const asked: readonly (readonly [group: string, names: readonly string[]])[] = [

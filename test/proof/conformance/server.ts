@@ -1,7 +1,7 @@
 /** The simulator for scenarios, with the same features enabled as the real API server. */
 
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import type { Admit } from "../../../shared/simulator/webhooks.ts";
+import type { Admit } from "../../../shared/simulator/verbs/webhooks.ts";
 import { answerTo } from "./hooks.ts";
 
 /** Admission plugins that the real API server enables, too. */

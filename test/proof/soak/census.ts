@@ -3,7 +3,7 @@
  * to one pod only. For the comparison, this file counts double drivers and applications called FAILED while their
  * driver runs.
  */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { ownersOf, roleOf, textAt } from "../sweep/fields.ts";
 import { type Oracle, openOracle } from "../sweep/oracle.ts";
 import { canaries, namespace } from "../sweep/scenario.ts";

@@ -2,7 +2,7 @@
  * The content of one life of a small cluster, drawn from a seed: applications, the scripts of their pods, and the deeds
  * of users and misfortune.
  */
-import type { DriverScript, PodScript } from "../../../shared/simulator/script.ts";
+import type { DriverScript, PodScript } from "../../../shared/simulator/nodes/script.ts";
 import type { Chance } from "../sweep/chance.ts";
 import { base } from "../sweep/scenario.ts";
 

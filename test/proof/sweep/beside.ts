@@ -1,5 +1,5 @@
 /** Another controller without a lease runs for a while: functions write nothing beside it, and go on after it. */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import {
   appName,
   base,

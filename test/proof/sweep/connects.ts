@@ -5,7 +5,7 @@
  * C2. Steps write only the objects that the SparkConnect owns.
  * C3. Steps delete only ended objects, unless everything is ordered to end: then nothing is left, and no server comes.
  */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { at, ownersOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { isDelivery } from "./objects.ts";

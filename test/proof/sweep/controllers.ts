@@ -5,7 +5,7 @@
  * B1. Nothing is written later than 75 s after it began; nothing at all if it ran when the application came. Sightings
  *     of it are recorded all the same.
  */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { at, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { type Swept, sweptOf } from "./kinds.ts";

@@ -4,7 +4,7 @@
  */
 
 import * as crypto from "node:crypto";
-import type { Change, Store } from "../../../shared/simulator/store.ts";
+import type { Change, Store } from "../../../shared/simulator/storage/store.ts";
 import { derived, gone, type Identities, nameless, ofRun, plain, unnumbered } from "./drawn.ts";
 import { at, textAt } from "./fields.ts";
 

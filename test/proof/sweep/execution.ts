@@ -11,7 +11,7 @@ import { resync } from "../../../shared/deployments/resync/sweep.ts";
 import { take } from "../../../shared/engine/reconcile/batch.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
 import type { Writers } from "../../../shared/forward/writers.ts";
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { carry, passing, worldFor } from "./calls.ts";
 import { beside, bounds, openDispatching } from "./dispatched.ts";
 import { identityOf } from "./ending.ts";

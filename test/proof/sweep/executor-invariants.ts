@@ -9,7 +9,7 @@
  * E6. An executor avoids only machines for which a notice has come, or on which three or more have ended.
  * E7. With Spark 4.2 and later, an executor of Rekindle's runs a single task after another of the run lacked memory.
  */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import type { Facts, Pod } from "./facts.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 

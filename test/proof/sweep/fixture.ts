@@ -6,7 +6,7 @@ import type { Message } from "../../../shared/core/key.ts";
 import { openCacheState } from "../../../shared/deployments/host/cache.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
 import { attended } from "./hearing.ts";

@@ -10,7 +10,7 @@
  * L7. At the end every update is acknowledged, or given up an hour after the deletion of its object; the last one has
  *     the final state, and an end closes the stream.
  */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import type { Told } from "./facts.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";

@@ -1,5 +1,5 @@
 /** Further courses of an application beside those that are swept whole: starts, interruptions, upgrades and ends. */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { connect, connectSpec } from "./recoveries.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 /** Reads facts from an application, its pods and its records. */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 
 type About = { readonly namespace: string; readonly name: string; readonly kind?: string };

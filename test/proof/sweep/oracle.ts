@@ -15,8 +15,9 @@
  * E1–E7. Of its executors: see `executor-invariants.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
-import { textOf } from "../../../shared/simulator/read.ts";
-import type { Change } from "../../../shared/simulator/store.ts";
+
+import type { Change } from "../../../shared/simulator/storage/store.ts";
+import { textOf } from "../../../shared/simulator/verbs/read.ts";
 import {
   checkAtWork,
   checkCores,

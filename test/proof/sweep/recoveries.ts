@@ -1,5 +1,5 @@
 /** Unusable records in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { at } from "./fields.ts";
 import { appName, base, executorRuns, namespace, type Scenario, type UserAction } from "./scenario.ts";
 

@@ -1,7 +1,7 @@
 /** The data of scenarios: an application, the course of its pods, and the actions of its users. */
 
-import type { Scripts } from "../../../shared/simulator/script.ts";
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Scripts } from "../../../shared/simulator/nodes/script.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { textAt } from "./fields.ts";
 import type { SweptName } from "./kinds.ts";
 import type { Life } from "./volcano/simulator-parts.ts";

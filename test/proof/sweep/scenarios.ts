@@ -1,5 +1,5 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
 import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.ts";
 import { executorLosses } from "./executor-losses.ts";

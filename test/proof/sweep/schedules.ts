@@ -7,7 +7,7 @@
  * S3. A schedule that is suspended, gone or ordered to end starts nothing, except for writes under way.
  * S4. No unfinished run is ended, unless the policy is Replace or everything is ordered to end: then none is left.
  */
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { at, ownersOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { isDelivery } from "./objects.ts";

@@ -1,6 +1,6 @@
 /** Bugs of the Spark operator, by their numbers in the catalogue: each is a scenario that must go well. */
 
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { appName, base, driverRuns, executorRuns, isDriver, type Scenario, stateIs } from "./scenario.ts";
 
 const appears =

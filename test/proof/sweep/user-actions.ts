@@ -1,7 +1,7 @@
 /** The user actions of an execution: writes of users, and accidents such as evictions. */
 import { assertNever } from "../../../shared/core/errors.ts";
 import { noticeKey } from "../../../shared/core/key.ts";
-import type { Change } from "../../../shared/simulator/store.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { controllerWrites } from "./controllers.ts";
 import { cluster, type Execution } from "./execution.ts";
 import { textAt } from "./fields.ts";

@@ -5,8 +5,8 @@ import type { Change as Known, Sending } from "../../../shared/forward/keys.ts";
 import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../../shared/forward/keys.ts";
 import { openObjectCache } from "../../../shared/forward/object-cache.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
-import { fieldSelector } from "../../../shared/simulator/selectors.ts";
-import type { Change, Store } from "../../../shared/simulator/store.ts";
+import type { Change, Store } from "../../../shared/simulator/storage/store.ts";
+import { fieldSelector } from "../../../shared/simulator/verbs/read.ts";
 
 export type Watching = {
   /** The sendings of one change of the store. */

@@ -9,8 +9,8 @@ import { parse } from "yaml";
 import { bundle } from "../../../infra/bundle.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { isRecord } from "../../../shared/kube/responses.ts";
+import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { serveSimulator } from "../../../shared/simulator/serve.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
-import { wishOf } from "../../../shared/simulator/gate.ts";
+import { wishOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { migratorRules } from "../../support/migrator.ts";
 import { install as installKubeflow } from "./kubeflow.ts";

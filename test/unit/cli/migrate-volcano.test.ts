@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import type { Obj } from "../../../shared/core/object.ts";
 import { register } from "../../../shared/deployments/admission/register.ts";
 import { resourceGroups } from "../../../shared/kube/resource-groups.ts";
-import { wishOf } from "../../../shared/simulator/gate.ts";
+import { wishOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
 import { gist } from "./migrated.ts";

@@ -13,9 +13,9 @@ import { openNamespaceScope } from "../../../shared/deployments/common/namespace
 import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
-import { wishOf } from "../../../shared/simulator/gate.ts";
+import { wishOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { tokenFor } from "../../../shared/simulator/people.ts";
+import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
 import { rightText, shipped } from "../../real/e2e/rights.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { taken } from "../adapters/sqs/fake.ts";

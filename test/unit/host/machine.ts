@@ -7,8 +7,8 @@ import { plain } from "../../../shared/cli/io/colour.ts";
 import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import { runHost } from "../../../shared/deployments/host/process.ts";
+import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { serveSimulator } from "../../../shared/simulator/serve.ts";
 import { crds, type Line } from "./stand.ts";
 
 export type Running = {

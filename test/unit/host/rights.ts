@@ -4,11 +4,10 @@ import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/roles.ts";
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
-import { type Gate, gateOf, wishOf } from "../../../shared/simulator/gate.ts";
+import { type Gate, gateOf, type Wish, wishOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
-import { tokenFor } from "../../../shared/simulator/people.ts";
-import { Refusal } from "../../../shared/simulator/refusal.ts";
-import type { Wish } from "../../../shared/simulator/rights.ts";
+import { Refusal } from "../../../shared/simulator/storage/refusal.ts";
+import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
 
 export type Right = { readonly group: string; readonly resource: string; readonly verb: string };
 

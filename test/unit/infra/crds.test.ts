@@ -6,8 +6,7 @@ import { describe, test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import { crdFiles } from "../../../infra/definitions.ts";
 import { generated } from "../../../infra/generated.ts";
-import { pruneRoot } from "../../../shared/simulator/prune.ts";
-import { faults } from "../../../shared/simulator/schema.ts";
+import { faults, pruneRoot } from "../../../shared/simulator/schema/structural.ts";
 import { dataDir } from "../../support/data.ts";
 import { at, differences, type Fields, type Path, versionAt } from "./crd-comparison.ts";
 

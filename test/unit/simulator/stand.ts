@@ -1,7 +1,8 @@
 /** A simulator for tests, with short names for what the tests do with it. */
-import { itemsAt, numberAt, textAt } from "../../../shared/simulator/json.ts";
-import type { Item } from "../../../shared/simulator/metadata.ts";
+
 import { type Options, openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { itemsAt, numberAt, textAt } from "../../../shared/simulator/storage/json.ts";
+import type { Item } from "../../../shared/simulator/storage/metadata.ts";
 
 export type Stand = {
   readonly simulator: Simulator;

@@ -10,7 +10,7 @@
  * V13. A stray comes at most 16 s after the end of its use, and is ended within 3 s.
  * V14. Where a restart waits, no pod of its version comes before the end of the wait.
  */
-import type { Change } from "../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import type { Actor } from "../oracle.ts";
 import type { Body, Facts } from "./facts.ts";

@@ -4,7 +4,7 @@
  * G1. A step lets a group in only when no other group is let in without all its pods, and no pod of another group is
  *     unfinished on a node.
  */
-import type { Change } from "../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import type { Actor, Oracle } from "../oracle.ts";

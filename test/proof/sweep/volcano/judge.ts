@@ -15,9 +15,9 @@
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  */
-import { same } from "../../../../shared/simulator/json.ts";
-import { textOf } from "../../../../shared/simulator/read.ts";
-import type { Change } from "../../../../shared/simulator/store.ts";
+import { same } from "../../../../shared/simulator/storage/json.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
+import { textOf } from "../../../../shared/simulator/verbs/read.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import { isDelivery } from "../objects.ts";

@@ -6,7 +6,7 @@
  * M2. Nothing is created for a deleted maker, except for writes under way.
  * M3. Steps write only the maker's own objects and those of its jobs. A job is ended for a reason of its maker's.
  */
-import type { Change } from "../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, ownersOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import type { Oracle, Subject } from "../oracle.ts";

@@ -1,5 +1,5 @@
 /** Unusable records of Volcano's kinds in the middle of a run: as `../recoveries.ts` for applications. */
-import type { Change } from "../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { textAt } from "../fields.ts";
 import { appName, type Scenario, type UserAction } from "../scenario.ts";
 import { cron, minuteMs } from "./cron/scenarios.ts";

@@ -8,7 +8,7 @@
  * V12. Nothing is left of a deleted job.
  * V15. If a pod has the mark of forwarding, so have its job and its group.
  */
-import type { Change } from "../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";
 import type { Facts } from "./facts.ts";
 import { isOver } from "./phases.ts";

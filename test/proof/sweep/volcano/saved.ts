@@ -1,5 +1,5 @@
 /** The content of a job's record, and its allowed changes: V5 and V6 of `judge.ts`. */
-import type { Change } from "../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";
 import type { Saved } from "./facts.ts";
 import { ends, follows } from "./phases.ts";

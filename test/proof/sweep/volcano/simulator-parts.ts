@@ -2,13 +2,14 @@
  * Parts of the simulator for Volcano jobs: a stand-in for Volcano's scheduler, which admits groups, and the processes
  * of the job's pods, which end as a scenario says. As parts of the simulator they are forked with it.
  */
-import type { Task } from "../../../../shared/simulator/clock.ts";
-import { exitTask } from "../../../../shared/simulator/kubelet.ts";
-import { ended, isUp } from "../../../../shared/simulator/lifecycle.ts";
-import type { Item } from "../../../../shared/simulator/metadata.ts";
-import { about, later, type Part, rewrite, subject } from "../../../../shared/simulator/part.ts";
-import type { Server } from "../../../../shared/simulator/server.ts";
-import { type Change, keyOf } from "../../../../shared/simulator/store.ts";
+
+import { exitTask } from "../../../../shared/simulator/nodes/kubelet.ts";
+import { ended, isUp } from "../../../../shared/simulator/nodes/pod-status.ts";
+import type { Task } from "../../../../shared/simulator/storage/clock.ts";
+import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
+import { type Change, keyOf } from "../../../../shared/simulator/storage/store.ts";
+import { about, later, type Part, rewrite, subject } from "../../../../shared/simulator/verbs/remove.ts";
+import type { Server } from "../../../../shared/simulator/verbs/request.ts";
 import { at, numberAt, textAt } from "../fields.ts";
 
 /** The course of one pod: until it is told to end, or for `runMs`; with `codes`, an exit code per container. */

@@ -1,6 +1,6 @@
 /** Objects around a Volcano job: queues, commands, its group, and others' objects that look like its own. */
 
-import type { Store } from "../../../../shared/simulator/store.ts";
+import type { Store } from "../../../../shared/simulator/storage/store.ts";
 import { home } from "../objects.ts";
 
 type Made = readonly [path: string, body: object];

@@ -9,7 +9,7 @@ import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import { sharedCertificates } from "../../../../shared/deployments/admission/certificates.ts";
 import { register } from "../../../../shared/deployments/admission/register.ts";
 import { type OpenAdmission, serveAdmission } from "../../../../shared/deployments/admission/server.ts";
-import { openCaller } from "../../../../shared/simulator/calling.ts";
+import { openCaller } from "../../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { freePort } from "../../../support/port.ts";
 import { application } from "../../host/objects.ts";

@@ -1,5 +1,5 @@
 /** CronJobs: each time has one job, whichever call dies. The simulator's clock begins at eight. */
-import type { Change } from "../../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../../shared/simulator/storage/store.ts";
 import { appName, type Scenario, type UserAction } from "../../scenario.ts";
 import { fails, long, task } from "../jobs.ts";
 import type { Lives } from "../simulator-parts.ts";

@@ -1,5 +1,5 @@
 /** Flows of jobs: each job comes once, after its dependencies, whichever call dies. */
-import type { Change } from "../../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../../shared/simulator/storage/store.ts";
 import { textAt } from "../../fields.ts";
 import { appName, namespace, type Scenario, type UserAction } from "../../scenario.ts";
 import { fails, living, long, slowly, task } from "../jobs.ts";

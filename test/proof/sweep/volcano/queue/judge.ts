@@ -7,7 +7,7 @@
  * Q4. Steps write only states, parents, marks and unset fields of queues, their records, and commands for queues.
  * Q5. At rest no queue is open below one that is not, no empty one is Closing, and no command is left.
  */
-import type { Change } from "../../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../../shared/simulator/storage/store.ts";
 import { at, textAt } from "../../fields.ts";
 import { forked } from "../../forked.ts";
 import type { Oracle, Subject } from "../../oracle.ts";

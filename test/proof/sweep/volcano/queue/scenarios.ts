@@ -1,5 +1,5 @@
 /** Queues that are closed and opened by commands, alone and with those below them. */
-import type { Change } from "../../../../../shared/simulator/store.ts";
+import type { Change } from "../../../../../shared/simulator/storage/store.ts";
 import { textAt } from "../../fields.ts";
 import { appName, namespace, type Scenario, type UserAction } from "../../scenario.ts";
 

@@ -206,7 +206,7 @@ const toldSince = async ({ api }: Cluster, name: string, resourceVersion: string
   return told.filter((line, at) => line !== told[at - 1]);
 };
 
-/** The simulator's kubelets must satisfy the same in test/unit/simulator/kubelet.test.ts. */
+/** The simulator's kubelets must satisfy the same in test/unit/simulator/nodes/kubelet.test.ts. */
 const terminalFirst: Check = {
   name: "a deleted pod gets its terminal phase before it goes: Succeeded for 0, Failed for another code and where it never ran",
   run: async (cluster) => {

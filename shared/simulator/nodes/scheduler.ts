@@ -1,0 +1,173 @@
+/** The scheduler: binds a pod to a node that fits it, or reports the reasons why none does. */
+
+import { stamp, type Task } from "../storage/clock.ts";
+import { amount, at, type Fields, fieldsAt, isFields, itemsAt, textAt } from "../storage/json.ts";
+import type { Item } from "../storage/metadata.ts";
+import type { Change } from "../storage/store.ts";
+import { about, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import type { Server } from "../verbs/request.ts";
+
+const bindMs = 10;
+
+const resources = ["cpu", "memory"] as const;
+type Need = { readonly cpu: number; readonly memory: number };
+const nothing: Need = { cpu: 0, memory: 0 };
+
+const needOf = (pod: Item): Need => {
+  const sum = (resource: string): number =>
+    itemsAt(pod, "spec", "containers").reduce<number>(
+      (total, each) => total + amount(at(each, "resources", "requests", resource)),
+      0,
+    );
+  return { cpu: sum("cpu"), memory: sum("memory") };
+};
+
+const isOver = (pod: Item): boolean => {
+  const phase = textAt(pod, "status", "phase");
+  return phase === "Succeeded" || phase === "Failed";
+};
+
+type Tests = Readonly<Record<string, (value: string | undefined, values: readonly unknown[]) => boolean>>;
+const expressions: Tests = {
+  In: (value, values) => value !== undefined && values.includes(value),
+  NotIn: (value, values) => value === undefined || !values.includes(value),
+  Exists: (value) => value !== undefined,
+  DoesNotExist: (value) => value === undefined,
+};
+
+const termHolds = (node: Item, term: unknown): boolean =>
+  itemsAt(term, "matchExpressions").every((each) => {
+    const value = textAt(node.metadata, "labels", textAt(each, "key") ?? "");
+    return expressions[textAt(each, "operator") ?? ""]?.(value, itemsAt(each, "values")) ?? false;
+  });
+
+const affine = (node: Item, spec: Fields): boolean => {
+  const required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution");
+  if (!isFields(required)) return true;
+  return itemsAt(required, "nodeSelectorTerms").some((term) => termHolds(node, term));
+};
+
+const selected = (node: Item, spec: Fields): boolean =>
+  Object.entries(fieldsAt(spec, "nodeSelector")).every(([key, value]) => node.metadata.labels?.[key] === value);
+
+const tolerates = (spec: Fields, taint: unknown): boolean =>
+  itemsAt(spec, "tolerations").some((each) => {
+    const key = textAt(each, "key") ?? "";
+    const effect = textAt(each, "effect") ?? "";
+    const valueFits =
+      textAt(each, "operator") === "Exists" || (textAt(each, "value") ?? "") === (textAt(taint, "value") ?? "");
+    return (
+      (key === "" || key === textAt(taint, "key")) && (effect === "" || effect === textAt(taint, "effect")) && valueFits
+    );
+  });
+
+const untainted = (node: Item, spec: Fields): boolean =>
+  itemsAt(node, "spec", "taints").every(
+    (taint) => textAt(taint, "effect") === "PreferNoSchedule" || tolerates(spec, taint),
+  );
+
+const needs = new WeakMap<Item, Need>();
+
+const knownNeed = (pod: Item): Need => {
+  const need = needs.get(pod) ?? needOf(pod);
+  needs.set(pod, need);
+  return need;
+};
+
+type Judged = { readonly node: Item; readonly free: Need; readonly why: string | undefined };
+
+type Used = ReadonlyMap<string, Need>;
+
+/** The requests of the pods on each node. */
+const usedOn = ({ store }: Server): Used => {
+  const used = new Map<string, Need>();
+  for (const pod of store.list("pods")) {
+    const node = textAt(pod, "spec", "nodeName") ?? "";
+    if (node === "" || isOver(pod)) continue;
+    const { cpu, memory } = used.get(node) ?? nothing;
+    const need = knownNeed(pod);
+    used.set(node, { cpu: cpu + need.cpu, memory: memory + need.memory });
+  }
+  return used;
+};
+
+const judged = (used: Used, node: Item, pod: Item): Judged => {
+  const spec = fieldsAt(pod, "spec");
+  const taken = used.get(node.metadata.name) ?? nothing;
+  const allocatable = fieldsAt(node, "status", "allocatable");
+  const free = { cpu: amount(allocatable["cpu"]) - taken.cpu, memory: amount(allocatable["memory"]) - taken.memory };
+  const need = needOf(pod);
+  const short = resources.find((resource) => need[resource] > free[resource]);
+  const why = ((): string | undefined => {
+    if (at(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
+    if (!untainted(node, spec)) return "node(s) had untolerated taint(s)";
+    if (!(selected(node, spec) && affine(node, spec))) return "node(s) didn't match Pod's node affinity/selector";
+    return short === undefined ? undefined : `Insufficient ${short}`;
+  })();
+  return { node, free, why };
+};
+
+const withCondition = (pod: Item, condition: Fields): Item => {
+  const others = itemsAt(pod, "status", "conditions").filter((each) => textAt(each, "type") !== "PodScheduled");
+  return { ...pod, status: { ...fieldsAt(pod, "status"), conditions: [...others, condition] } };
+};
+
+const scheduled = (status: string, time: string, more: Fields = {}): Fields => ({
+  type: "PodScheduled",
+  status,
+  lastProbeTime: null,
+  lastTransitionTime: time,
+  ...more,
+});
+
+/** Binds a pod to a node. */
+export const bind = (server: Server, pod: Item, nodeName: string): void => {
+  const bound = { ...pod, spec: { ...fieldsAt(pod, "spec"), nodeName } };
+  server.store.put("pods", withCondition(bound, scheduled("True", stamp(server.clock.now()))));
+};
+
+const refuse = (server: Server, pod: Item, all: readonly Judged[]): void => {
+  const counts = new Map<string, number>();
+  for (const { why = "" } of all) counts.set(why, (counts.get(why) ?? 0) + 1);
+  const reasons = [...counts].map(([why, n]) => `${n} ${why}`).join(", ");
+  const message = `0/${all.length} nodes are available: ${reasons === "" ? "no nodes" : reasons}.`;
+  const old = itemsAt(pod, "status", "conditions").find((each) => textAt(each, "type") === "PodScheduled");
+  if (textAt(old, "message") === message) return;
+  const more = { reason: "Unschedulable", message };
+  rewrite(server, "pods", pod, withCondition(pod, scheduled("False", stamp(server.clock.now()), more)));
+};
+
+const isWaiting = (schedulers: readonly string[], pod: Item): boolean =>
+  (textAt(pod, "spec", "nodeName") ?? "") === "" &&
+  pod.metadata.deletionTimestamp === undefined &&
+  itemsAt(pod, "spec", "schedulingGates").length === 0 &&
+  schedulers.includes(textAt(pod, "spec", "schedulerName") ?? "default-scheduler");
+
+const place = (server: Server, schedulers: readonly string[], task: Task): void => {
+  const pod = subject(server, task);
+  if (pod === undefined || !isWaiting(schedulers, pod)) return;
+  const used = usedOn(server);
+  const all = server.store.list("nodes").map((node) => judged(used, node, pod));
+  const fit = all.filter(({ why }) => why === undefined).toSorted((a, b) => b.free.memory - a.free.memory);
+  const [best] = fit;
+  if (best === undefined) refuse(server, pod, all);
+  else bind(server, pod, best.node.metadata.name);
+};
+
+const freesRoom = ({ type, table, object }: Change): boolean =>
+  table === "nodes" || (table === "pods" && (type === "DELETED" || isOver(object)));
+
+export const scheduler = (server: Server, schedulers: readonly string[]): Part => {
+  const queue = (pod: Item): void => {
+    if (isWaiting(schedulers, pod)) later(server, bindMs, about("scheduler.place", pod));
+  };
+  return {
+    onChange: (change) => {
+      const { type, table, object, before } = change;
+      const gatesOpened = before !== undefined && itemsAt(before, "spec", "schedulingGates").length > 0;
+      if (table === "pods" && (type === "ADDED" || (type === "MODIFIED" && gatesOpened))) queue(object);
+      if (freesRoom(change)) for (const pod of server.store.list("pods")) queue(pod);
+    },
+    tasks: { "scheduler.place": (task) => place(server, schedulers, task) },
+  };
+};

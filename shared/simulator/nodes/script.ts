@@ -1,0 +1,98 @@
+/** Scripts of pods: plain JSON, by application name or in an annotation of the pod; or from the command line of a container. */
+
+import { isFields, itemsAt, parsed, textAt } from "../storage/json.ts";
+import type { Item } from "../storage/metadata.ts";
+
+/** The course of one pod. Times in ms; fields that are left out have defaults. */
+export type PodScript = {
+  /** From being bound to Running. */
+  readonly startMs?: number;
+  /** From Running to the end of its process by itself. Without it, the process runs until it is told to end. */
+  readonly runMs?: number;
+  readonly exitCode?: number;
+  /** Reason of the terminated container, such as OOMKilled. */
+  readonly reason?: string;
+  readonly pull?: "fails";
+  /** From SIGTERM to the end of the process. */
+  readonly stopMs?: number;
+  /** The exit code after SIGTERM; absent: 143. A server that ends gracefully exits with 0. */
+  readonly stopCode?: number;
+  /** From the terminal phase of a deleted pod to its removal by the kubelet, ms; absent: 200. */
+  readonly removeMs?: number;
+  readonly log?: string;
+  /** Of an executor: the time of the one task that it works on from its start, as its driver reports. */
+  readonly busyMs?: number;
+};
+
+/** The course of one driver. With `runMs` its process dies that long after it came up, and cleans nothing. */
+export type DriverScript = PodScript & {
+  /** From Running to asking for executors. */
+  readonly bootMs?: number;
+  /** From the first running executor to the end of the job; the driver then exits with `exitCode`. */
+  readonly jobMs?: number;
+  /** From the first running executor to a backlog of tasks, where executors are allocated dynamically. */
+  readonly backlogMs?: number;
+  /** The job never ends. */
+  readonly hangs?: boolean;
+  /** By executor id; "*" is for those not named. */
+  readonly executors?: Readonly<Record<string, PodScript>>;
+};
+
+/** One script per driver attempt; the last holds for all later ones. */
+export type Scripts = Readonly<Record<string, readonly DriverScript[]>>;
+
+const scriptAnnotation = "simulator.rekindle.dev/script";
+
+const isScript = (value: unknown): value is DriverScript => isFields(value);
+
+const annotated = (pod: Item): readonly DriverScript[] => {
+  const value = parsed(textAt(pod, "metadata", "annotations", scriptAnnotation) ?? "");
+  const list = Array.isArray(value) ? value : [value];
+  return list.filter(isScript);
+};
+
+/** The script of the n-th pod of a name, counted from 1. */
+export const scriptFor = (scripts: Scripts, name: string, nth: number, pod: Item): DriverScript => {
+  const own = annotated(pod);
+  const list = own.length > 0 ? own : (scripts[name] ?? scripts["*"] ?? []);
+  return list[nth - 1] ?? list.at(-1) ?? {};
+};
+
+const seconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+const unquoted = (text: string): string => text.replaceAll(/^["']|["']$/g, "");
+
+/** The commands of a shell's line in their order; operators between them are not interpreted. */
+const stepsIn = (line: string): readonly string[] =>
+  line
+    .split(/;|&&|\|\||\n/)
+    .map((step) => step.trim())
+    .filter((step) => step !== "");
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** The line that the pod's first container runs; undefined when the image decides. */
+const lineOf = (pod: Item): string | undefined => {
+  const [container] = itemsAt(pod, "spec", "containers");
+  const words = [...itemsAt(container, "command"), ...itemsAt(container, "args")].filter(isText);
+  const [shell = "", flag = "", line] = words;
+  if (words.length === 0) return undefined;
+  return /(^|\/)(ba|da|a)?sh$/.test(shell) && /^-\w*c$/.test(flag) ? (line ?? "") : words.join(" ");
+};
+
+/** Duration, exit code and output of a pod's command; undefined without one. Every other program takes no time. */
+export const commandScript = (pod: Item): PodScript | undefined => {
+  const line = lineOf(pod);
+  if (line === undefined) return undefined;
+  let runMs = 0;
+  const lines: string[] = [];
+  for (const step of stepsIn(line)) {
+    const [, amount = "", unit = ""] = /^sleep\s+(\d+(?:\.\d+)?)([smhd]?)$/.exec(step) ?? [];
+    const code = /^exit\s+(\d+)$/.exec(step)?.[1];
+    if (/^sleep\s+inf/.test(step)) return { log: lines.join("\n") };
+    if (amount !== "") runMs += Number(amount) * (seconds[unit] ?? 1) * 1_000;
+    else if (code !== undefined) return { runMs, exitCode: Number(code), log: lines.join("\n") };
+    else if (step.startsWith("echo ")) lines.push(unquoted(step.slice(5).trim()));
+  }
+  return { runMs, log: lines.join("\n") };
+};

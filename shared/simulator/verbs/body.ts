@@ -1,0 +1,118 @@
+/** Bodies of writes as objects of their kind: recognised, decoded, pruned and filled up with defaults. */
+
+import { apiVersionOf, type Kind } from "../schema/kinds.ts";
+import { typed } from "../schema/shapes.ts";
+import { defaulted, pruneRoot } from "../schema/structural.ts";
+import { type Fields, fieldsAt, isFields, textAt } from "../storage/json.ts";
+import { type Draft, draftOf } from "../storage/metadata.ts";
+import { badRequest, cause, invalid, Mistyped, type Refusal } from "../storage/refusal.ts";
+import type { WriteOptions } from "./request.ts";
+
+const missingKind = (kind: Kind, body: Fields): Refusal => {
+  const text = JSON.stringify(body);
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind.kind}): Object 'Kind' is missing in '${text}' (${text.slice(0, 30)} ...)`,
+  );
+};
+
+const customMismatch = (kind: Kind, body: Fields): Refusal | undefined => {
+  const given = body["kind"];
+  if (typeof given !== "string" || given === "") return missingKind(kind, body);
+  if (body["apiVersion"] !== apiVersionOf(kind))
+    return badRequest(
+      `the API version in the data (${body["apiVersion"]}) does not match the expected API version (${apiVersionOf(kind)})`,
+    );
+  return given === kind.kind
+    ? undefined
+    : invalid({ ...kind, kind: given }, textAt(body, "metadata", "name") ?? "", [
+        cause.invalid("kind", given, `must be ${kind.kind}`),
+      ]);
+};
+
+const builtInMismatch = (kind: Kind, body: Fields): Refusal | undefined => {
+  const given = body["kind"] ?? kind.kind;
+  const version = body["apiVersion"] ?? apiVersionOf(kind);
+  return given === kind.kind && version === apiVersionOf(kind)
+    ? undefined
+    : badRequest(
+        `${given} in version "${version}" cannot be handled as a ${kind.kind}: converting (${version}.${given}) to (${kind.kind}): unknown conversion`,
+      );
+};
+
+/** The body of a write as an object of the kind. */
+const readBody = (kind: Kind, body: unknown): Fields => {
+  const refuse = (why: string) =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
+    );
+  if (body === undefined) throw refuse("unexpected end of JSON input");
+  if (!isFields(body)) throw refuse("json: cannot unmarshal into an object with apiVersion and kind");
+  const refusal = kind.custom === undefined ? builtInMismatch(kind, body) : customMismatch(kind, body);
+  if (refusal !== undefined) throw refusal;
+  return body;
+};
+
+type Shaped = { readonly fields: Fields; readonly warnings: readonly string[] };
+
+/** Unknown metadata fields are named before all others. */
+const metaFields = new Set([
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+]);
+
+const unknownMeta = (fields: Fields): readonly string[] =>
+  Object.keys(fieldsAt(fields, "metadata"))
+    .filter((key) => !metaFields.has(key))
+    .map((key) => `metadata.${key}`);
+
+const decoded = (kind: Kind, fields: Fields): { readonly fields: Fields; readonly dropped: readonly string[] } => {
+  const schema = kind.custom?.schema;
+  if (schema === undefined) return typed(kind, fields);
+  const { object, dropped } = pruneRoot(schema, fields);
+  return { fields: object, dropped };
+};
+
+/** The origin of a body: a whole object, the result of a patch, or the configuration of an apply. */
+export type How = "whole" | "patched" | "applied";
+
+/** A decoder's error as a refusal. For the result of a patch it is an error of the patch. */
+const asRefusal = (kind: Kind, error: unknown, how: How): unknown => {
+  if (!(error instanceof Mistyped)) return error;
+  if (how === "patched")
+    return invalid({ group: "", plural: "", kind: "" }, "", [cause.invalid("patch", {}, error.message)]);
+  return badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${error.message}`);
+};
+
+const shaped = (kind: Kind, given: Fields, { strict }: WriteOptions, how: How): Shaped => {
+  const { fields, dropped } = decoded(kind, given);
+  const words = [...unknownMeta(given), ...dropped].map((path) => `unknown field "${path}"`);
+  if (strict === "Strict" && words.length > 0) throw new Mistyped(`strict decoding error: ${words.join(", ")}`);
+  const schema = kind.custom?.schema;
+  const full = schema === undefined || how === "applied" ? fields : defaulted(schema, fields);
+  return { fields: isFields(full) ? full : fields, warnings: strict === "Warn" ? words : [] };
+};
+
+export type Read = { readonly draft: Draft; readonly warnings: readonly string[] };
+
+/** A body as an object of its kind: decoded, pruned and, unless it is an apply, with its defaults. */
+export const readDraft = (kind: Kind, body: unknown, options: WriteOptions, how: How): Read => {
+  try {
+    const { fields, warnings } = shaped(kind, readBody(kind, body), options, how);
+    return { draft: draftOf(fields, apiVersionOf(kind), kind.kind), warnings };
+  } catch (error) {
+    throw asRefusal(kind, error, how);
+  }
+};

@@ -1,5 +1,8 @@
 /** The reads of decisions, and their answers. */
-import type { Ref, Resource } from "./object.ts";
+import type { Ref, Resource, Stored } from "./object.ts";
+
+/** Returns the parts of an object that a decision reads; undefined: it does not need the object. */
+export type Projection = (object: Stored) => Stored | undefined;
 
 /** A read of a decision. Answers are live, except in steps that may begin with the cache: see engine/cache.ts. */
 export type Query =
@@ -25,6 +28,11 @@ export type Query =
       readonly spared?: true;
       /** If listing is forbidden, the list is empty. */
       readonly optional?: true;
+      /**
+       * Begins a list anew; the result is applied to each page before the next is read. For lists of all namespaces,
+       * which are larger than any memory if a tenant wants it.
+       */
+      readonly projecting?: () => Projection;
     }
   | {
       /** Reads an object that the service account may not be allowed to read; 403 is an answer, not a trouble. */

@@ -4,6 +4,7 @@ import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
+import type { Projection } from "../../core/query.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
 import { openPaging } from "../../kube/list-pages.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
@@ -48,6 +49,7 @@ const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<read
   const { transport, timeoutMs, pageSize } = settled;
   const type = { apiVersion: apiVersionOf(query.resource), kind: query.resource.kind };
   const items: Stored[] = [];
+  const project: Projection = query.projecting?.() ?? ((object) => object);
   let date = Number.NaN;
   const paging = openPaging(pageSize);
   let next: string | undefined;
@@ -64,7 +66,10 @@ const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<read
     );
     if (Number.isNaN(date)) date = answerDate(settled, response);
     const page = pageOf(where("list", query), response, type);
-    items.push(...page.items);
+    for (const item of page.items) {
+      const kept = project(item);
+      if (kept !== undefined) items.push(kept);
+    }
     next = page.next;
   } while (next !== undefined);
   return { value: items, date };

@@ -60,13 +60,19 @@ const getIfAllowed = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> =>
 const probed = async (cluster: Cluster, query: Probe): Promise<ProbeResult> =>
   query.do === "proxyGet" ? await cluster.proxyGet(query) : await getIfAllowed(cluster, query.ref);
 
+/** The parts of watched objects that a query wants, as the cluster returns them of listed ones. */
+const projected = (query: Query, objects: readonly Stored[]): readonly Stored[] => {
+  const project = query.do === "list" ? query.projecting?.() : undefined;
+  return project === undefined ? objects : objects.map(project).filter((object) => object !== undefined);
+};
+
 /** Answers from the cache, without a read; undefined if the cache cannot answer. */
 type Known = (query: Looking) => readonly Stored[] | undefined;
 
 const answerTo = async (cluster: Cluster, query: Query, known: Known | undefined): Promise<Answer> => {
   if (query.do === "proxyGet" || query.do === "getIfAllowed") return { probe: await probed(cluster, query) };
   const watched = isContent(query) ? known?.(query) : undefined;
-  return { objects: watched ?? (await look(cluster, query)) };
+  return { objects: watched === undefined ? await look(cluster, query) : projected(query, watched) };
 };
 
 /** The reads of one step. Each query is answered once, also if several decisions of the step ask it. */

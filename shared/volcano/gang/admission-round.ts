@@ -12,12 +12,21 @@ import { specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
 import { type Hall, isWaiting, phaseOf, type Verdict, verdictsOf } from "./admission.ts";
 import { admissionEffects, mostAtOnce } from "./admit.ts";
+import { jobOwnerOf } from "./demand.ts";
 import { type Ground, openGround } from "./ground.ts";
+import { statedIn } from "./ledger.ts";
 import type { GangMode } from "./mode.ts";
+import { groupOutline, jobOutlines, nodeOutline, podOutline } from "./outlines.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 
-/** Every group of every namespace. */
-export const allGroups: Looking = { do: "list", resource: podGroups, namespace: "", labels: {}, spared: true };
+/** Every group of every namespace, with what it needs of the resources that these queues state. */
+export const groupsOf = (all: readonly Stored[]): Looking => {
+  const resources = statedIn(all);
+  return {
+    ...{ do: "list", resource: podGroups, namespace: "", labels: {}, spared: true },
+    projecting: () => groupOutline(resources),
+  };
+};
 
 const classOf = (group: Stored): string => {
   const { priorityClassName } = specOf(group);
@@ -38,26 +47,30 @@ function* readPriorities(names: readonly string[]): Reads<ReadonlyMap<string, nu
   );
 }
 
-const everywhere = (query: Pick<Extract<Looking, { do: "list" }>, "resource" | "field">): Looking => ({
+const everywhere = (query: Pick<Extract<Looking, { do: "list" }>, "resource" | "field" | "projecting">): Looking => ({
   ...{ do: "list", namespace: "", labels: {}, again: true },
   ...query,
 });
 
-const allNodes = everywhere({ resource: nodes });
+const allNodes = everywhere({ resource: nodes, projecting: () => nodeOutline });
 
-/** Whole pods: a watch keeps no requests. */
+/** Listed, because a watch keeps no requests. */
 const unfinishedPods = everywhere({
-  resource: pods,
+  ...{ resource: pods, projecting: () => podOutline },
   field: "status.phase!=Succeeded,status.phase!=Failed",
 });
 
-const allJobs = everywhere({ resource: jobs });
+const jobsOf = (groups: readonly Stored[]): Looking => {
+  const uids = new Set(groups.flatMap((group) => jobOwnerOf(group)?.uid ?? []));
+  return everywhere({ resource: jobs, projecting: () => jobOutlines(uids) });
+};
 
 /** Reads the room of the nodes for groups; undefined if no look at nodes is needed. */
 function* readGround(mode: GangMode, groups: readonly Stored[]): Reads<Omit<Ground, "priorities"> | undefined> {
   if (mode !== "builtin" || !groups.some(isWaiting)) return undefined;
-  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, allJobs].map(list));
   const starting = groups.filter((group) => ["Inqueue", "Unknown"].includes(phaseOf(group)));
+  const planned = jobsOf([...starting, ...groups.filter(isWaiting)]);
+  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, planned].map(list));
   return { nodes: ofNodes, pods: ofPods, jobs: ofJobs, starting };
 }
 
@@ -97,7 +110,7 @@ export function* admissionRound(
   queues: readonly Stored[],
   { now, memory }: Pick<View<QueueMemory>, "now" | "memory">,
 ): Reads<AdmissionRound> {
-  const [leases, groups] = yield* all([readLeases(mode), list(allGroups)]);
+  const [leases, groups] = yield* all([readLeases(mode), list(groupsOf(queues))]);
   const who = yield* find(mode, { now, memory, leases, queues, groups });
   const waits = groups.filter(isWaiting).length;
   if (who.admits === "scheduler") return { groups, found: who, effects: [], next: nextOf(who, [], waits) };
@@ -111,5 +124,8 @@ export function* admissionRound(
   const admitting = admissionEffects(verdicts, now);
   const effects = admitting.slice(0, mostAtOnce);
   const next = nextOf(who, verdicts, waits);
-  return { groups, found: who, effects, next: admitting.length > effects.length ? { ...next, do: "again" } : next };
+  // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
+  const isShort = hall.ground?.wasShort() === true && verdicts.some(({ enters }) => enters);
+  const goesOn = admitting.length > effects.length || isShort;
+  return { groups, found: who, effects, next: goesOn ? { ...next, do: "again" } : next };
 }

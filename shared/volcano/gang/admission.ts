@@ -5,10 +5,9 @@
  */
 import type { Stored } from "../../core/object.ts";
 import { isEnding } from "../../kube/pods.ts";
-import type { Amounts } from "../podgroup/usage.ts";
 import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/state/tree.ts";
 import type { OpenGround } from "./ground.ts";
-import { amountsIn, enter, type Ledger, openLedger, shortage } from "./ledger.ts";
+import { enter, type Ledger, needOf, openLedger, shortage } from "./ledger.ts";
 import { inTurn } from "./turns.ts";
 
 export type Verdict =
@@ -23,8 +22,6 @@ export type Hall = {
   /** The room of nodes, and the demands of groups on it; absent: groups are admitted without a look at nodes. */
   readonly ground?: OpenGround;
 };
-
-const needOf = (group: Stored): Amounts => amountsIn(specOf(group)["minResources"]);
 
 export const phaseOf = (group: Stored): string => {
   const { phase } = statusOf(group);
@@ -42,7 +39,7 @@ const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): strin
   const name = queueOfGroup(group);
   if (own === undefined) return `queue ${name} is not found`;
   if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
-  return shortage(ledger, line, needOf(group));
+  return shortage(ledger, line, needOf(ledger, group));
 };
 
 const isFifo = (queue: Stored | undefined): boolean =>
@@ -53,7 +50,7 @@ export const verdictsOf = (hall: Hall): readonly Verdict[] => {
   const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
   const ledger = openLedger(hall.queues);
   for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one))))
-    enter(ledger, lineOf(queueOfGroup(group), queues), needOf(group));
+    enter(ledger, lineOf(queueOfGroup(group), queues), needOf(ledger, group));
   const blocked = new Set<string>();
   return Array.from(inTurn(hall.groups.filter(isWaiting), queues, hall.priorities, ledger), (group): Verdict => {
     const name = queueOfGroup(group);
@@ -61,7 +58,7 @@ export const verdictsOf = (hall: Hall): readonly Verdict[] => {
     const why = blocked.has(name)
       ? `others come before it in queue ${name}`
       : (obstacle(ledger, line, group) ?? hall.ground?.obstacle(group));
-    if (why === undefined) enter(ledger, line, needOf(group));
+    if (why === undefined) enter(ledger, line, needOf(ledger, group));
     else if (isFifo(queues.get(name))) blocked.add(name);
     return why === undefined ? { group, enters: true } : { group, enters: false, why };
   });

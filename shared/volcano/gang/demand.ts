@@ -1,6 +1,6 @@
 /** The pods that a group needs: those of its Job, with their specs; and what of them a plan does not cover. */
 import { fieldsOf } from "../../core/json.ts";
-import type { Stored } from "../../core/object.ts";
+import type { OwnerReference, Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { type Priorities, ranked } from "../podgroup/group.ts";
 import { counts, inOrder } from "../podgroup/resources.ts";
@@ -8,7 +8,7 @@ import { jobs } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { containersIn } from "../schema/template.ts";
 import { specIn } from "../validation/parse.ts";
-import { type Part, partOf } from "./fit.ts";
+import { type Part, partOf, type Work } from "./fit.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are. `refused`: `why` says what no plan covers. */
 export type Demand =
@@ -54,28 +54,44 @@ const refusalOf = (spec: JobSpec): string | undefined => {
   return undefined;
 };
 
-const ownerUid = ({ metadata }: Stored): string | undefined =>
+/** Returns the reference of a group to its Job; undefined if it has none. */
+export const jobOwnerOf = ({ metadata }: Stored): OwnerReference | undefined =>
   metadata.ownerReferences?.find(
     ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(`${jobs.group}/`),
-  )?.uid;
+  );
 
-/** Returns the Job of a group among these; undefined if it has none. */
-const jobOf = (group: Stored, all: ReadonlyMap<string, Stored>): Stored | undefined => all.get(ownerUid(group) ?? "");
+const tooMuch =
+  "its Job, or the Jobs of its namespace that wait before it, hold too much text for one round: wait, or make them smaller";
 
-const partsOf = (spec: JobSpec, priorities: Priorities): readonly Part[] => {
+const partsOf = (spec: JobSpec, priorities: Priorities, work: Work): readonly Part[] => {
   const tasks = inOrder(ranked(spec, priorities));
   const least = counts(tasks, spec.minAvailable ?? 0);
-  return tasks.map(({ task }, at) => partOf(nameOf(task), task.template?.spec ?? {}, least[at] ?? 0, replicasOf(task)));
+  return tasks.map(({ task }, at) =>
+    partOf(nameOf(task), task.template?.spec ?? {}, least[at] ?? 0, replicasOf(task), work),
+  );
 };
 
-/** Returns what a group needs; `all`: the Jobs by UID. */
-export const demandOf = (group: Stored, all: ReadonlyMap<string, Stored>, priorities: Priorities): Demand => {
-  if (ownerUid(group) === undefined) return { is: "unplanned" };
-  const job = jobOf(group, all);
+/** The Jobs of a round by UID, the priorities of classes, and the account of the round's work. */
+export type Jobs = {
+  readonly byUid: ReadonlyMap<string, Stored>;
+  readonly priorities: Priorities;
+  readonly work: Work;
+};
+
+/** Characters of a Job that take as long to read as a look at a node. */
+const charactersPerLook = 8;
+
+/** Returns what a group needs. */
+export const demandOf = (group: Stored, { byUid, priorities, work }: Jobs): Demand => {
+  const owner = jobOwnerOf(group);
+  if (owner === undefined) return { is: "unplanned" };
+  const job = byUid.get(owner.uid);
   if (job === undefined) return { is: "refused", why: "its Job is not found" };
+  if (job["spec"] === undefined) return { is: "refused", why: tooMuch };
+  work.looks += JSON.stringify(job["spec"]).length / charactersPerLook;
   const read = specIn(job);
   if (!read.ok) return { is: "refused", why: `its Job is refused: ${read.message}` };
   const refused = refusalOf(read.spec);
-  if (refused === undefined) return { is: "planned", parts: partsOf(read.spec, priorities) };
+  if (refused === undefined) return { is: "planned", parts: partsOf(read.spec, priorities, work) };
   return { is: "refused", why: `${refused}, which \`gang: builtin\` cannot plan: remove it, or set gang to none` };
 };

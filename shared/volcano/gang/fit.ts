@@ -9,6 +9,12 @@ import type { Json } from "../../kube/responses.ts";
 import { type Amounts, requestsOf } from "../podgroup/usage.ts";
 import { after, placesIn, type Room } from "./room.ts";
 
+/**
+ * The work of a round, in looks at a node for a pod of usual size. Whoever plans stops when it is too much: it depends
+ * on texts of tenants, and a round decides for all of them.
+ */
+export type Work = { looks: number };
+
 /** Equal pods of a group: those of one task. */
 export type Part = {
   readonly task: string;
@@ -20,14 +26,23 @@ export type Part = {
   /** All pods of the task, including those beyond the minimum. */
   readonly replicas: number;
   readonly accepts: NodeFilter;
+  /** The work of one look at a node. */
+  readonly weight: number;
+  readonly work: Work;
 };
 
+/** Characters of constraints, and resources of a request, that take as long as a look without them. */
+const charactersPerLook = 64;
+const resourcesPerLook = 8;
+
+const weightOf = ({ nodeSelector, affinity, tolerations }: Json, { size }: Amounts): number =>
+  1 + (JSON.stringify([nodeSelector, affinity, tolerations]).length / charactersPerLook + size / resourcesPerLook);
+
 /** Makes a part from the spec of its pods. */
-export const partOf = (task: string, spec: Json, least: number, replicas: number): Part => ({
-  ...{ task, spec, least, replicas },
-  requests: requestsOf(spec),
-  accepts: nodeFilter(spec),
-});
+export const partOf = (task: string, spec: Json, least: number, replicas: number, work: Work = { looks: 0 }): Part => {
+  const requests = requestsOf(spec);
+  return { task, spec, least, replicas, requests, work, accepts: nodeFilter(spec), weight: weightOf(spec, requests) };
+};
 
 /** A number of pods of a task on a node. */
 export type Place = { readonly task: string; readonly node: string; readonly count: number };
@@ -43,46 +58,60 @@ export type Fit =
 
 type Plan = Extract<Fit, { fits: true }>;
 
-const placed = (rooms: readonly Room[], at: number, { task, requests }: Part, count: number): Plan => {
+/** Rooms of a list that are copied in the time of a look. */
+const copiesPerLook = 100;
+
+const placed = (rooms: readonly Room[], at: number, { task, requests, work }: Part, count: number): Plan => {
   const room = rooms[at];
   if (room === undefined || count === 0) return { fits: true, places: [], left: rooms };
+  work.looks += rooms.length / copiesPerLook;
   const left = rooms.with(at, after(room, requests, count));
   return { fits: true, places: [{ task, node: room.node.metadata.name, count }], left };
 };
 
 const joined = (one: Plan, other: Plan): Plan => ({ ...other, places: [...one.places, ...other.places] });
 
-const spaceOn = (room: Room, { accepts, requests }: Part, most: number): number =>
-  accepts(room.node) === undefined ? placesIn(room, requests, most) : 0;
+const excludes = ({ node }: Room, { accepts, weight, work }: Part): string | undefined => {
+  work.looks += weight;
+  return accepts(node);
+};
+
+const spaceOn = (room: Room, part: Part, most: number): number =>
+  excludes(room, part) === undefined ? placesIn(room, part.requests, most) : 0;
 
 /** Places up to `count` pods of a part, on the nodes with the fewest places first, which keeps large rooms whole. */
 export const fill = (rooms: readonly Room[], part: Part, count: number): Plan => {
+  if (count <= 0) return { fits: true, places: [], left: rooms };
   const spaces = rooms
     .map((room, at) => ({ at, space: spaceOn(room, part, part.replicas) }))
     .filter(({ space }) => space > 0)
     .sort((a, b) => a.space - b.space);
-  let plan: Plan = { fits: true, places: [], left: rooms };
+  const [left, places]: [Room[], Place[]] = [[...rooms], []];
   let missing = count;
   for (const { at, space } of spaces) {
-    if (missing === 0) break;
+    const room = rooms[at];
+    if (missing === 0 || room === undefined) break;
     const many = Math.min(space, missing);
-    plan = joined(plan, placed(plan.left, at, part, many));
+    left[at] = after(room, part.requests, many);
+    places.push({ task: part.task, node: room.node.metadata.name, count: many });
     missing -= many;
   }
-  return plan;
+  return { fits: true, places, left };
 };
 
 const pods = ({ places }: Plan): number => places.reduce((sum, { count }) => sum + count, 0);
 
 /** Fills one part after the other; undefined if one of them lacks places. */
 const greedy = (rooms: readonly Room[], parts: readonly Part[]): Plan | undefined => {
-  let plan: Plan = { fits: true, places: [], left: rooms };
+  const places: Place[] = [];
+  let left = rooms;
   for (const part of parts) {
-    const next = fill(plan.left, part, part.least);
+    const next = fill(left, part, part.least);
     if (pods(next) < part.least) return undefined;
-    plan = joined(plan, next);
+    for (const place of next.places) places.push(place);
+    left = next.left;
   }
-  return plan;
+  return { fits: true, places, left };
 };
 
 /** Groups up to these sizes are searched exactly, within a number of choices that keeps a round short. */
@@ -168,10 +197,10 @@ const reasonText = (count: number, reason: string): string =>
 /** A node's reason with a taint's key is at most this long. */
 const longestReason = 100;
 
-const reasonsOf = (rooms: readonly Room[], { accepts }: Part): readonly string[] => {
+const reasonsOf = (rooms: readonly Room[], part: Part): readonly string[] => {
   const counts = new Map<string, number>();
-  for (const { node } of rooms) {
-    const reason = accepts(node)?.slice(0, longestReason);
+  for (const room of rooms) {
+    const reason = excludes(room, part)?.slice(0, longestReason);
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return [...counts]

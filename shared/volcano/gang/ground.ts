@@ -2,12 +2,13 @@
  * The room of the nodes during an admission round with `gang: builtin`: admitted groups without all their pods hold
  * theirs, and each group that enters takes its own.
  */
+import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { keys } from "../schema/resource.ts";
-import { type Demand, demandOf } from "./demand.ts";
-import { type Fit, fill, fitOf, type Part } from "./fit.ts";
+import { demandOf } from "./demand.ts";
+import { type Fit, fill, fitOf, type Part, type Work } from "./fit.ts";
 import { emptyRooms, type Room, takenByPods } from "./room.ts";
 
 export type Ground = {
@@ -39,11 +40,13 @@ const boundOf = (pods: readonly Stored[]): ReadonlyMap<string, number> => {
   return counts;
 };
 
-/**
- * Groups of a namespace that were found without room in one round; the namespace's later groups wait for the next one,
- * so that its groups do not lengthen the round for others.
- */
-const mostTried = 50;
+/** The most looks of one round: some hundred ms, well within the time of a decision. */
+const mostLooks = 600_000;
+/** The most looks of one pass over all nodes and all tasks of one group. A plan takes up to ten. */
+const mostLooksOfPass = 60_000;
+
+const passOf = (parts: readonly Part[], nodes: number): number =>
+  parts.reduce((sum, { weight }) => sum + weight, 0) * nodes;
 
 /** Identical demands have an identical answer. */
 const demandKey = (parts: readonly Part[]): string =>
@@ -54,45 +57,91 @@ const demandKey = (parts: readonly Part[]): string =>
     ]),
   );
 
+/** The account of a round's work. */
+export type Turns = {
+  readonly work: Work;
+  /**
+   * True if a group of the namespace may be looked at: the namespace has caused at most half as much work as is left.
+   * However much work the groups of some namespaces cause, those of another are looked at in the same round.
+   */
+  readonly mayLook: (namespace: string) => boolean;
+  /** Runs work for a group of the namespace, and charges it for it. */
+  readonly charged: <T>(namespace: string, run: () => T) => T;
+};
+
+export const openTurns = (most = mostLooks): Turns => {
+  const work: Work = { looks: 0 };
+  const caused = new Map<string, number>();
+  return {
+    work,
+    mayLook: (namespace) => (caused.get(namespace) ?? 0) <= (most - work.looks) / 2,
+    charged: (namespace, run) => {
+      const before = work.looks;
+      const result = run();
+      caused.set(namespace, (caused.get(namespace) ?? 0) + work.looks - before);
+      return result;
+    },
+  };
+};
+
+const later = "the groups of its namespace that come before it take as much time as a round has for one namespace";
+
+const tooLarge = (nodes: number): string =>
+  `its tasks and their constraints take too long to plan on ${counted(nodes, "node")}: write fewer tasks, or shorter affinities, selectors and tolerations`;
+
 /** The obstacles of groups in a round, each asked once, in the order of the groups. */
 export type OpenGround = {
   /** Returns why the group must wait; undefined if it may enter, which takes its room. */
   readonly obstacle: (group: Stored) => string | undefined;
+  /** True if a group waits only because the round had no time for it. */
+  readonly wasShort: () => boolean;
 };
 
 /** Opens the ground of one round. */
-export const openGround = ({ nodes, pods, jobs, priorities, starting }: Ground): OpenGround => {
+export const openGround = (
+  { nodes, pods, jobs, priorities, starting }: Ground,
+  { work, mayLook, charged }: Turns = openTurns(),
+): OpenGround => {
   const empty = emptyRooms(nodes);
-  const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
+  const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work };
   const bound = boundOf(pods);
-  const needs = (group: Stored): Demand => demandOf(group, byUid, priorities);
-  const held = starting.map((group) => ({ group, demand: needs(group) }));
-  const taken = (rooms: readonly Room[], wanted: (part: Part, there: number) => number): readonly Room[] =>
-    held.reduce((left, { group: { metadata }, demand }) => {
-      if (demand.is !== "planned") return left;
-      const there = ({ task }: Part): number => bound.get(placeKey(metadata.namespace ?? "", metadata.name, task)) ?? 0;
-      return filled(left, demand.parts, (part) => wanted(part, there(part)));
-    }, rooms);
+  const isPlannable = (parts: readonly Part[]): boolean => passOf(parts, nodes.length) <= mostLooksOfPass;
+  let rooms = takenByPods(empty, pods);
+  const held: { readonly group: Stored; readonly parts: readonly Part[] }[] = [];
+  const there = ({ metadata: { namespace = "", name } }: Stored, { task }: Part): number =>
+    bound.get(placeKey(namespace, name, task)) ?? 0;
+  /** Takes room for admitted groups. A namespace that has too many of them holds no room for the others. */
+  const hold = (group: Stored, run: () => void): void => {
+    const { namespace = "" } = group.metadata;
+    if (mayLook(namespace)) charged(namespace, run);
+  };
   // Minima first: the other pods of a group must not take the places of another group's minimum.
-  const minima = taken(takenByPods(empty, pods), ({ least }, there) => least - there);
-  let rooms = taken(minima, ({ least, replicas }, there) => replicas - Math.max(least, there));
+  for (const group of starting)
+    hold(group, () => {
+      const demand = demandOf(group, known);
+      if (demand.is !== "planned" || !isPlannable(demand.parts)) return;
+      held.push({ group, parts: demand.parts });
+      rooms = filled(rooms, demand.parts, (part) => part.least - there(group, part));
+    });
+  for (const { group, parts } of held)
+    hold(group, () => {
+      rooms = filled(rooms, parts, (part) => part.replicas - Math.max(part.least, there(group, part)));
+    });
   const refused = new Map<string, string>();
-  const tried = new Map<string, number>();
+  let short = false;
   const refusal = (parts: readonly Part[], { why }: Extract<Fit, { fits: false }>): string => {
     const whole = fitOf(empty, parts);
     return whole.fits || !whole.certain ? why : `would not fit the empty cluster: ${whole.why}`;
   };
-  const planned = (parts: readonly Part[], namespace: string): string | undefined => {
+  const planned = (parts: readonly Part[]): string | undefined => {
+    if (!isPlannable(parts)) return tooLarge(nodes.length);
     const key = demandKey(parts);
     const before = refused.get(key);
     if (before !== undefined) return before;
-    const tries = tried.get(namespace) ?? 0;
-    if (tries >= mostTried) return `${mostTried} groups of its namespace come before it and have no room`;
     const fit = fitOf(rooms, parts);
     if (!fit.fits) {
       const why = refusal(parts, fit);
       refused.set(key, why);
-      tried.set(namespace, tries + 1);
       return why;
     }
     // Nothing holds back the pods beyond the minimum, so they count as placed, too.
@@ -101,9 +150,17 @@ export const openGround = ({ nodes, pods, jobs, priorities, starting }: Ground):
   };
   return {
     obstacle: (group) => {
-      const demand = needs(group);
-      if (demand.is === "refused") return demand.why;
-      return demand.is === "unplanned" ? undefined : planned(demand.parts, group.metadata.namespace ?? "");
+      const { namespace = "" } = group.metadata;
+      if (!mayLook(namespace)) {
+        short = true;
+        return later;
+      }
+      return charged(namespace, () => {
+        const demand = demandOf(group, known);
+        if (demand.is === "refused") return demand.why;
+        return demand.is === "unplanned" ? undefined : planned(demand.parts);
+      });
     },
+    wasShort: () => short,
   };
 };

@@ -22,6 +22,8 @@ export type Ledger = {
   readonly held: Map<string, Amounts>;
   /** By queue: the sum of the guarantees of its children. */
   readonly guaranteed: ReadonlyMap<string, Amounts>;
+  /** The resources that any queue states. No other resource of a group is read: tenants write groups. */
+  readonly stated: ReadonlySet<string>;
 };
 
 const none: Amounts = new Map();
@@ -34,6 +36,16 @@ const guaranteeOf = (queue: Stored): Amounts => amountsIn(fieldsOf(specOf(queue)
 
 const capabilityOf = (queue: Stored): Amounts => amountsIn(specOf(queue)["capability"]);
 
+const deservedOf = (queue: Stored): Amounts => amountsIn(specOf(queue)["deserved"]);
+
+/** Returns the resources that any of these queues states. */
+export const statedIn = (queues: readonly Stored[]): ReadonlySet<string> =>
+  new Set(
+    queues.flatMap((queue) =>
+      [capabilityOf(queue), guaranteeOf(queue), deservedOf(queue)].flatMap((amounts) => [...amounts.keys()]),
+    ),
+  );
+
 /** Opens a ledger in which no group holds anything. */
 export const openLedger = (queues: readonly Stored[]): Ledger => {
   const guaranteed = new Map<string, Amounts>();
@@ -41,7 +53,13 @@ export const openLedger = (queues: readonly Stored[]): Ledger => {
     const parent = parentOf(queue);
     guaranteed.set(parent, merged(guaranteed.get(parent) ?? none, guaranteeOf(queue)));
   }
-  return { held: new Map(), guaranteed };
+  return { held: new Map(), guaranteed, stated: statedIn(queues) };
+};
+
+/** Returns what a group needs of the resources that queues state. */
+export const needOf = ({ stated }: Ledger, group: Stored): Amounts => {
+  const given = fieldsOf(specOf(group)["minResources"]);
+  return amountsIn(Object.fromEntries([...stated].map((name) => [name, given[name]])));
 };
 
 const heldIn = ({ held }: Ledger, queue: Stored): Amounts => held.get(queue.metadata.name) ?? none;
@@ -114,7 +132,7 @@ const wholeShare = 1;
 export const shareOf = (ledger: Ledger, line: readonly Stored[]): { share: number; deserves: boolean } => {
   const [queue] = line;
   if (queue === undefined) return { share: wholeShare, deserves: false };
-  const stated = amountsIn(specOf(queue)["deserved"]);
+  const stated = deservedOf(queue);
   const guarantee = guaranteeOf(queue);
   const names = [...new Set([...stated.keys(), ...guarantee.keys()])];
   if (names.length === 0) return { share: wholeShare, deserves: false };

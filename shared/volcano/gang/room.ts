@@ -28,6 +28,7 @@ export const placesIn = ({ free }: Room, requests: Amounts, most: number): numbe
   for (const [name, { nano }] of requests) {
     const left = nano > 0n ? (free.get(name) ?? 0n) / nano : places;
     if (left < places) places = left;
+    if (places <= 0n) break;
   }
   return places > 0n ? Number(places) : 0;
 };
@@ -55,10 +56,15 @@ export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): re
     pods.filter((pod) => !isOver(podStatus(pod))),
     placeOf,
   );
-  return rooms.map((room) =>
-    (used.get(room.node.metadata.name) ?? []).reduce<Room>(
-      (left, pod) => after(left, requestsOf(fieldsOf(pod["spec"])), 1),
-      room,
-    ),
-  );
+  return rooms.map((room) => {
+    const there = used.get(room.node.metadata.name);
+    if (there === undefined) return room;
+    const free = new Map(room.free);
+    for (const pod of there)
+      for (const [name, { nano }] of requestsOf(fieldsOf(pod["spec"]))) {
+        const left = free.get(name);
+        if (left !== undefined) free.set(name, left - nano);
+      }
+    return { ...room, free };
+  });
 };

@@ -1,7 +1,7 @@
 /** The resources that a job's group needs to start: usage of its least pods, those of the highest priority first. */
-import { quantityText } from "../../kube/quantity.ts";
+import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { leastOf, replicasOf, type Task } from "../schema/spec.ts";
-import { type Amounts, merged, multiplied, usageOf } from "./usage.ts";
+import { add, multiplied, usageOf } from "./usage.ts";
 
 /** A task and the value of its pods' priority class. */
 export type Ranked = { readonly task: Task; readonly priority: number };
@@ -36,9 +36,10 @@ export const counts = (tasks: readonly Ranked[], least: number): readonly number
 export const minResources = (tasks: readonly Ranked[], least: number): Readonly<Record<string, string>> => {
   const ordered = inOrder(tasks);
   const numbers = counts(ordered, least);
-  const sum = ordered.reduce<Amounts>((before, { task }, at) => {
+  const sum = new Map<string, Quantity>();
+  for (const [at, { task }] of ordered.entries()) {
     const count = numbers[at] ?? 0;
-    return count === 0 ? before : merged(before, multiplied(usageOf(task.template?.spec ?? {}), count));
-  }, new Map());
+    if (count > 0) add(sum, multiplied(usageOf(task.template?.spec ?? {}), count));
+  }
   return Object.fromEntries([...sum].map(([name, amount]) => [name, quantityText(amount)]));
 };

@@ -31,20 +31,29 @@ const resourcesOf = (holder: Json, kind: Kind): Amounts => {
   return listOf(isRecord(resources) ? resources[kind] : undefined);
 };
 
-const empty: Amounts = new Map();
+type Sum = Map<string, Quantity>;
 
-const summed = (containers: readonly Json[], kind: Kind): Amounts =>
-  containers.reduce<Amounts>((sum, one) => merged(sum, resourcesOf(one, kind)), empty);
+/** Adds amounts in place: a copy of the sum for each container would take the square of their number. */
+export const add = (sum: Sum, amounts: Amounts): void => {
+  for (const [name, amount] of amounts) sum.set(name, plus(sum.get(name) ?? none, amount));
+};
+
+const summed = (containers: readonly Json[], kind: Kind): Amounts => {
+  const sum: Sum = new Map();
+  for (const one of containers) add(sum, resourcesOf(one, kind));
+  return sum;
+};
 
 /** Init containers run one after the other, each beside the sidecars that were started before it. */
 const starting = (inits: readonly Json[], kind: Kind): { readonly peak: Amounts; readonly sidecars: Amounts } => {
-  let sidecars = empty;
-  let peak = empty;
+  const sidecars: Sum = new Map();
+  const peak: Sum = new Map();
   for (const init of inits) {
     const own = resourcesOf(init, kind);
-    const beside = merged(sidecars, own);
-    if (init["restartPolicy"] === "Always") sidecars = beside;
-    peak = merged(peak, beside, larger);
+    // The amounts of other resources are as beside the container before.
+    for (const [name, amount] of own)
+      peak.set(name, larger(peak.get(name) ?? none, plus(sidecars.get(name) ?? none, amount)));
+    if (init["restartPolicy"] === "Always") add(sidecars, own);
   }
   return { peak, sidecars };
 };

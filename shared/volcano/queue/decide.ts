@@ -20,7 +20,7 @@ import {
   remembered,
   waitingOrders,
 } from "../command/order.ts";
-import { type AdmissionRound, admissionRound, allGroups } from "../gang/admission-round.ts";
+import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
 import type { GangMode } from "../gang/mode.ts";
 import { queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
@@ -190,7 +190,7 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
     const [given, queuesOfAll] = yield* all([list(orders), list(allQueues)]);
     const found = obeyedFirst(ordersFor(object, queues, given), commandNamespaces);
-    const counted = drains(object, memory, nextOrder(found, memory)) ? yield* list(allGroups) : [];
+    const counted = drains(object, memory, nextOrder(found, memory)) ? yield* list(groupsOf(queuesOfAll)) : [];
     const turn = key.name === rootName ? yield* admissionRound(gang, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
     const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };

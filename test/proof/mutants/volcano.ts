@@ -310,8 +310,8 @@ export const volcanoMutants: readonly Mutant[] = [
     promise:
       "with gang: builtin the pods on a node take room, so that the second of two groups for one place waits whole",
     file: "shared/volcano/gang/ground.ts",
-    find: "taken(takenByPods(empty, pods), ({ least }, there) => least - there)",
-    replace: "taken(takenByPods(empty, []), ({ least }, there) => least - there)",
+    find: "let rooms = takenByPods(empty, pods);",
+    replace: "let rooms = takenByPods(empty, []);",
     scenarios: ["gang-fit"],
     fault: "crash-.*",
   },

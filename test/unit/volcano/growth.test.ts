@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { wholeOf } from "../../../shared/core/plan.ts";
+import { verdictsOf } from "../../../shared/volcano/gang/admission.ts";
 import { areSets, ordinalsIn, ordinalsText } from "../../../shared/volcano/job/ordinals.ts";
+import { minResources } from "../../../shared/volcano/podgroup/resources.ts";
+import { requestsOf } from "../../../shared/volcano/podgroup/usage.ts";
 import { assertLinear } from "../../support/growth.ts";
 import { creating, said } from "./admission/reviews.ts";
 import { container } from "./input/row.ts";
@@ -101,5 +104,55 @@ describe("ordinals of a record", () => {
     assert.ok(areSets(["0-49999", "0-49999"]));
     assert.ok(!areSets(["0-49999", "0-50000"]));
     assert.ok(!areSets(["0-1", "x"]));
+  });
+});
+
+describe("the work for resources that nobody knows grows with their text alone", () => {
+  const names = (at: number, count: number): Fields =>
+    Object.fromEntries(Array.from({ length: count }, (_, nth) => [`example.com/r${at}-${nth}`, "1"]));
+  const each = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
+
+  test("of one pod's containers, and of containers that run before them", () => {
+    const containersOf = (n: number): readonly Fields[] =>
+      each(n).map((at) => ({ restartPolicy: "Always", resources: { requests: names(at, 20) } }));
+    for (const list of ["containers", "initContainers"])
+      assertLinear(
+        40,
+        (n) => ({ [list]: containersOf(n) }),
+        (spec) => requestsOf(spec),
+      );
+  });
+
+  test("of a job's tasks", () => {
+    const taskOf = (at: number) => ({
+      ...{ name: `t${at}`, replicas: 1 },
+      template: { spec: { containers: [{ resources: { requests: names(at, 20) } }] } },
+    });
+    assertLinear(
+      40,
+      (n) => each(n).map((at) => ({ task: taskOf(at), priority: 0 })),
+      (tasks) => minResources(tasks, tasks.length),
+    );
+  });
+
+  test("of the PodGroups in an admission round", () => {
+    const queue = {
+      ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue" },
+      metadata: { name: "q", uid: "q", resourceVersion: "1" },
+      ...{ spec: { capability: { cpu: "1000" } }, status: { state: "Open" } },
+    };
+    const group = (at: number) => ({
+      ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup" },
+      metadata: { name: `g${at}`, namespace: "ns", uid: `g${at}`, resourceVersion: "1" },
+      spec: { queue: "q", minResources: { ...names(at, 200), cpu: "1" } },
+    });
+    assertLinear(
+      40,
+      (n) => each(n).map(group),
+      (groups) => {
+        const verdicts = verdictsOf({ queues: [queue], groups, priorities: new Map() });
+        assert.ok(verdicts.every(({ enters }) => enters));
+      },
+    );
   });
 });

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
-import { openGround } from "../../../../shared/volcano/gang/ground.ts";
+import { openGround, openTurns } from "../../../../shared/volcano/gang/ground.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -156,14 +156,86 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
 
 describe("with gang: builtin", () => {
   for (const [what, given, expected] of rows) test(what, () => assert.deepEqual(verdicts(given), expected));
+});
 
-  test("a namespace's groups without room do not lengthen the round beyond 50 different ones", () => {
-    const names = Array.from({ length: 60 }, (_, at) => `g${at}`);
-    const found = verdicts({
-      jobs: names.map((name, at) => job(name, { cpu: 5 + at, replicas: 1 })),
-      groups: names.map((name, at) => groupOf(name, { age: 100 - at })),
-    });
-    assert.match(String(found["g49"]), /would not fit the empty cluster/);
-    assert.equal(found["g50"], "50 groups of its namespace come before it and have no room");
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
+
+const nodesOf = (count: number): readonly Stored[] => range(count).map((at) => node(`n${at}`, 64));
+
+const groupIn = (namespace: string, name: string, more: Parameters<typeof groupOf>[1] = {}): Stored => {
+  const group = groupOf(name, more);
+  return { ...group, metadata: { ...group.metadata, namespace } };
+};
+
+/** Groups of one tenant, each with a Job of its own; all are older than the group of another tenant. */
+const crowdOf = (count: number, task: (at: number) => Task, phase = "") => ({
+  jobs: [...range(count).map((at) => job(`g${at}`, task(at))), job("other", { cpu: 1, replicas: 1 })],
+  groups: [
+    ...range(count).map((at) => groupIn("mallory", `g${at}`, { age: 100, phase })),
+    groupIn("default", "other", { age: 1 }),
+  ],
+});
+
+const roundOf = ({ jobs, groups }: ReturnType<typeof crowdOf>, nodes: readonly Stored[], most: number) => {
+  const turns = openTurns(most);
+  const starting = groups.filter(({ status }) => JSON.stringify(status).includes("Inqueue"));
+  const ground = openGround({ nodes, pods: [], jobs, priorities: new Map(), starting }, turns);
+  const found = verdictsOf({ queues: [queue], groups, priorities: new Map(), ground });
+  const entered = found.filter(({ enters }) => enters).map(({ group: { metadata } }) => metadata.name);
+  return { entered, looks: turns.work.looks, wasShort: ground.wasShort(), found };
+};
+
+describe("a round with gang: builtin is bounded, whatever a tenant writes", () => {
+  const hundred = nodesOf(100);
+  const most = 20_000;
+
+  test("groups that fit: a tenant's take a part of the round, and another tenant's group enters after them", () => {
+    const { entered, looks, wasShort } = roundOf(
+      crowdOf(400, () => ({ cpu: 0.1, replicas: 1 })),
+      hundred,
+      most,
+    );
+    assert.ok(entered.includes("other"));
+    assert.ok(entered.length > 10 && entered.length < 100, `${entered.length} entered`);
+    assert.ok(looks < most, `${looks} looks`);
+    assert.ok(wasShort);
+  });
+
+  test("groups that do not fit, each in another way: the same", () => {
+    const { entered, looks } = roundOf(
+      crowdOf(400, (at) => ({ cpu: 100 + at, replicas: 1 })),
+      hundred,
+      most,
+    );
+    assert.deepEqual(entered, ["other"]);
+    assert.ok(looks < most, `${looks} looks`);
+  });
+
+  test("admitted groups without pods: the same", () => {
+    const { entered, looks } = roundOf(
+      crowdOf(400, () => ({ cpu: 0.1, replicas: 1 }), "Inqueue"),
+      hundred,
+      most,
+    );
+    assert.deepEqual(entered, ["other"]);
+    assert.ok(looks < most, `${looks} looks`);
+  });
+
+  test("a group whose tasks, nodes and constraints multiply is refused in words", () => {
+    const values = range(500).map((at) => `value-${at}`);
+    const matchExpressions = range(50).map((at) => ({ key: `k${at}`, operator: "NotIn", values }));
+    const required = { nodeSelectorTerms: [{ matchExpressions }] };
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    const { found, looks } = roundOf(
+      crowdOf(1, () => ({ ...three, more: { affinity } })),
+      hundred,
+      1_000_000,
+    );
+    const [first] = found;
+    assert.match(
+      first?.enters === false ? first.why : "",
+      /^its tasks and their constraints take too long to plan on 100 nodes: write fewer tasks/,
+    );
+    assert.ok(looks < 200_000, `${looks} looks`);
   });
 });

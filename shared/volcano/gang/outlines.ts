@@ -1,0 +1,157 @@
+/**
+ * The parts of groups, Jobs and pods that an admission round reads. A round lists all namespaces, and tenants write the
+ * objects, so it keeps of each object a bounded part, and of the Jobs of one namespace a share of all.
+ */
+import { fieldsOf } from "../../core/json.ts";
+import type { Metadata, Stored } from "../../core/object.ts";
+import type { Projection } from "../../core/query.ts";
+import { quantityText } from "../../kube/quantity.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import { requestsOf } from "../podgroup/usage.ts";
+import { specOf, statusOf } from "../queue/state/tree.ts";
+import { keys } from "../schema/resource.ts";
+import { containersIn } from "../schema/template.ts";
+import { letIn } from "./admit.ts";
+import { jobOwnerOf } from "./demand.ts";
+
+/** The most conditions, and the most writers, of a group that are kept. */
+const mostEntries = 50;
+/** The most amounts in the requests and limits of a pod that are read. */
+const mostAmounts = 1_000;
+/** The most text of the Jobs of one round, characters. */
+const mostText = 8_000_000;
+
+const only = (value: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
+
+const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+/** Identity and times, and of the annotations those named. */
+const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["metadata"] => {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations = {} } = metadata;
+  const kept = names.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]] as const]));
+  const optional: Partial<Metadata> = {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
+  };
+  return { name, uid, resourceVersion, ...optional };
+};
+
+/** The writers of an object and their times, which tell whether Volcano's scheduler is at work. */
+const writersOf = ({ metadata }: Stored): Json => {
+  const { managedFields } = fieldsOf(metadata);
+  if (!Array.isArray(managedFields)) return {};
+  return {
+    managedFields: recordsIn(managedFields)
+      .slice(-mostEntries)
+      .map((share) => only(share, ["manager", "time"])),
+  };
+};
+
+/** Keeps of a group what a round reads; `resources`: the resources that queues state. */
+export const groupOutline =
+  (resources: ReadonlySet<string>): Projection =>
+  (group) => {
+    const { conditions, ...status } = statusOf(group);
+    const owner = jobOwnerOf(group);
+    const { minResources, ...spec } = specOf(group);
+    return {
+      ...{ apiVersion: group.apiVersion, kind: group.kind },
+      metadata: {
+        ...metadataOf(group, [letIn]),
+        ...writersOf(group),
+        ...(owner === undefined ? {} : { ownerReferences: [owner] }),
+      },
+      spec: {
+        ...only(spec, ["queue", "priorityClassName", "minMember"]),
+        minResources: only(fieldsOf(minResources), [...resources]),
+      },
+      status: {
+        ...only(status, ["phase"]),
+        ...(Array.isArray(conditions) ? { conditions: conditions.slice(-mostEntries) } : {}),
+      },
+    };
+  };
+
+const ofContainer = ["name", "image", "restartPolicy", "resources", "ports"] as const;
+
+const ofPod = [
+  ...["nodeSelector", "affinity", "tolerations", "nodeName", "hostNetwork", "topologySpreadConstraints"],
+  ...["resourceClaims", "overhead", "resources", "priorityClassName", "restartPolicy", "schedulerName"],
+] as const;
+
+const podSpecOutline = (spec: Json): Json => ({
+  ...only(spec, ofPod),
+  ...Object.fromEntries(
+    ["containers", "initContainers"].flatMap((list) => {
+      const containers = containersIn(spec, list);
+      return containers.length === 0 ? [] : [[list, containers.map((one) => only(one, ofContainer))]];
+    }),
+  ),
+});
+
+const taskOutline = (task: Json): Json => ({
+  ...only(task, ["name", "replicas", "minAvailable", "partitionPolicy"]),
+  template: { spec: podSpecOutline(fieldsOf(fieldsOf(task["template"])["spec"])) },
+});
+
+/**
+ * Keeps of the Jobs with these UIDs what a plan of their pods reads. A Job without a spec is one for which the share of
+ * its namespace has no room: a namespace keeps at most as much text as all others may still keep.
+ */
+export const jobOutlines = (uids: ReadonlySet<string>, most = mostText): Projection => {
+  let left = most;
+  const used = new Map<string, number>();
+  return (job) => {
+    if (!uids.has(job.metadata.uid)) return undefined;
+    const spec = specOf(job);
+    const outline = {
+      ...only(spec, ["minAvailable", "priorityClassName", "networkTopology", "schedulerName", "queue"]),
+      tasks: recordsIn(spec["tasks"]).map(taskOutline),
+    };
+    const { namespace = "" } = job.metadata;
+    const size = JSON.stringify(outline).length;
+    const sum = (used.get(namespace) ?? 0) + size;
+    const kept = { apiVersion: job.apiVersion, kind: job.kind, metadata: metadataOf(job, []) };
+    if (sum > left - size) return kept;
+    used.set(namespace, sum);
+    left -= size;
+    return { ...kept, spec: outline };
+  };
+};
+
+/** The number of amounts in the requests and limits of a pod's containers. */
+const amountsOf = (spec: Json): number =>
+  [spec, ...containersIn(spec), ...containersIn(spec, "initContainers")]
+    .flatMap(({ resources }) => Object.values(fieldsOf(resources)))
+    .reduce<number>((sum, amounts) => sum + Object.keys(fieldsOf(amounts)).length, 0);
+
+/** The requests of a pod as texts. No node accepts a pod with so many resources, so such a pod takes no room. */
+const requestsIn = (spec: Json): Json => {
+  if (amountsOf(spec) > mostAmounts) return {};
+  const requests = [...requestsOf(spec)].filter(([name, { nano }]) => name !== "pods" && nano !== 0n);
+  return Object.fromEntries(requests.map(([name, amount]) => [name, quantityText(amount)]));
+};
+
+/** Keeps the node, the task and the requests of pods that have a node; no other pod takes room. */
+export const podOutline: Projection = (pod) => {
+  const spec = fieldsOf(pod["spec"]);
+  const status = only(fieldsOf(pod["status"]), ["phase", "nominatedNodeName"]);
+  if (spec["nodeName"] === undefined && status["nominatedNodeName"] === undefined) return undefined;
+  return {
+    ...{ apiVersion: pod.apiVersion, kind: pod.kind },
+    metadata: metadataOf(pod, [keys.group, keys.taskSpec]),
+    spec: { ...only(spec, ["nodeName"]), resources: { requests: requestsIn(spec) } },
+    status,
+  };
+};
+
+/** Keeps the room of a node and what its scheduling depends on. */
+export const nodeOutline: Projection = (node) => ({
+  ...{ apiVersion: node.apiVersion, kind: node.kind },
+  metadata: { ...metadataOf(node, []), labels: node.metadata.labels ?? {} },
+  spec: only(fieldsOf(node["spec"]), ["taints", "unschedulable"]),
+  status: only(fieldsOf(node["status"]), ["allocatable"]),
+});

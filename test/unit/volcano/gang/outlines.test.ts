@@ -1,0 +1,124 @@
+/** The bounded parts of objects that an admission round keeps. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { groupOutline, jobOutlines, nodeOutline, podOutline } from "../../../../shared/volcano/gang/outlines.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const stored = (kind: string, name: string, more: Fields, metadata: Fields = {}): Stored => ({
+  apiVersion: "v1",
+  kind,
+  metadata: { name, namespace: "ns", uid: name, resourceVersion: "1", ...metadata },
+  ...more,
+});
+
+const many = (count: number, text: string): Fields =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`example.com/${at}`, text]));
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length;
+
+test("of a group: its queue, its class, what it needs of the resources that queues state, phase, conditions, its Job", () => {
+  const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: "u" };
+  const group = stored(
+    "PodGroup",
+    "g",
+    {
+      spec: { queue: "q", priorityClassName: "p", minMember: 2, minResources: { ...many(5_000, "1"), cpu: "3" } },
+      status: { phase: "Pending", conditions: Array.from({ length: 900 }, (_, at) => ({ type: `t${at}` })) },
+    },
+    {
+      labels: many(1_000, "x"),
+      annotations: { "rekindle.dev/scheduled-by": "default-scheduler", other: "x".repeat(100_000) },
+      ownerReferences: [...Array.from({ length: 500 }, () => ({ ...owner, kind: "Pod" })), owner],
+      managedFields: [{ manager: "vc-scheduler", time: "2026-11-02T08:00:00Z", fieldsV1: many(5_000, "x") }],
+    },
+  );
+  const outline = groupOutline(new Set(["cpu", "memory"]))(group);
+  assert.deepEqual(outline?.["spec"], {
+    ...{ queue: "q", priorityClassName: "p", minMember: 2 },
+    minResources: { cpu: "3" },
+  });
+  assert.deepEqual(outline?.metadata.annotations, { "rekindle.dev/scheduled-by": "default-scheduler" });
+  assert.deepEqual(outline?.metadata.ownerReferences, [owner]);
+  assert.ok(JSON.stringify(outline).includes("vc-scheduler"));
+  assert.ok(sizeOf(outline) < 3_000, `${sizeOf(outline)}`);
+});
+
+describe("of the Jobs", () => {
+  const jobOf = (name: string, namespace: string, text: number): Stored =>
+    stored(
+      "Job",
+      name,
+      {
+        spec: {
+          plugins: { svc: ["x".repeat(10_000)] },
+          tasks: [
+            {
+              ...{ name: "w", replicas: 2 },
+              template: {
+                spec: {
+                  containers: [{ name: "c", image: "i", env: [{ name: "A", value: "x".repeat(10_000) }] }],
+                  nodeSelector: { a: "x".repeat(text) },
+                },
+              },
+            },
+          ],
+        },
+      },
+      { namespace },
+    );
+
+  test("only those of the groups that are planned, without what no plan reads", () => {
+    const project = jobOutlines(new Set(["a"]));
+    assert.equal(project(jobOf("b", "ns", 1)), undefined);
+    const outline = project(jobOf("a", "ns", 1));
+    assert.ok(sizeOf(outline) < 500);
+    assert.deepEqual(outline?.["spec"], {
+      tasks: [
+        {
+          ...{ name: "w", replicas: 2 },
+          template: { spec: { nodeSelector: { a: "x" }, containers: [{ name: "c", image: "i" }] } },
+        },
+      ],
+    });
+  });
+
+  test("a tenant's together hold at most as much text as others may still have; beyond it they have no spec", () => {
+    const names = Array.from({ length: 100 }, (_, at) => `j${at}`);
+    const project = jobOutlines(new Set([...names, "other"]), 100_000);
+    const kept = names.map((name) => project(jobOf(name, "mallory", 5_000)));
+    const whole = kept.filter((job) => job?.["spec"] !== undefined);
+    assert.ok(whole.length >= 5 && whole.length <= 10, `${whole.length}`);
+    assert.ok(kept.every((job) => job !== undefined));
+    assert.ok(project(jobOf("other", "default", 5_000))?.["spec"] !== undefined);
+  });
+});
+
+describe("of the pods", () => {
+  const spec = {
+    containers: [{ env: [{ name: "A", value: "x".repeat(9_000) }], resources: { requests: { cpu: "1500m" } } }],
+  };
+
+  test("those with a node: its name, their task, their requests", () => {
+    const pod = stored("Pod", "p", { spec: { ...spec, nodeName: "n" }, status: { phase: "Running", message: "m" } });
+    assert.deepEqual(podOutline(pod)?.["spec"], { nodeName: "n", resources: { requests: { cpu: "1500m" } } });
+    assert.deepEqual(podOutline(pod)?.["status"], { phase: "Running" });
+  });
+
+  test("none without a node", () => assert.equal(podOutline(stored("Pod", "p", { spec })), undefined));
+
+  test("no requests of one that names thousands of resources, which no node accepts", () => {
+    const containers = [{ resources: { requests: many(20_000, "1") } }];
+    const outline = podOutline(stored("Pod", "p", { spec: { containers, nodeName: "n" } }));
+    assert.deepEqual(outline?.["spec"], { nodeName: "n", resources: { requests: {} } });
+  });
+});
+
+test("of a node: labels, taints, cordon and room", () => {
+  const node = stored("Node", "n", {
+    spec: { taints: [{ key: "a" }], unschedulable: true, podCIDR: "10.0.0.0/24" },
+    status: { allocatable: { cpu: "4" }, images: [{ names: ["x".repeat(9_000)] }] },
+  });
+  assert.ok(sizeOf(nodeOutline(node)) < 400);
+});

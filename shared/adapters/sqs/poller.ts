@@ -73,6 +73,7 @@ export const startPoller = (options: Options): Poller => {
   return {
     stop: async (graceMs) => {
       stopping = true;
+      await receiver.close?.();
       const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([loops, grace]);
     },

@@ -22,6 +22,8 @@ export type Receiver = {
   acknowledge(messages: readonly Received[]): Promise<void>;
   /** Returns the messages after `delayMs`; their groups stay locked until then. */
   giveBack(messages: readonly Received[], delayMs: number): Promise<void>;
+  /** Ends polls, and returns messages that wait in this process. Absent: none do. */
+  close?(): Promise<void>;
 };
 
 type Options = {

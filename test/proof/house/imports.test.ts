@@ -49,6 +49,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "prom-client",
       "@opentelemetry/api",
       "@kubernetes/client-node",
+      "@nats-io/transport-node",
       "@aws-sdk/client-dynamodb",
       "@aws-sdk/client-s3",
       "@aws-sdk/client-sqs",

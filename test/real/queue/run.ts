@@ -1,6 +1,6 @@
 /**
- * `npm run queue`: the queue's suite, run with Rekindle's SQS adapter against a third-party SQS server, and with the
- * dispatcher against HTTP servers.
+ * `npm run queue`: the queue's suite, run with Rekindle's SQS adapter against a third-party SQS server, with its NATS
+ * adapter against NATS' server, and with the dispatcher against HTTP servers.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,24 +14,29 @@ import type { Behaviour } from "./counter.ts";
 import { openDispatched } from "./dispatched.ts";
 import { startElasticMq } from "./elasticmq.ts";
 import { processCases } from "./function-processes.ts";
+import { openNatsCounter } from "./nats.ts";
+import { natsCases } from "./nats-cases.ts";
+import { startNats } from "./nats-server.ts";
 import { processes } from "./processes.ts";
 import { openCounter } from "./sqs.ts";
 import { behaviours, refusals } from "./suite.ts";
 import { updates } from "./updates.ts";
 
-const help = `npm run queue [-- [--of sqs|dispatcher] [--name TEXT] [--json FILE]]
+const help = `npm run queue [-- [--of sqs|nats|dispatcher] [--name TEXT] [--json FILE]]
 
   --of QUEUE   only this queue; the dispatcher needs nothing but Node
   --name TEXT  only behaviours whose name contains it
   --json FILE  the outcome as data
 
-Starts ElasticMQ on 127.0.0.1 and runs every behaviour on queues of its own, four at a time, in real time. Then the
-same behaviours with the dispatcher, whose calls go to HTTP servers on 127.0.0.1, and its own: functions as processes
-that are killed, away, or refuse.`;
+Starts ElasticMQ on 127.0.0.1 and runs every behaviour on queues of its own, four at a time, in real time. The same
+behaviours on NATS' server, and its own: workers and the server are killed. Then with the dispatcher, whose calls go to
+HTTP servers on 127.0.0.1, and its own: functions as processes that are killed, away, or refuse.`;
 
 type Result = { readonly name: string; readonly ok: boolean; readonly ms: number; readonly message?: string };
 
 const atOnce = 4;
+
+const queues: readonly string[] = ["sqs", "nats", "dispatcher"];
 
 const measured = async (name: string, run: () => Promise<void>): Promise<Result> => {
   const began = performance.now();
@@ -85,6 +90,29 @@ const runDispatched = async (chosen: readonly Behaviour[], own: typeof processCa
   ...(await eachOf(own, ({ name, run }) => measured(`dispatcher: ${name}`, run))),
 ];
 
+type Chosen = (one: { readonly name: string }) => boolean;
+
+/** Runs the suite on a server of NATS, and the behaviours that kill the server or its workers, each on one of its own. */
+const onNats = async (isChosen: Chosen): Promise<Result[]> => {
+  await ensure(["nats"]);
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
+  const server = await startNats({ dir });
+  try {
+    return [
+      ...(await eachOf(behaviours.filter(isChosen), ({ name, run }, serial) =>
+        measured(`nats: ${name}`, async () => {
+          const counter = await openNatsCounter(server.url, `suite-${serial}`);
+          await run(counter).finally(() => counter.close());
+        }),
+      )),
+      ...(await eachOf(natsCases.filter(isChosen), ({ name, run }) => measured(`nats: ${name}`, run))),
+    ];
+  } finally {
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+};
+
 /** Runs the tests of status updates, each on its own queue. */
 const attemptUpdates = async (endpoint: string, chosen: typeof updates): Promise<Result[]> => {
   const results: Result[] = [];
@@ -92,8 +120,6 @@ const attemptUpdates = async (endpoint: string, chosen: typeof updates): Promise
     results.push(await attempt(endpoint, name, (client) => run(client, `updates-${serial}`)));
   return results;
 };
-
-type Chosen = (one: { readonly name: string }) => boolean;
 
 /** Starts ElasticMQ, and runs everything that needs it. */
 const onSqs = async (isChosen: Chosen): Promise<{ readonly startMs: number; readonly results: Result[] }> => {
@@ -129,13 +155,16 @@ const main = async (): Promise<void> => {
     },
   });
   if (values.help === true) return console.log(help);
-  if (values.of !== undefined && values.of !== "sqs" && values.of !== "dispatcher")
-    throw new Error("--of takes sqs or dispatcher");
+  const { of = "all" } = values;
+  if (!queues.includes(of) && of !== "all") throw new Error(`--of takes ${queues.join(", ")}`);
+  const isOf = (queue: string): boolean => of === "all" || of === queue;
   const isChosen: Chosen = ({ name }) => name.includes(values.name ?? "");
-  const dispatched =
-    values.of === "sqs" ? [] : await runDispatched(behaviours.filter(isChosen), processCases.filter(isChosen));
-  const { startMs, results } = values.of === "dispatcher" ? { startMs: 0, results: [] } : await onSqs(isChosen);
-  const all = [...dispatched, ...results];
+  const dispatched = isOf("dispatcher")
+    ? await runDispatched(behaviours.filter(isChosen), processCases.filter(isChosen))
+    : [];
+  const onServer = isOf("nats") ? await onNats(isChosen) : [];
+  const { startMs, results } = isOf("sqs") ? await onSqs(isChosen) : { startMs: 0, results: [] };
+  const all = [...dispatched, ...onServer, ...results];
   conclude(
     tallyOf(all),
     values.json === undefined ? undefined : { file: values.json, details: { startMs, results: all } },

@@ -7,6 +7,7 @@ import { go } from "./go.ts";
 import { helm } from "./helm.ts";
 import { knative } from "./knative.ts";
 import { lambda } from "./lambda.ts";
+import { nats } from "./nats.ts";
 import type { Part } from "./part.ts";
 import { queue } from "./queue.ts";
 import { spark } from "./spark.ts";
@@ -15,6 +16,7 @@ import { system } from "./system.ts";
 
 export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
+  nats,
   browser,
 ];
 

@@ -1,0 +1,201 @@
+/**
+ * A connection to NATS, opened by its first use. The client library is loaded then; it follows the server through
+ * restarts, and reads the credentials again for each connection.
+ */
+import type { Authenticator, Msg, NatsConnection } from "@nats-io/transport-node";
+import * as z from "zod";
+import { ConnectionLost, isPassing, Refused } from "./refusal.ts";
+
+export type NatsAddress = {
+  /** `nats://host:4222` or `tls://host:4222`, one for each server of a cluster. */
+  readonly servers: readonly string[];
+  /** Name of the connection in the server's monitoring. */
+  readonly name: string;
+  /** PEM file of the authority that signed the server's certificate; absent: those of Node. */
+  readonly caFile?: string | undefined;
+  /** Returns a token, the seed of an nkey, or the text of a credentials file. */
+  readonly credentials?: (() => Promise<string>) | undefined;
+};
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** A message as it arrives. `status`: a code of the server in place of a message. */
+export type Arrived = {
+  readonly subject: string;
+  readonly reply: string;
+  readonly body: string;
+  readonly status: number | undefined;
+  readonly description: string;
+};
+
+export type Nats = {
+  /**
+   * Sends a request and returns its answer, parsed. An answer of JetStream that is an error throws `Refused`. Failures
+   * that pass are retried for some seconds: each request must be one that may be repeated.
+   */
+  ask(subject: string, payload?: object | string, headers?: Headers): Promise<unknown>;
+  /** Sends without an answer. */
+  tell(subject: string, payload: object | string, reply?: string): void;
+  /** Calls `hear` for each message on the subject until the returned function is called. */
+  listen(subject: string, hear: (arrived: Arrived) => void): () => void;
+  /** Returns a subject of its own for answers. */
+  inbox(): string;
+  /** Counts connections: it grows whenever the client has connected again. */
+  epoch(): number;
+  /** Calls `hear` after each further connection. */
+  onReconnect(hear: () => void): void;
+  close(): Promise<void>;
+};
+
+const tryMs = 5_000;
+/** The longest that a request is repeated, ms. */
+const askMs = 12_000;
+const againMs = 200;
+const reconnectMs = 250;
+const pingMs = 10_000;
+
+const errorShape = z.object({ error: z.object({ err_code: z.number().catch(0), description: z.string().catch("") }) });
+
+const textOf = (payload: object | string): string => (typeof payload === "string" ? payload : JSON.stringify(payload));
+
+const arrivedOf = (message: Msg): Arrived => ({
+  subject: message.subject,
+  reply: message.reply ?? "",
+  body: message.string(),
+  status: message.headers !== undefined && message.headers.code > 0 ? message.headers.code : undefined,
+  description: message.headers?.description ?? "",
+});
+
+/** The answers of JetStream's API are JSON; acknowledgements of acknowledgements are empty. */
+const answerIn = (message: Msg): unknown => {
+  if (message.data.length === 0) return undefined;
+  const answer: unknown = JSON.parse(message.string());
+  const failed = errorShape.safeParse(answer);
+  if (failed.success) throw new Refused(failed.data.error);
+  return answer;
+};
+
+type Library = typeof import("@nats-io/transport-node");
+
+/** Returns what proves the client by the form of the text: a credentials file, the seed of an nkey, or a token. */
+const proofOf = (library: Library, text: string): Authenticator => {
+  const bytes = new TextEncoder().encode(text);
+  if (text.includes("BEGIN NATS USER JWT")) return library.credsAuthenticator(bytes);
+  return /^SU[A-Z2-7]{50,}$/.test(text) ? library.nkeyAuthenticator(bytes) : library.tokenAuthenticator(text);
+};
+
+/** Connects; the text of the credentials is read again whenever the connection is lost. */
+const connected = async (address: NatsAddress, onUp: () => void): Promise<NatsConnection> => {
+  const { servers, name, caFile, credentials } = address;
+  const library = await import("@nats-io/transport-node");
+  let text = (await credentials?.())?.trim();
+  const authenticator: Authenticator = (nonce) => (text === undefined ? undefined : proofOf(library, text)(nonce));
+  const isTls = caFile !== undefined || servers.some((server) => server.startsWith("tls://"));
+  const connection = await library.connect({
+    servers: [...servers],
+    name,
+    authenticator,
+    timeout: tryMs,
+    pingInterval: pingMs,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: reconnectMs,
+    reconnectJitter: reconnectMs,
+    // A refused credential may be one that is being renewed.
+    ignoreAuthErrorAbort: true,
+    ...(isTls ? { tls: caFile === undefined ? {} : { caFile } } : {}),
+  });
+  const following = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === "disconnect") text = (await credentials?.().catch(() => text))?.trim();
+      if (type === "reconnect") onUp();
+    }
+  };
+  void following();
+  return connection;
+};
+
+/** Requests without an answer yet. They are lost with their connection. */
+type UnderWay = Set<() => void>;
+
+type Request = { readonly subject: string; readonly payload: object | string; readonly headers: Headers };
+
+const askOnce = async (
+  connection: NatsConnection,
+  { subject, payload, headers }: Request,
+  underWay: UnderWay,
+): Promise<unknown> => {
+  const { headers: newHeaders } = await import("@nats-io/transport-node");
+  const marked = newHeaders();
+  for (const [name, value] of Object.entries(headers)) marked.set(name, value);
+  const asked = connection.request(subject, textOf(payload), { timeout: tryMs, headers: marked });
+  const { promise: lost, reject } = Promise.withResolvers<never>();
+  const lose = (): void => reject(new ConnectionLost("the connection was lost"));
+  underWay.add(lose);
+  try {
+    return answerIn(await Promise.race([asked, lost]));
+  } finally {
+    underWay.delete(lose);
+    asked.catch(() => {});
+  }
+};
+
+/** Repeats what fails and may pass, for some seconds. */
+const patiently = async <T>(once: () => Promise<T>): Promise<T> => {
+  for (const until = performance.now() + askMs; ; ) {
+    try {
+      return await once();
+    } catch (cause) {
+      if (!isPassing(cause) || performance.now() > until) throw cause;
+      await new Promise((resolve) => setTimeout(resolve, againMs));
+    }
+  }
+};
+
+export const openNats = (address: NatsAddress): Nats => {
+  let opening: Promise<NatsConnection> | undefined;
+  let current: NatsConnection | undefined;
+  let epoch = 0;
+  const hearers: (() => void)[] = [];
+  const underWay: UnderWay = new Set();
+  const connectedAgain = (): void => {
+    epoch += 1;
+    // The server that is there now knows nothing of them.
+    for (const lose of underWay) lose();
+    for (const hear of hearers) hear();
+  };
+  const open = async (): Promise<NatsConnection> => {
+    opening ??= connected(address, connectedAgain);
+    try {
+      current = await opening;
+      return current;
+    } catch (cause) {
+      opening = undefined;
+      throw cause;
+    }
+  };
+  const used = (): NatsConnection => {
+    if (current === undefined) throw new Error("the connection to NATS is not open");
+    return current;
+  };
+  return {
+    ask: (subject, payload = "", headers = {}) =>
+      patiently(async () => await askOnce(await open(), { subject, payload, headers }, underWay)),
+    tell: (subject, payload, reply) => used().publish(subject, textOf(payload), reply === undefined ? {} : { reply }),
+    listen: (subject, hear) => {
+      const subscription = used().subscribe(subject, {
+        callback: (error, message) => {
+          if (error === null || error === undefined) hear(arrivedOf(message));
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+    inbox: () => `_INBOX.${crypto.randomUUID().replaceAll("-", "")}`,
+    epoch: () => epoch,
+    onReconnect: (hear) => {
+      hearers.push(hear);
+    },
+    close: async () => {
+      await (await opening?.catch(() => undefined))?.close();
+    },
+  };
+};

@@ -1,0 +1,212 @@
+/**
+ * Further behaviours of the queue on NATS: its server and its workers are killed, senders outrun it, and it refuses.
+ * Each case has a server of its own.
+ */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { nkeys } from "@nats-io/transport-node";
+import { openNats } from "../../../shared/adapters/nats/connection.ts";
+import { natsQueue, opening } from "../../../shared/adapters/nats/queue.ts";
+import { namesOf } from "../../../shared/adapters/nats/streams.ts";
+import { type Counter, messageOf, sendAll, shown, visibilityMs } from "./counter.ts";
+import { openNatsCounter, openNatsWorker } from "./nats.ts";
+import { type NatsServer, startNats } from "./nats-server.ts";
+
+type Case = { readonly name: string; readonly run: () => Promise<void> };
+
+const onServer = async (run: (server: NatsServer) => Promise<void>, configuration = ""): Promise<void> => {
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
+  const server = await startNats({ dir, configuration });
+  try {
+    await run(server);
+  } finally {
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+};
+
+const until = async (what: string, is: () => boolean, ms = 30_000): Promise<void> => {
+  for (const end = performance.now() + ms; !is(); await sleep(20))
+    if (performance.now() > end) throw new Error(`${what}: not within ${ms / 1_000} s`);
+};
+
+const script = new URL("nats-worker.ts", import.meta.url).pathname;
+
+/** What workers printed, in the order of its arrival. */
+type Log = { readonly begun: Map<string, string>; readonly ended: string[]; overlaps: number };
+
+const openLog = (): Log => ({ begun: new Map(), ended: [], overlaps: 0 });
+
+const note = (log: Log, own: Set<string>, line: string): void => {
+  const [what = "", group = "", reasons = ""] = line.split(" ");
+  if (what === "begin") {
+    if (log.begun.has(group)) log.overlaps += 1;
+    log.begun.set(group, reasons);
+    own.add(group);
+  }
+  if (what === "end") {
+    log.begun.delete(group);
+    own.delete(group);
+    log.ended.push(...reasons.split(","));
+  }
+};
+
+/** Starts a worker as a process. A killed one ends its steps. */
+const startWorker = async (url: string, queue: string, stepMs: number, log: Log): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [script, url, queue, String(stepMs)], { stdio: ["ignore", "pipe", "inherit"] });
+  const own = new Set<string>();
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
+  createInterface(child.stdout).on("line", (line) => {
+    if (line === "ready") resolve();
+    else note(log, own, line);
+  });
+  child.once("exit", () => {
+    for (const group of own) log.begun.delete(group);
+  });
+  await ready;
+  return child;
+};
+
+const killed = async (child: ChildProcess): Promise<void> => {
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await gone;
+};
+
+/** Sends messages to 40 keys; returns the reasons of those that the server has acknowledged. */
+const sendMany = async (queue: Pick<Awaited<ReturnType<typeof openNatsWorker>>["queue"], "send">, count: number) => {
+  const stored: string[] = [];
+  await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      await sleep(at * 5);
+      await queue.send(messageOf(`k${at % 40}`, String(at)), `id ${at}`);
+      stored.push(String(at));
+    }),
+  );
+  return stored;
+};
+
+const refusedIn = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "it was taken",
+    (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+  );
+
+const restarted = async (server: NatsServer, counter: Counter): Promise<void> => {
+  await sendAll(counter, "a1");
+  const first = await counter.receive();
+  assert.equal(shown(first), "a1");
+  await server.kill();
+  const sent = counter.send(messageOf("a", "2"), "a2");
+  await server.start();
+  await sent;
+  assert.equal(shown(await counter.receive()), "");
+  await counter.acknowledge(first);
+  assert.equal(shown(await counter.receive()), "a2");
+  await counter.pass(visibilityMs + 300);
+  assert.equal(shown(await counter.receive()), "a2");
+};
+
+export const natsCases: readonly Case[] = [
+  {
+    name: "a server that is killed forgets neither a message nor a lock, and takes the acknowledgement of before",
+    run: () =>
+      onServer(async (server) => {
+        const counter = await openNatsCounter(server.url, "restarted");
+        try {
+          await restarted(server, counter);
+        } finally {
+          await counter.close();
+        }
+      }),
+  },
+  {
+    name: "workers and the server are killed: every message that was acknowledged to its sender is taken, no key twice at once",
+    run: () =>
+      onServer(async (server) => {
+        const { nats, queue } = await openNatsWorker(server.url, "killed");
+        const log = openLog();
+        const workers = [
+          await startWorker(server.url, "killed", 15, log),
+          await startWorker(server.url, "killed", 15, log),
+        ];
+        const sending = sendMany(queue, 600);
+        for (const at of [0, 1, 0]) {
+          await sleep(500);
+          await server.kill();
+          await server.start();
+          await sleep(300);
+          const victim = workers[at];
+          if (victim !== undefined) await killed(victim);
+          workers[at] = await startWorker(server.url, "killed", 15, log);
+        }
+        const stored = await sending;
+        assert.equal(stored.length, 600);
+        const taken = (): Set<string> => new Set(log.ended);
+        await until(`all messages are taken (${taken().size})`, () => taken().size === 600);
+        for (const worker of workers) await killed(worker);
+        await nats.close();
+        assert.equal(log.overlaps, 0);
+      }),
+  },
+  {
+    name: "4,000 sends that nobody waited for all arrive, at most 500 of them under way",
+    run: () =>
+      onServer(async (server) => {
+        const { nats, names, queue } = await openNatsWorker(server.url, "many");
+        await Promise.all(
+          Array.from({ length: 4_000 }, (_, at) => queue.send(messageOf(`k${at}`, String(at)), `id ${at}`)),
+        );
+        const info = JSON.stringify(await nats.ask(`$JS.API.STREAM.INFO.${names.queue}`));
+        assert.match(info, /"messages":4000\b/);
+        await nats.close();
+      }),
+  },
+  {
+    name: "an nkey and a token prove a client; a wrong one is refused in one line that names the setting",
+    run: async () => {
+      const user = nkeys.createUser();
+      const seed = new TextDecoder().decode(user.getSeed());
+      const proofs = [
+        { configuration: `authorization { users: [{ nkey: ${user.getPublicKey()} }] }`, text: seed },
+        { configuration: 'authorization { token: "a token of the suite" }', text: "a token of the suite" },
+      ];
+      for (const { configuration, text } of proofs)
+        await onServer(async (server) => {
+          const { nats, queue } = await openNatsWorker(server.url, "proved", async () => text);
+          await sendAll(queue, "a1");
+          await nats.close();
+          const refused = await refusedIn(openNatsWorker(server.url, "proved", async () => "another token"));
+          assert.match(refused, /^NATS open proved: .*REKINDLE_NATS_CREDENTIALS$/);
+        }, configuration);
+    },
+  },
+  {
+    name: "a client without rights is told so in one line",
+    run: () =>
+      onServer(async (server) => {
+        const refused = await refusedIn(openNatsWorker(server.url, "forbidden"));
+        assert.match(refused, /^NATS open forbidden: no permission/);
+      }, 'no_auth_user: guest, authorization { users: [{ user: guest, password: guest, permissions: { publish: { deny: "$JS.API.>" } } }] }'),
+  },
+  {
+    name: "a server without JetStream is one line that says so",
+    run: async () => {
+      const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
+      const server = await startNats({ dir, jetStream: false });
+      const nats = openNats({ servers: [server.url], name: "suite" });
+      const names = namesOf("off");
+      const queue = natsQueue({ nats, names, open: opening(nats, names, visibilityMs) });
+      const refused = await refusedIn(sendAll(queue, "a1"));
+      await nats.close();
+      await server.stop();
+      await rm(dir, { recursive: true, force: true });
+      assert.match(refused, /^NATS open off: no such stream, or JetStream is off/);
+    },
+  },
+];

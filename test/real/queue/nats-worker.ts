@@ -1,0 +1,29 @@
+/**
+ * A worker for the tests of NATS, as a process: it takes messages and prints `begin GROUP REASON` and `end GROUP REASON`
+ * around each. `node nats-worker.ts URL QUEUE STEP-MS`
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startPoller } from "../../../shared/adapters/sqs/poller.ts";
+import { readMessage } from "../../../shared/engine/message.ts";
+import { openNatsWorker } from "./nats.ts";
+
+const [url = "", queue = "", stepMs = "0"] = process.argv.slice(2);
+
+const { receiver } = await openNatsWorker(url, queue);
+
+startPoller({
+  receiver,
+  take: async (messages) => {
+    const [first] = messages;
+    const reasons = messages.map(({ body }) => readMessage(body)?.reason ?? "").join(",");
+    process.stdout.write(`begin ${first?.group} ${reasons}\n`);
+    await sleep(Number(stepMs));
+    process.stdout.write(`end ${first?.group} ${reasons}\n`);
+    return [];
+  },
+  parallel: 4,
+  againMs: 0,
+  report: () => {},
+  pause: async (ms) => void (await sleep(ms)),
+});
+process.stdout.write("ready\n");

@@ -1,0 +1,70 @@
+/** NATS JetStream behind the suite's counter: Rekindle's sender and receiver, on a real server. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { openNats } from "../../../shared/adapters/nats/connection.ts";
+import { natsQueue, opening } from "../../../shared/adapters/nats/queue.ts";
+import { openNatsReceiver } from "../../../shared/adapters/nats/receiver.ts";
+import { namesOf } from "../../../shared/adapters/nats/streams.ts";
+import type { Received } from "../../../shared/adapters/sqs/receiver.ts";
+import { readMessage } from "../../../shared/engine/message.ts";
+import { type Counter, type Handed, maxReceives, visibilityMs } from "./counter.ts";
+
+const handedOf = (received: readonly Received[]): readonly Handed[] =>
+  received.map((one) => {
+    const message = readMessage(one.body);
+    if (message === undefined) throw new Error(`not a message of ours: ${one.body.slice(0, 200)}`);
+    return { message, received: one.received, token: one };
+  });
+
+const isReceived = (token: unknown): token is Received =>
+  typeof token === "object" && token !== null && "receipt" in token;
+
+const tokens = (handed: readonly Handed[]): readonly Received[] => handed.map(({ token }) => token).filter(isReceived);
+
+const streamShape = z.object({
+  state: z.object({ first_seq: z.number(), last_seq: z.number(), messages: z.number() }),
+});
+const messageShape = z.object({ message: z.object({ data: z.string() }) });
+
+export type NatsCounter = Counter & { readonly close: () => Promise<void> };
+
+/** Opens both sides of a queue; visibility and the number of deliveries are those of the suite. */
+export const openNatsWorker = async (url: string, name: string, credentials?: () => Promise<string>) => {
+  const nats = openNats({ servers: [url], name: "suite", credentials });
+  const names = namesOf(name);
+  const open = opening(nats, names, visibilityMs);
+  await open().catch(async (cause: unknown) => {
+    await nats.close();
+    throw cause;
+  });
+  const receiver = openNatsReceiver({ nats, names, open, visibilityMs, most: 10, maxReceives, report: () => {} });
+  return { nats, names, receiver, queue: natsQueue({ nats, names, open }) };
+};
+
+/** Opens a queue of its own; `name` must be unused. */
+export const openNatsCounter = async (url: string, name: string): Promise<NatsCounter> => {
+  const { nats, names, receiver, queue } = await openNatsWorker(url, name);
+  const dead = async (): Promise<readonly string[]> => {
+    const { state } = streamShape.parse(await nats.ask(`$JS.API.STREAM.INFO.${names.dead}`));
+    const numbers = Array.from({ length: state.messages }, (_, at) => state.first_seq + at);
+    return await Promise.all(
+      numbers.map(async (seq) => {
+        const { message } = messageShape.parse(await nats.ask(`$JS.API.STREAM.MSG.GET.${names.dead}`, { seq }));
+        return readMessage(Buffer.from(message.data, "base64").toString())?.reason ?? "";
+      }),
+    );
+  };
+  return {
+    ...queue,
+    receive: async () => handedOf(await receiver.receive(0)),
+    poll: async (waitMs) => handedOf(await receiver.receive(waitMs)),
+    acknowledge: (handed) => receiver.acknowledge(tokens(handed)),
+    giveBack: (handed, delayMs) => receiver.giveBack(tokens(handed), delayMs),
+    pass: async (ms) => void (await sleep(ms)),
+    dead,
+    close: async () => {
+      await receiver.close?.();
+      await nats.close();
+    },
+  };
+};

@@ -5,7 +5,7 @@ import { isRecord } from "../../kube/responses.ts";
 import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
-import { readSpec } from "../../spark/connect/read.ts";
+import { readConnectSpec } from "../../spark/connect/read.ts";
 import { parseSpec } from "../../spark/schema/parse.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { sparkOptionsOf } from "../settings/conversions.ts";
@@ -47,7 +47,7 @@ const submission = (application: Obj, { attempt, uid, options }: Case): Rendered
 
 /** Renders a SparkConnect's ConfigMap, Service and server pod. */
 const connection = (object: Obj, { uid }: Case): Rendered => {
-  const read = readSpec(object);
+  const read = readConnectSpec(object);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {} } = object.metadata;
   const server = { name, namespace, labels, spec: read.spec, apiServer: inCluster };

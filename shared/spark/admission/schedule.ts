@@ -3,7 +3,7 @@ import * as z from "zod";
 import { instantOf } from "../../core/time.ts";
 import type { AdmittedObject, Judgement, Named } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
-import { readSpec } from "../scheduled/read.ts";
+import { readScheduleSpec } from "../scheduled/read.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { confRules, nameRules } from "../schema/rules.ts";
 import { ignoredVolumes } from "../submission/mounts.ts";
@@ -26,7 +26,7 @@ const runSayings = ({ name, namespace }: Named, template: unknown): readonly str
 const toldLater = (object: AdmittedObject, { name, namespace }: Named, template: unknown): readonly string[] => {
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
-  const read = readSpec({ ...object, metadata: { name } }, now);
+  const read = readScheduleSpec({ ...object, metadata: { name } }, now);
   return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template)];
 };
 

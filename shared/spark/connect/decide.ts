@@ -20,7 +20,7 @@ import type { Server } from "./arguments.ts";
 import { endingsOf, type ServerExecutors, separated } from "./executors.ts";
 import type { Memory } from "./memory.ts";
 import { configMap, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
-import { type Read, readSpec } from "./read.ts";
+import { type Read, readConnectSpec } from "./read.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "./resource.ts";
 import { type Starting, startingUp } from "./startup.ts";
 import { isReady, projected, type Shown } from "./status.ts";
@@ -245,7 +245,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const memory = view.memory ?? { ends: 0 };
   if (object === undefined) return { memory, stages: [], next: { do: "forget" } };
   if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: { on: "deletion" } } };
-  const read = readSpec(object);
+  const read = readConnectSpec(object);
   if (!read.ok) return invalid(object, memory, read.message, now);
   const labels = object.metadata.labels ?? {};
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };

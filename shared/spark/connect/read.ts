@@ -50,7 +50,7 @@ const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): r
 };
 
 /** Parses and checks a spec by the rules of upstream's webhook. */
-export const readSpec = ({ metadata, spec: given }: Written): Read => {
+export const readConnectSpec = ({ metadata, spec: given }: Written): Read => {
   const beyond = connectLimits(given);
   if (beyond !== "") return { ok: false, message: beyond };
   const parsed = connectSpecSchema.safeParse(given, telling);

@@ -14,7 +14,7 @@ import { type Effect, type Follows, nextUntil, type Plan, type View } from "../.
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { adopted, type Memory } from "./memory.ts";
-import { type Asked, readSpec, timingOf } from "./read.ts";
+import { type Asked, readScheduleSpec, timingOf } from "./read.ts";
 import { creation, runName } from "./run.ts";
 import { createdAt, type Runs, removal, runsOf, sortOut } from "./runs.ts";
 import { type Kept, projected, warning } from "./status.ts";
@@ -184,7 +184,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const memory = view.memory ?? adopted(object, timingOf(object));
   if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: { on: "deletion" } } };
   const runs = sortOut(yield* list(runsOf(key)), view.uid);
-  const read = readSpec(object, now);
+  const read = readScheduleSpec(object, now);
   if (!read.ok) return invalid(object, memory, runs, read.reason);
   const scene: Scene = { object, memory, asked: read.asked, runs, now, settings };
   const refusal = view.refused.find(({ effect }) => effect.do === "create");

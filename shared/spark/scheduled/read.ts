@@ -54,7 +54,7 @@ const nameProblem = (name: string): string | undefined => {
 const wrong = (reason: string): Read => ({ ok: false, reason });
 
 /** Parses and checks a spec. `now` only serves to check whether the schedule has a next time. */
-export const readSpec = (object: Written, now: number): Read => {
+export const readScheduleSpec = (object: Written, now: number): Read => {
   const beyond = scheduleLimits(object["spec"]);
   if (beyond !== "") return wrong(beyond);
   const parsed = shape.safeParse(object["spec"], telling);

@@ -4,7 +4,7 @@ import { zoneOf } from "../../core/cron/zone.ts";
 import type { Named } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { longestName, readSpec } from "../cron/read.ts";
+import { longestName, readCronSpec } from "../cron/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
 import { qualifiedNameErrors } from "../schema/names.ts";
@@ -62,7 +62,7 @@ export const templateWarnings = (name: string, template: unknown): readonly stri
 /** Returns warnings about a spec that upstream stores and that reconcile reports later. */
 export const cronWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
-  const read = readSpec({ apiVersion: "", kind: "CronJob", metadata, spec });
+  const read = readCronSpec({ apiVersion: "", kind: "CronJob", metadata, spec });
   const template = isRecord(spec) ? spec["jobTemplate"] : undefined;
   return read.ok ? templateWarnings(`${name}-00000000`, template) : [`it will not run: ${read.message}`];
 };

@@ -1,7 +1,7 @@
 /** Admission of a JobFlow: its jobs must be startable in some order; other problems are warnings. */
 import type { Named } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
-import { readSpec } from "../flow/read.ts";
+import { readFlowSpec } from "../flow/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { formsDag } from "../schema/dependencies.ts";
 import { flowSpecSchema } from "../schema/flow.ts";
@@ -27,6 +27,6 @@ export const flowSaying = (spec: unknown): string => {
 /** Returns warnings about a spec that upstream stores and that reconcile reports later. */
 export const flowWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
-  const read = readSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });
+  const read = readFlowSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });
   return read.ok ? [] : [`it will not run: ${read.message}`];
 };

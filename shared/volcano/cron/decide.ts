@@ -26,7 +26,7 @@ import { type Recent, recentOf } from "./due-time.ts";
 import { creation, jobName } from "./job.ts";
 import { jobsOf, type Made, sortOut, withSuccess } from "./jobs.ts";
 import { type Memory, seeded } from "./memory.ts";
-import { type Asked, type Read, readSpec, timingOf } from "./read.ts";
+import { type Asked, type Read, readCronSpec, timingOf } from "./read.ts";
 import { cronEvent, farewells, projected } from "./status.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
@@ -246,7 +246,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const news = notYetRecorded(view, created(object, before, made));
   if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const memory = withSuccess(seen(before, made), made);
-  const read = readSpec(object);
+  const read = readCronSpec(object);
   if (!read.ok) return invalid(object, memory, made, read);
   const fresh = view.memory?.timing !== timing;
   const scene: Scene = { object, memory: retimed(memory, timing, now), asked: read.asked, made, now, settings, fresh };

@@ -76,7 +76,7 @@ const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
 /** Shortens a text for a message. */
 const shown = (text: string): string => (text.length <= 256 ? text : `${text.slice(0, 256)}…`);
 
-export const readSpec = (object: Stored): Read => {
+export const readCronSpec = (object: Stored): Read => {
   const beyond = cronLimits(object["spec"]);
   if (beyond !== "") return wrong("InvalidSpec", beyond);
   const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);

@@ -3,7 +3,7 @@ import type { Stored } from "../../core/object.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { Memory } from "./memory.ts";
-import { readSpec } from "./read.ts";
+import { readCronSpec } from "./read.ts";
 
 const word = (state: string, message?: string): StateUpdate => ({
   ...{ state, attempt: 0, terminal: false },
@@ -17,7 +17,7 @@ const isActive = ({ status }: Plan<Memory>): boolean => {
 
 /** The first that holds: InvalidSpec, Suspended, JobRefused, Active, Scheduled. */
 export const tells = (plan: Plan<Memory>, object: Stored): StateUpdate | undefined => {
-  const read = readSpec(object);
+  const read = readCronSpec(object);
   if (!read.ok) return word("InvalidSpec", read.message);
   if (read.asked.suspended) return word("Suspended");
   const { refusal } = plan.memory;

@@ -20,7 +20,7 @@ import { creation } from "./job.ts";
 import { isOver, situationOf, table } from "./machine.ts";
 import { type Memory, noted, seeded, shownPhase } from "./memory.ts";
 import { isProbe, probed, type Verdict } from "./probes.ts";
-import { type Asked, jobName, jobsOf, readSpec, targetsOf } from "./read.ts";
+import { type Asked, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
 import { projected } from "./status.ts";
 
 /** The settings of a deployment for all JobFlows: see engine/settings.ts. */
@@ -213,7 +213,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   if (object === undefined) return { memory: view.memory ?? nothing, stages: [], next: { do: "forget" } };
   const before = view.memory ?? seeded(object);
   if (isEnding(object)) return { memory: before, stages: [], next: { do: "rest" } };
-  const read = readSpec(object);
+  const read = readFlowSpec(object);
   if (!read.ok) return invalid(object, before, read.message);
   const jobs = yield* list(jobsOf(key));
   const own = jobs.filter((job) => ownedBy(job, view.uid));

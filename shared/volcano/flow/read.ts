@@ -57,7 +57,7 @@ const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: reado
     : `no job can be named ${JSON.stringify(bad)}: ${subdomainErrors(bad).join("; ")}`;
 };
 
-export const readSpec = (object: Stored): Read => {
+export const readFlowSpec = (object: Stored): Read => {
   const beyond = flowLimits(object["spec"]);
   if (beyond !== "") return { ok: false, message: beyond };
   const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);

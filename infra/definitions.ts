@@ -2,13 +2,14 @@
 import * as z from "zod";
 import { ours } from "../shared/cli/installation/marks.ts";
 import type { Obj } from "../shared/core/object.ts";
-import { sparkApplications } from "../shared/spark/application/spec/resource.ts";
-import { sparkConnects } from "../shared/spark/connect/resource.ts";
-import { scheduledSparkApplications } from "../shared/spark/scheduled/resource.ts";
-import { specSchema } from "../shared/spark/schema/application.ts";
+import {
+  scheduledSpecSchema,
+  scheduledStatusSchema,
+  specSchema,
+  statusSchema,
+} from "../shared/spark/schema/application.ts";
 import { connectSpecSchema, connectStatusSchema } from "../shared/spark/schema/connect.ts";
-import { scheduledSpecSchema, scheduledStatusSchema } from "../shared/spark/schema/scheduled.ts";
-import { statusSchema } from "../shared/spark/schema/status.ts";
+import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../shared/spark/schema/resource.ts";
 import type { Column, Definition } from "./definition.ts";
 import { limited } from "./limits.ts";
 import { structuralOf } from "./structural.ts";

@@ -1,7 +1,7 @@
 /** A run as kubeflow's operator leaves it: its `spark-submit`'s objects, without Rekindle's marks, and its status. */
 
 import type { Obj, Stored } from "../../shared/core/object.ts";
-import { parseSpec } from "../../shared/spark/schema/parse.ts";
+import { parseSpec } from "../../shared/spark/schema/rules.ts";
 import { submit } from "../../shared/spark/submission/submit.ts";
 
 export type Left = {

@@ -9,7 +9,7 @@ import type { Obj, Resource, Stored } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { sparkApplications } from "../../spark/application/spec/resource.ts";
+import { sparkApplications } from "../../spark/schema/resource.ts";
 import { jobs } from "../../volcano/schema/resource.ts";
 
 const mark = "rekindle.dev/registration";

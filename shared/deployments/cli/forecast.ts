@@ -5,7 +5,7 @@
 import type { FlagView, Forecast } from "../../cli/io/tools.ts";
 import type { Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
-import { parseSpec } from "../../spark/schema/parse.ts";
+import { parseSpec } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { volcanoForecast } from "../../volcano/forecast.ts";
 import { operatorsFor } from "../common/operators.ts";

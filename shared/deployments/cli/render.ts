@@ -6,7 +6,7 @@ import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/a
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
-import { parseSpec } from "../../spark/schema/parse.ts";
+import { parseSpec } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { sparkOptionsOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";

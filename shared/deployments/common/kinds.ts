@@ -2,9 +2,7 @@
 import { type Message, noticeKey } from "../../core/key.ts";
 import type { Resource } from "../../core/object.ts";
 import { pods } from "../../kube/resources.ts";
-import { sparkApplications } from "../../spark/application/spec/resource.ts";
-import { sparkConnects } from "../../spark/connect/resource.ts";
-import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
+import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../../spark/schema/resource.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../../volcano/schema/resource.ts";
 
 /** The resource of each kind. */

@@ -1,8 +1,7 @@
 /** The watchers of a forwarder, one for each kind that Rekindle runs. */
 import type { Watcher } from "../../forward/keys.ts";
-import { applicationWatcher } from "../../spark/application/watches.ts";
-import { connectWatcher } from "../../spark/connect/watches.ts";
-import { scheduleWatcher } from "../../spark/scheduled/watches.ts";
+import { scheduleWatcher } from "../../spark/scheduled/runs.ts";
+import { applicationWatcher, connectWatcher } from "../../spark/watches.ts";
 import { cronWatcher } from "../../volcano/cron/watches.ts";
 import { flowWatcher, templateWatcher } from "../../volcano/flow/watches.ts";
 import { jobWatcher } from "../../volcano/job/watches.ts";

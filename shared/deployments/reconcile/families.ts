@@ -8,10 +8,8 @@ import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
 import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/families.ts";
 import { pods } from "../../kube/resources.ts";
-import { sparkApplications } from "../../spark/application/spec/resource.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
-import { sparkConnects } from "../../spark/connect/resource.ts";
-import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
+import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../../spark/schema/resource.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/schema/resource.ts";
 import { inCluster } from "../common/step-dependencies.ts";
@@ -32,7 +30,7 @@ type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
 
 const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usualTiming }: KindSettings): Loaders => ({
   [sparkApplications.kind]: async () => {
-    const { sparkApplication } = await import("../../spark/application/operator.ts");
+    const { sparkApplication } = await import("../../spark/application/decide.ts");
     const prompt = promptness(timing);
     return sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt, options });
   },
@@ -45,9 +43,9 @@ const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usual
     (await import("../../volcano/flow/operator.ts")).volcanoJobFlow({ settledMs: settledMs(timing) }),
   [jobTemplates.kind]: async () => (await import("../../volcano/flow/template.ts")).volcanoJobTemplate,
   [scheduledSparkApplications.kind]: async () =>
-    (await import("../../spark/scheduled/operator.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
+    (await import("../../spark/scheduled/decide.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
   [sparkConnects.kind]: async () =>
-    (await import("../../spark/connect/operator.ts")).sparkConnect({ apiServer: inCluster }),
+    (await import("../../spark/connect/decide.ts")).sparkConnect({ apiServer: inCluster }),
 });
 
 const ofVolcano = [jobs, cronJobs, jobFlows, jobTemplates, queues];

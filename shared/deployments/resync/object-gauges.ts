@@ -7,7 +7,7 @@ import type { Resource, Stored } from "../../core/object.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
 import { families as allFamilies, type Family, runs } from "../../kube/families.ts";
 import { gaugesOf } from "../../spark/application/metrics.ts";
-import { sparkApplications } from "../../spark/application/spec/resource.ts";
+import { sparkApplications } from "../../spark/schema/resource.ts";
 import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue } from "../../volcano/metrics.ts";
 import { jobs, podGroups, queues } from "../../volcano/schema/resource.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";

@@ -13,7 +13,7 @@ import { begun, traceForm } from "../../core/trace.ts";
 import type { Cluster } from "../../engine/ports.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { made } from "../../spark/application/spec/resource.ts";
+import { made } from "../../spark/schema/resource.ts";
 import {
   type Code,
   codes,

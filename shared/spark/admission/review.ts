@@ -1,10 +1,16 @@
-/** The kinds that admission knows, with their defaults and checks. Pure: a repeat or a dry run makes no difference. */
+/** The kinds that admission knows, with their defaults and checks, which are upstream's. Pure: a repeat or a dry run makes no
+ * difference. */
+
+import * as z from "zod";
 import { isTooMuch } from "../../core/json.ts";
+import { instantOf } from "../../core/time.ts";
 import {
   type AdmissionRequest,
   type AdmittedObject,
+  additions,
   isSameSpec,
   type Judgement,
+  memoryLimitMark,
   type Named,
   namedAs,
   type PatchOperation,
@@ -12,12 +18,147 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import type { LimitsSaying } from "../../kube/limits.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { readConnectSpec } from "../connect/read.ts";
+import { isOwn, readOtherwise } from "../executors/owner.ts";
+import { readScheduleSpec } from "../scheduled/read.ts";
+import { specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
-import { applicationDefaults, judgedApplication } from "./application.ts";
-import { judgedConnect } from "./connect.ts";
-import { podLimits } from "./pod.ts";
-import { judgedSchedule } from "./schedule.ts";
+import { confRules, nameRules, parseSpec, scaleOddities, withDefaults } from "../schema/rules.ts";
+import { submit } from "../submission/submit.ts";
+import { ignoredVolumes, notesOf } from "../submission/warnings.ts";
+
+const stateOf = (object: AdmittedObject): unknown => {
+  const { status } = object;
+  const application = isRecord(status) ? status["applicationState"] : undefined;
+  return isRecord(application) ? application["state"] : undefined;
+};
+
+/** True before a run has begun: in a later phase, new defaults would change the run. */
+const isNew = (object: AdmittedObject): boolean =>
+  [undefined, "", "INVALIDATING"].some((state) => state === stateOf(object));
+
+const hasType = (spec: unknown): boolean => isRecord(spec) && spec["type"] !== undefined && spec["type"] !== "";
+
+/** The defaults of an application that has not begun. A spec that does not parse is left to the validation. */
+const applicationDefaults = (object: AdmittedObject): readonly PatchOperation[] => {
+  const { spec } = object;
+  if (!isNew(object) || !isRecord(spec)) return [];
+  const parsed = specSchema.safeParse(hasType(spec) ? spec : { ...spec, type: "Scala" });
+  return parsed.success ? additions(spec, withDefaults(parsed.data), "/spec") : [];
+};
+
+const texts = z.record(z.string(), z.string());
+
+type Texts = Readonly<Record<string, string>>;
+
+type Spec = Extract<ReturnType<typeof parseSpec>, { ok: true }>["spec"];
+
+const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
+
+type Rehearsed = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly annotations: Texts;
+  readonly spec: Spec;
+};
+
+/** Builds a submission that is never created, to check whether it could be. */
+const rehearsal = ({ name, namespace, annotations, spec }: Rehearsed): ReturnType<typeof submit> => {
+  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations };
+  return submit({ app, spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
+};
+
+const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly string[] => {
+  const parsed = parseSpec({ ...object, metadata: { name, namespace } });
+  if (!parsed.ok) return [];
+  const annotations = annotationsOf(object);
+  const result = rehearsal({ name, namespace, annotations, spec: parsed.spec });
+  // The note about memoryLimit holds only without admission.
+  const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
+  return "refused" in result
+    ? [`its submission will fail: ${result.refused}`]
+    : [
+        ...scaleOddities(parsed.spec.dynamicAllocation),
+        ...notesOf(noted),
+        ...(isOwn(annotations) ? readOtherwise(noted) : []),
+      ];
+};
+
+/**
+ * Refuses an object that upstream's webhook refuses, or that neither Spark nor Kubernetes could read. An error that
+ * only a submission finds is a warning: upstream stores such an application, and shows the error in its status.
+ */
+const judgedApplication = (object: AdmittedObject, named: Named): Judgement => {
+  const parsed = parseSpec({ ...object, metadata: named });
+  return parsed.ok ? { broken: [], warnings: rehearsed(object, named) } : { broken: [parsed.message], warnings: [] };
+};
+
+/** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
+const judgedConnect = (object: AdmittedObject, named: Named): Judgement => {
+  const read = readConnectSpec({ ...object, metadata: named });
+  return { broken: read.ok ? [] : [read.message], warnings: [] };
+};
+
+const marked = z.looseObject({
+  metadata: z.looseObject({ annotations: z.looseObject({ [memoryLimitMark]: z.string() }) }),
+  spec: z.looseObject({
+    containers: z.array(
+      z.looseObject({
+        name: z.string(),
+        resources: z.looseObject({ limits: z.looseObject({}).optional() }).optional(),
+      }),
+    ),
+  }),
+});
+
+/** Replaces Spark's memory limit with the one in the template's annotation. */
+const podLimits = (object: AdmittedObject): readonly PatchOperation[] => {
+  const parsed = marked.safeParse(object);
+  if (!parsed.success) return [];
+  const { metadata, spec } = parsed.data;
+  const limit = metadata.annotations[memoryLimitMark];
+  const at = spec.containers.findIndex(({ name }) => name === "spark-kubernetes-executor");
+  const container = spec.containers[at];
+  if (container === undefined || typeof limit !== "string") return [];
+  const { resources } = container;
+  const path = `/spec/containers/${at}/resources`;
+  if (resources === undefined) return [{ op: "add", path, value: { limits: { memory: limit } } }];
+  if (resources.limits === undefined) return [{ op: "add", path: `${path}/limits`, value: { memory: limit } }];
+  return [{ op: "add", path: `${path}/limits/memory`, value: limit }];
+};
+
+const spec = z.looseObject({
+  template: z.looseObject({ sparkConf: z.record(z.string(), z.string()).optional() }),
+});
+
+/** Warnings about the schedule's runs: builds a submission of the template, as for an application. */
+const runSayings = ({ name, namespace }: Named, template: unknown): readonly string[] => {
+  const run = parseSpec({ metadata: { name, namespace }, spec: template });
+  if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
+  const result = rehearsal({ name, namespace, annotations: {}, spec: run.spec });
+  if ("refused" in result) return [`its runs will fail: in spec.template, ${result.refused}`];
+  return ignoredVolumes(run.spec).map((volume) => `in spec.template, ${volume}`);
+};
+
+/** Warnings about errors that upstream stores, and shows in the status of the schedule or of its runs. */
+const toldLater = (object: AdmittedObject, { name, namespace }: Named, template: unknown): readonly string[] => {
+  const created = object.metadata["creationTimestamp"];
+  const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
+  const read = readScheduleSpec({ ...object, metadata: { name } }, now);
+  return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template)];
+};
+
+/** Admission of ScheduledSparkApplications: upstream refuses names and confs only. */
+const judgedSchedule = (object: AdmittedObject, named: Named): Judgement => {
+  const parsed = spec.safeParse(object["spec"], telling);
+  if (!parsed.success) return { broken: [explain(parsed.error)], warnings: [] };
+  const { template } = parsed.data;
+  const broken = [...nameRules(named.name), ...confRules(template.sparkConf ?? {}, named.namespace)];
+  return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, template) };
+};
 
 type Known = {
   /** Absent: the object has no limits. */

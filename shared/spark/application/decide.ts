@@ -1,17 +1,25 @@
 /** The decision of one step of a SparkApplication: interrupts first, then the act of the phase. Pure. */
 
-import { type Decision, list, settled } from "../../core/decision.ts";
+import { type Decision, list, type Reads, settled } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
-import { type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
+import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { parseSpec } from "../schema/parse.ts";
+import { type Startup, withStartup } from "../../kube/startup.ts";
+import { sparkApplications } from "../schema/resource.ts";
+import { parseSpec } from "../schema/rules.ts";
+import { applicationWatcher } from "../watches.ts";
 import { adopted, blank, mayHideDriver } from "./adoption.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
 import * as closing from "./executors/final-account.ts";
+import { measuresOf, measuresOfSave } from "./metrics.ts";
+import { recovery } from "./recovery.ts";
 import { endAuxiliaryObjects } from "./run/auxiliary-objects.ts";
 import {
   type ApplicationContext,
@@ -23,17 +31,43 @@ import {
   type Settings,
   settledAt,
 } from "./run/context.ts";
-import { withHistory } from "./run/history.ts";
-import { endAll, planOf, resting } from "./run/plan.ts";
+import { endAll, planOf, resting, withHistory } from "./run/plan.ts";
 import { submitNext, withdrawn } from "./run/submit.ts";
 import { policiesOf } from "./spec/policies.ts";
-import { sparkApplications } from "./spec/resource.ts";
-import { startingUp } from "./startup.ts";
-import type { Pods } from "./state/evidence.ts";
+import { type Pods, sortOut } from "./state/evidence.ts";
 import { type Act, acts, clearedInto, suspendable } from "./state/machine.ts";
-import { type Memory, normaliser, type State } from "./state/memory.ts";
-import { isOwnRun, relevant } from "./state/run-spec.ts";
+import { isOwnRun, type Memory, normaliser, type Phase, parseMemory, relevant, type State } from "./state/memory.ts";
 import { shownState } from "./state/status.ts";
+
+/** The pods that are to start: the driver, or the executors once it runs. */
+function* startingPods(key: Key, { uid }: View<Memory>, { state, driver }: Memory): Reads<readonly Stored[]> {
+  const found = sortOut(yield* list(podsOf(key)), uid, driver);
+  if (state.phase === "RUNNING") return found.executors;
+  return found.driver === undefined ? [] : [found.driver];
+}
+
+type Role = Pick<Startup, "role" | "waitsFor">;
+
+const roleOf = ({ state }: Memory): Role | undefined => {
+  if (state.phase === "SUBMITTED") return { role: "driver", waitsFor: (text) => until("the driver", "started", text) };
+  if (state.phase !== "RUNNING") return undefined;
+  const waitsFor: Role["waitsFor"] = (why, besides = until("the driver", "finished"), { pod }) => ({
+    on: "podStart",
+    pod: `executor pod ${pod}`,
+    why,
+    besides,
+  });
+  return { role: "executor", waitsFor };
+};
+
+/** Adds the reasons why the run's pods do not start. A timer checks the start of a driver just created. */
+export function* startingUp(key: Key, view: View<Memory>, object: Stored, plan: Plan<Memory>): Decision<Memory> {
+  const { memory } = plan;
+  const role = roleOf(memory);
+  if (role === undefined) return plan;
+  const pods = startingPods(key, view, memory);
+  return yield* withStartup(view, { object, resource: sparkApplications, run: memory.attempt, pods, ...role }, plan);
+}
 
 /** Reads `spec.suspend` without the schema: a suspended application with an invalid spec stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
@@ -208,3 +242,40 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const plan = yield* act({ ...scene, memory: withHistory(scene, from, interrupted(scene)) });
   return yield* startingUp(key, view, object, plan);
 }
+
+const prefix = "held up by the platform, which spends no retry: ";
+
+/** Returns the status with the trouble as its message, or undefined: a message of the application's own stays. */
+export const heldUp = (object: Stored, message: string): Readonly<Record<string, unknown>> | undefined => {
+  const status = fieldsOf(object["status"]);
+  const state = fieldsOf(status["applicationState"]);
+  const shown = state["errorMessage"] ?? "";
+  if (typeof shown !== "string" || (shown !== "" && !shown.startsWith(prefix))) return undefined;
+  return {
+    ...status,
+    driverInfo: status["driverInfo"] ?? {},
+    applicationState: { ...state, state: state["state"] ?? "", errorMessage: `${prefix}${message}` },
+  };
+};
+
+/** Phases that only a change of the object ends. */
+const ends: ReadonlySet<Phase> = new Set(["COMPLETED", "FAILED"]);
+
+/** Returns the update, or undefined before the first phase. */
+export const tells = ({ memory: { state, attempt } }: Plan<Memory>): StateUpdate | undefined => {
+  if (state.phase === "") return undefined;
+  const message = "error" in state ? { message: state.error } : {};
+  return { state: state.phase, attempt, terminal: ends.has(state.phase), ...message };
+};
+
+/** The operator of SparkApplications under the given settings. */
+export const sparkApplication = (settings: Settings): Operator<Memory> => ({
+  ...applicationWatcher,
+  parse: parseMemory,
+  decide: (key, view) => decide(settings, key, view),
+  tells,
+  recovery,
+  heldUp,
+  measuresOf,
+  measuresOfSave,
+});

@@ -9,7 +9,7 @@ import { labelOf } from "../../kube/pods.ts";
 import { beyond } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
-import { parseSpec } from "../schema/parse.ts";
+import { parseSpec } from "../schema/rules.ts";
 import { adopted, hiddenDriver, runOf } from "./adoption.ts";
 import { leftoversOf, podsOf } from "./run/context.ts";
 import { policiesOf } from "./spec/policies.ts";

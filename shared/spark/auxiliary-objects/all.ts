@@ -1,14 +1,25 @@
 /** All auxiliary objects of a run, and which of them end with it. */
+
 import type { Resource } from "../../core/object.ts";
 import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { withDefaults } from "../schema/defaults.ts";
+import { withDefaults } from "../schema/rules.ts";
 import { identityFor } from "../submission/submit.ts";
 import { arranged, batchSchedulerObjects, coschedulingPodGroups, volcanoPodGroups } from "./batch-scheduler.ts";
-import { disruptionBudgetObjects } from "./disruption-budget.ts";
-import { driverPortObjects } from "./driver-ports.ts";
-import type { AuxiliaryObject, Subject } from "./object.ts";
-import { uiObjects, withProxy } from "./ui.ts";
+import { driverPortObjects, uiObjects, withProxy } from "./ingress.ts";
+import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
+
+/** Created where both the deployment and the application ask for it; named after the driver pod, as upstream's. */
+const disruptionBudgetObjects = (subject: Subject): readonly AuxiliaryObject[] => {
+  const { name, spec, options, driverPodName } = subject;
+  if (!options.driverPdb || spec.driverPodDisruptionBudget !== true) return [];
+  const labels = { "sparkoperator.k8s.io/launched-by-spark-operator": "true" };
+  const object = objectOf(podDisruptionBudgets, metadataOf(subject, { name: driverPodName, labels }), {
+    minAvailable: 1,
+    selector: { matchLabels: driverSelector(name) },
+  });
+  return [{ resource: podDisruptionBudgets, optional: true, object }];
+};
 
 /** Kinds that only some applications have: they are listed only for applications that had one. */
 export const rareKinds = {

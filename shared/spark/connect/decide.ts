@@ -6,24 +6,49 @@
  */
 
 import { backoffOf } from "../../core/backoff.ts";
-import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
+import { all, type Decision, get, list, type Reads, settled } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import type { Effect, Plan, View, Wait } from "../../core/plan.ts";
 import type { Query } from "../../core/query.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
-import type { Server } from "./arguments.ts";
-import { endingsOf, type ServerExecutors, separated } from "./executors.ts";
-import type { Memory } from "./memory.ts";
-import { configMap, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
+import { type Startup, withStartup } from "../../kube/startup.ts";
+import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
+import { connectWatcher } from "../watches.ts";
+import { type Memory, parseMemory, recovery } from "./memory.ts";
+import { configMap, type Server, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
 import { type Read, readConnectSpec } from "./read.ts";
-import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "./resource.ts";
-import { type Starting, startingUp } from "./startup.ts";
-import { isReady, projected, type Shown } from "./status.ts";
+import { endingsOf, isReady, projected, type ServerExecutors, type Shown, separated } from "./status.ts";
+
+/** The server's pod; `isStale`: its spec is an earlier one, so that the plan waits for more than its start. */
+export type Starting = { readonly pod: Stored; readonly isStale: boolean };
+
+const waitsFor =
+  (isStale: boolean): Startup["waitsFor"] =>
+  (why, besides = until("its server", "started")) =>
+    isStale ? { on: "podStart", pod: "it", why, besides } : until("its server", "started", why);
+
+/** Adds the reasons why the server does not start. Counts restart with a ready server, so an event names its pod. */
+export const startingUp = (
+  view: View<Memory>,
+  object: Stored,
+  plan: Plan<Memory>,
+  starting: Starting | undefined,
+): Decision<Memory> => {
+  const startup: Startup = {
+    ...{ object, resource: sparkConnects, run: plan.memory.ends, role: "server" },
+    ...(starting === undefined ? {} : { occasion: starting.pod.metadata.uid }),
+    pods: settled(starting === undefined ? [] : [starting.pod]),
+    waitsFor: waitsFor(starting?.isStale ?? false),
+  };
+  return withStartup(view, startup, plan);
+};
 
 /** A deployment's settings for all SparkConnects: the API server's address for pods. */
 export type Settings = { readonly apiServer: string };
@@ -254,3 +279,18 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const plan = planOf(scene, observation);
   return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(scene, observation));
 }
+
+/** The update of a SparkConnect's plan for its listener: no state of a server is terminal. */
+export const tells = ({ status }: Plan<unknown>): StateUpdate | undefined => {
+  const state = status?.["state"];
+  return typeof state === "string" ? { state, attempt: 0, terminal: false } : undefined;
+};
+
+/** The operator of SparkConnects under the given settings. */
+export const sparkConnect = (settings: Settings): Operator<Memory> => ({
+  ...connectWatcher,
+  parse: parseMemory,
+  tells,
+  recovery,
+  decide: (key, view) => decide(settings, key, view),
+});

@@ -4,11 +4,9 @@ import { hasBinaryUnit, mebibytesOf } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
 import { connectLimits } from "../schema/limits.ts";
-import { confRules } from "../schema/rules.ts";
-import { scaleOddities, scaleRules } from "../schema/scale.ts";
-import { executorImage } from "./arguments.ts";
-import { type Images, serverImage } from "./objects.ts";
-import { serverName } from "./resource.ts";
+import { serverName } from "../schema/resource.ts";
+import { confRules, scaleOddities, scaleRules } from "../schema/rules.ts";
+import { executorImage, type Images, serverImage } from "./objects.ts";
 
 export type Read =
   | { readonly ok: true; readonly spec: SparkConnectSpec; readonly images: Images }

@@ -1,9 +1,13 @@
-/** The upstream status, projected from the server's pod and its executors. */
+/** The upstream status, projected from the server's pod and its executors, without those that an earlier JVM of the pod left.
+ * Pure. */
+
 import * as z from "zod";
 import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { timeText } from "../../core/time.ts";
-import { podStatus } from "../../kube/pods.ts";
+import type { Effect } from "../../core/plan.ts";
+import { instantOf, timeText } from "../../core/time.ts";
+import { isEnding, labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
 
 /** The shown state of a server. `message` says why it is not ready. */
@@ -27,7 +31,7 @@ const others = z.looseObject({ startTime: z.string().optional(), lastUpdateTime:
 export const isReady = (pod: Stored): boolean =>
   podStatus(pod).conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;
 
-export const podIpOf = (pod: Stored | undefined): string | undefined => {
+const podIpOf = (pod: Stored | undefined): string | undefined => {
   const status = pod?.["status"];
   const ip = isRecord(status) ? status["podIP"] : undefined;
   return typeof ip === "string" && ip !== "" ? ip : undefined;
@@ -69,3 +73,37 @@ export const projected = (object: Stored, shown: Shown, now: number): Record<str
     ? unchanged
     : { ...status, lastUpdateTime: timeText(now) };
 };
+
+export type ServerExecutors = {
+  readonly current: readonly Stored[];
+  /** Executors of an earlier JVM, without a driver. */
+  readonly left: readonly Stored[];
+};
+
+/** Spark's application id, which differs for each JVM. */
+const applicationOf = (pod: Stored): string | undefined => labelOf(pod, "spark-app-selector");
+
+const createdAt = ({ metadata }: Stored): number => instantOf(metadata.creationTimestamp) ?? 0;
+
+/**
+ * Separates the executors of earlier JVMs. A restarted container is another application, which clocks of nodes do not
+ * show; but once it has an executor, older ones by the API server's clock of another application are an earlier one's.
+ */
+export const separated = (server: Stored | undefined, executors: readonly Stored[]): ServerExecutors => {
+  const own = executors.filter((pod) => server !== undefined && ownedBy(pod, server.metadata.uid));
+  const [newest] = own.toSorted((a, b) => createdAt(b) - createdAt(a));
+  if (newest === undefined) return { current: executors, left: [] };
+  const left = own.filter((pod) => applicationOf(pod) !== applicationOf(newest) && createdAt(pod) < createdAt(newest));
+  return { current: executors.filter((pod) => !left.includes(pod)), left };
+};
+
+/** Deletes left executors at this resourceVersion only. */
+export const endingsOf = ({ left }: ServerExecutors): readonly Effect[] =>
+  left
+    .filter((pod) => !isEnding(pod))
+    .map(({ metadata: { name, namespace, uid, resourceVersion } }) => ({
+      do: "delete",
+      ref: { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) },
+      uid,
+      resourceVersion,
+    }));

@@ -1,15 +1,11 @@
 /** The executor pod's frame: name, labels, image, amounts, variables; as Spark's BasicExecutorFeatureStep. */
 import type { Json } from "../../kube/responses.ts";
-import type { Texts } from "../configuration/conf.ts";
-import { below, countOf, flagOf, listOf } from "../configuration/conf.ts";
+import { below, countOf, flagOf, listOf, type Texts } from "../configuration/conf.ts";
 import type { Container, PodMetadata, PodSpec, SparkPod } from "../submission/pods/pod.ts";
 import { withVolume } from "../submission/pods/pod.ts";
-import { ports, shieldOf } from "../submission/steps/basic.ts";
-import { gpusOf } from "../submission/steps/resources.ts";
-import { amountsOf } from "./amounts.ts";
-import { driverReference } from "./config-map.ts";
-import { environment } from "./environment.ts";
-import type { ExecutorContext } from "./request.ts";
+import { gpusOf, ports, shieldOf } from "../submission/steps/basic.ts";
+import { amountsOf, environment } from "./environment.ts";
+import { driverReference, type ExecutorContext } from "./request.ts";
 
 const confFolder = "/opt/spark/conf";
 const confVolume = "spark-conf-volume-exec";

@@ -2,23 +2,97 @@
  * Builds one executor as the driver's own allocator of that Spark version would, for `rekindle.dev/executors: own`,
  * where Rekindle is the allocator. Pure: the same request gives the same objects.
  */
+
 import type { Obj } from "../../core/object.ts";
 import { below, type Conf, flagOf, listOf, understood } from "../configuration/conf.ts";
+import { isQuantity } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
-import type { SparkPod } from "../submission/pods/pod.ts";
-import { assembled, inSpec, podOf, withEnv, withVolume } from "../submission/pods/pod.ts";
-import { labelOf } from "../submission/steps/identity.ts";
-import { scratchOf } from "../submission/steps/scratch.ts";
-import { secretEnvOf, secretsOf } from "../submission/steps/secrets.ts";
-import type { Contribution } from "../submission/steps/step.ts";
-import { volcanoGroup, volcanoStep } from "../submission/steps/volcano.ts";
-import { mounting } from "../submission/steps/volumes.ts";
-import { basic } from "./basic.ts";
-import { driverReference } from "./config-map.ts";
-import { refusalOf } from "./refusals.ts";
-import type { ExecutorContext, ExecutorRequest } from "./request.ts";
+import { assembled, inSpec, podOf, type SparkPod, withEnv, withVolume } from "../submission/pods/pod.ts";
+import { wrongResources } from "../submission/steps/basic.ts";
+import { partsOf, secretEnvOf, secretsOf } from "../submission/steps/credentials.ts";
+import { volcanoGroup, volcanoStep } from "../submission/steps/driver.ts";
+import { type Contribution, labelOf } from "../submission/steps/step.ts";
+import { mountedTwice, mounting, scratchOf, volumesIn, wrongVolumes } from "../submission/steps/volumes.ts";
+import { basic, blockManagerPort, executorImage } from "./basic.ts";
+import { driverReference, type ExecutorContext, type ExecutorRequest } from "./request.ts";
 
-export type Executor = {
+type Check = (context: ExecutorContext) => readonly string[];
+
+const image: Check = (context) =>
+  (executorImage(context) ?? "") === "" ? ["Must specify the executor container image: set spec.executor.image"] : [];
+
+const reserved = ["version", "exec-id", "app-selector", "app-name", "role", "exec-resourceprofile-id"];
+
+const labels: Check = ({ conf }) =>
+  reserved
+    .map((name) => `spark-${name}`)
+    .filter((key) => Object.hasOwn(below(conf, "spark.kubernetes.executor.label."), key))
+    .map((key) => `Executor label ${key} is reserved for Spark: choose another`);
+
+const longestPrefix = 237;
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+const prefix: Check = ({ conf }) => {
+  const key = "spark.kubernetes.executor.podNamePrefix";
+  const text = conf.get(key);
+  return text === undefined || (text.length <= longestPrefix && subdomain.test(text))
+    ? []
+    : [`${key}: ${JSON.stringify(text)} cannot begin the name of a pod: lower case letters, digits, "-" and "."`];
+};
+
+const port: Check = (context) => {
+  const number = blockManagerPort(context);
+  return number === 0 || (number >= 1024 && number < 65_536)
+    ? []
+    : [`spark.blockManager.port: ${number} is no port number of an executor: 0 or 1024 to 65535`];
+};
+
+const coresOf = (text: string): number => (text.endsWith("m") ? Number.parseFloat(text) / 1000 : Number(text));
+
+const cores: Check = ({ conf, rules }) => {
+  const request = conf.get("spark.kubernetes.executor.request.cores") ?? conf.get("spark.executor.cores") ?? "1";
+  const limit = conf.get("spark.kubernetes.executor.limit.cores");
+  const strange = [request, limit ?? "1"].filter((text) => !isQuantity(text));
+  if (strange.length > 0)
+    return strange.map((text) => `cores: ${JSON.stringify(text)} is not in the format of a quantity`);
+  return !rules.executors.limited || limit === undefined || coresOf(limit) >= coresOf(request)
+    ? []
+    : [`The executor cpu request (${request}) is more than its limit (${limit}): raise spec.executor.coreLimit`];
+};
+
+const secretKeys: Check = ({ conf }) =>
+  Object.entries(below(conf, "spark.kubernetes.executor.secretKeyRef."))
+    .filter(([, reference]) => partsOf(reference).length !== 2)
+    .map(([name]) => `spark.kubernetes.executor.secretKeyRef.${name} must be in the form name:key`);
+
+const spaces: Check = ({ conf, rules }) => {
+  const start = "spark.kubernetes.executor.volumes.";
+  const twice = mountedTwice(volumesIn(conf, start));
+  return [...wrongVolumes(conf, start, rules), ...twice.map((path) => `Found duplicated mountPath: '${path}'`)];
+};
+
+/** Refuses a secret that the driver generates, because only the driver knows it. */
+const secret: Check = ({ conf, authSecret }) =>
+  conf.get("spark.authenticate") === "true" && authSecret === undefined && !conf.has("spark.authenticate.secret.file")
+    ? ["spark.authenticate: its secret key is made in the driver: set spark.authenticate.secret.file"]
+    : [];
+
+const factor: Check = ({ conf }) =>
+  Number(conf.get("spark.executor.memoryOverheadFactor") ?? "1") > 0
+    ? []
+    : ["spark.executor.memoryOverheadFactor: a memory overhead is greater than 0"];
+
+const devices: Check = ({ conf }) => wrongResources(conf, "spark.executor");
+
+const checks: readonly Check[] = [image, labels, prefix, port, cores, secretKeys, spaces, secret, factor, devices];
+
+/** All reasons for a refusal in one text; undefined when there is none. */
+const refusalOf = (context: ExecutorContext): string | undefined => {
+  const found = checks.flatMap((check) => check(context));
+  return found.length === 0 ? undefined : found.join("; ");
+};
+
+type Executor = {
   readonly pod: Obj;
   /** The executor's own claims: created after the pod, which waits for them. */
   readonly claims: readonly Obj[];

@@ -1,10 +1,101 @@
-/** The variables of an executor's container, in Spark's order: of two with one name the later wins. */
+/** An executor's cores and memory as Spark's default resource profile, the variables of its container in Spark's order (of two
+ * with one name the later wins), and the options of its JVM. */
+
 import type { Json } from "../../kube/responses.ts";
-import { below, countOf, flagOf } from "../configuration/conf.ts";
+import { below, type Conf, countOf, flagOf, mebibytesIn, ratioIn } from "../configuration/conf.ts";
+import type { Rules } from "../configuration/versions.ts";
 import { ports } from "../submission/steps/basic.ts";
-import type { Amounts } from "./amounts.ts";
-import { javaOptions } from "./java-options.ts";
 import type { ExecutorContext } from "./request.ts";
+
+type Amounts = {
+  readonly cores: number;
+  /** MiB. */
+  readonly heap: number;
+  /** MiB, all of the container. */
+  readonly memory: number;
+};
+
+const defaultHeap = 1024;
+const defaultOverhead = 384;
+const defaultFactor = 0.1;
+
+const overheadOf = (conf: Conf, rules: Rules, heap: number): number => {
+  const factor =
+    ratioIn(conf, "spark.executor.memoryOverheadFactor") ??
+    ratioIn(conf, "spark.kubernetes.memoryOverheadFactor") ??
+    defaultFactor;
+  const least = rules.minOverheadConf ? mebibytesIn(conf, "spark.executor.minMemoryOverhead") : undefined;
+  return (
+    mebibytesIn(conf, "spark.executor.memoryOverhead") ?? Math.max(Math.trunc(factor * heap), least ?? defaultOverhead)
+  );
+};
+
+const bytesInMebibyte = 2 ** 20;
+
+/** The off-heap memory in MiB; a size without unit counts bytes. */
+const offHeapOf = (conf: Conf): number => {
+  if (!flagOf(conf, "spark.memory.offHeap.enabled")) return 0;
+  const text = conf.get("spark.memory.offHeap.size") ?? "0";
+  return /^\d+$/.test(text.trim())
+    ? Math.floor(Number(text) / bytesInMebibyte)
+    : (mebibytesIn(conf, "spark.memory.offHeap.size") ?? 0);
+};
+
+const pythonOf = (conf: Conf): number =>
+  conf.get("spark.kubernetes.resource.type") === "python"
+    ? (mebibytesIn(conf, "spark.executor.pyspark.memory") ?? 0)
+    : 0;
+
+export const amountsOf = (conf: Conf, rules: Rules): Amounts => {
+  const heap = mebibytesIn(conf, "spark.executor.memory") ?? defaultHeap;
+  const memory = heap + overheadOf(conf, rules, heap) + offHeapOf(conf) + pythonOf(conf);
+  return { cores: countOf(conf, "spark.executor.cores", 1), heap, memory };
+};
+
+/** A word of a command line: quotes keep spaces; within double quotes a backslash escapes the next character. */
+const word = /(?:[^\s"']|"(?:\\[\s\S]|[^"\\])*(?:"|$)|'[^']*(?:'|$))+/g;
+
+const unquoted = (text: string): string =>
+  text.replace(/"((?:\\[\s\S]|[^"\\])*)(?:"|$)|'([^']*)(?:'|$)/g, (_, double?: string, single?: string) =>
+    double === undefined ? (single ?? "") : double.replace(/\\([\s\S])/g, "$1"),
+  );
+
+/** Splits a command line into words as Spark does. */
+export const splitCommand = (text: string): readonly string[] => (text.match(word) ?? []).map(unquoted);
+
+/** Confs that an executor needs to reach its driver at all. */
+const isStartup = (key: string): boolean =>
+  (key.startsWith("spark.auth") && key !== "spark.authenticate.secret") ||
+  key.startsWith("spark.rpc") ||
+  key.startsWith("spark.network") ||
+  (key.startsWith("spark.") && key.endsWith(".port")) ||
+  key.startsWith("spark.port.");
+
+const isTls = (key: string): boolean => key.startsWith("spark.ssl") && !key.includes("Password");
+
+type Named = {
+  readonly conf: Conf;
+  /** The confs as written: the executor resolves their references itself. */
+  readonly written: Conf;
+  readonly rules: Rules;
+  readonly applicationId: string;
+  readonly executorId: string;
+};
+
+/** The options in the order of the command line: of two that contradict each other the later wins. */
+export const javaOptions = ({ conf, written, rules, applicationId, executorId }: Named): readonly string[] => {
+  const users = ["spark.executor.defaultJavaOptions", "spark.executor.extraJavaOptions"].map(
+    (key) => conf.get(key) ?? "",
+  );
+  const [first = "", last = ""] = users.map((text) =>
+    splitCommand(text.replaceAll("{{APP_ID}}", applicationId).replaceAll("{{EXECUTOR_ID}}", executorId)),
+  );
+  const own = ["-Djava.net.preferIPv6Addresses=false", ...rules.executors.javaOptions];
+  const startup = [...written]
+    .filter(([key]) => isStartup(key) || (rules.executors.tlsAndLogs && isTls(key)))
+    .map(([key, value]) => `-D${key}=${value}`);
+  return [...first, ...own, ...last, ...startup];
+};
 
 const bracketed = (host: string): string => (host.includes(":") && !host.startsWith("[") ? `[${host}]` : host);
 

@@ -1,7 +1,48 @@
-/** The request for an executor, and the context of its steps. */
-import type { Conf, Texts } from "../configuration/conf.ts";
+/** The request for an executor, the context of its steps, and the ConfigMap that all executors of a driver share. */
+
+import type { Obj, OwnerReference } from "../../core/object.ts";
+import { type Conf, propertiesText, type Texts } from "../configuration/conf.ts";
 import type { Rules } from "../configuration/versions.ts";
-import type { Driver } from "./config-map.ts";
+
+type Driver = { readonly name: string; readonly uid: string };
+
+export const driverReference = ({ name, uid }: Driver): OwnerReference => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  name,
+  uid,
+  controller: true,
+});
+
+type MapRequest = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly applicationId: string;
+  readonly driver: Driver;
+  /** By name, without `spark.properties`. */
+  readonly files: Texts;
+};
+
+/** Not needed where `spark.kubernetes.executor.disableConfigMap` is true. */
+export const executorMap = ({ name, namespace, applicationId, driver, files }: MapRequest): Obj => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: {
+    name,
+    namespace,
+    labels: { "spark-app-selector": applicationId, "spark-role": "executor" },
+    ownerReferences: [driverReference(driver)],
+  },
+  immutable: true,
+  data: {
+    ...files,
+    "spark.properties": propertiesText(
+      `Java properties built from Kubernetes config map with name: ${name}`,
+      new Map([["spark.kubernetes.namespace", namespace]]),
+    ),
+    "spark.kubernetes.namespace": namespace,
+  },
+});
 
 export type ExecutorRequest = {
   /** The complete confs of the driver. */

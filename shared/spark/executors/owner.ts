@@ -1,11 +1,10 @@
 /** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
 
-import type { Conf } from "../configuration/conf.ts";
-import { flagOf, listOf } from "../configuration/conf.ts";
+import { type Conf, flagOf, listOf } from "../configuration/conf.ts";
 import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { withDefaults } from "../schema/defaults.ts";
-import { volcanoStep } from "../submission/steps/volcano.ts";
+import { withDefaults } from "../schema/rules.ts";
+import { volcanoStep } from "../submission/steps/driver.ts";
 import { batchConf, batchIn, mostInBatch } from "./allocation-rate.ts";
 
 export const ownerAnnotation = "rekindle.dev/executors";

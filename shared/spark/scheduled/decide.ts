@@ -10,14 +10,49 @@ import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import { type Effect, type Follows, nextUntil, type Plan, type View } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { adopted, type Memory } from "./memory.ts";
-import { type Asked, readScheduleSpec, timingOf } from "./read.ts";
-import { creation, runName } from "./run.ts";
-import { createdAt, type Runs, removal, runsOf, sortOut } from "./runs.ts";
-import { type Kept, projected, warning } from "./status.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { scheduledSparkApplications } from "../schema/resource.ts";
+import { adopted, type Memory, parseMemory, recovery } from "./memory.ts";
+import { type Asked, creation, readScheduleSpec, runName, timingOf } from "./read.ts";
+import { createdAt, type Runs, removal, runsOf, scheduleWatcher, sortOut } from "./runs.ts";
+
+export type Kept = { readonly successful: readonly Stored[]; readonly failed: readonly Stored[] };
+
+const namesOf = (runs: readonly Stored[]): readonly string[] => runs.map(({ metadata }) => metadata.name);
+
+const listed = (field: string, runs: readonly Stored[]): Readonly<Record<string, unknown>> =>
+  runs.length === 0 ? {} : { [field]: namesOf(runs) };
+
+/** The whole desired `status`. `invalid`: the error of the spec. */
+export const projected = (memory: Memory, kept: Kept, invalid: string | undefined): Record<string, unknown> => {
+  const last = memory.starting ?? memory.lastRun;
+  const reason = invalid ?? memory.refusal;
+  return {
+    scheduleState: invalid === undefined ? "Scheduled" : "FailedValidation",
+    ...(reason === undefined ? {} : { reason }),
+    ...(memory.nextRun === undefined ? {} : { nextRun: timeText(memory.nextRun) }),
+    ...(last === undefined ? {} : { lastRun: timeText(last.at), lastRunName: last.name }),
+    ...listed("pastSuccessfulRunNames", kept.successful),
+    ...listed("pastFailedRunNames", kept.failed),
+  };
+};
+
+/** The event of `status.reason`, until the status shows it. */
+export const warning = (object: Stored, status: Readonly<Record<string, unknown>>): readonly Effect[] => {
+  const shown = isRecord(object["status"]) ? object["status"]["reason"] : undefined;
+  const { reason: message, scheduleState } = status;
+  if (typeof message !== "string" || shown === message) return [];
+  const about = { do: "record", about: object, resource: scheduledSparkApplications, type: "Warning" } as const;
+  const reason = scheduleState === "Scheduled" ? "RunRefused" : "FailedValidation";
+  const occasion = `${object.metadata.generation ?? 0} ${message}`;
+  return [{ ...about, occasion, reason: `ScheduledSparkApplication${reason}`, message }];
+};
 
 /** A deployment's settings for all schedules: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
@@ -190,3 +225,20 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const refusal = view.refused.find(({ effect }) => effect.do === "create");
   return refusal === undefined ? go(scene) : refused(scene, refusal.message);
 }
+
+/** The state of the status, or RunRefused while the API server refused the last run. */
+export const tells = ({ status, memory }: Plan<Memory>): StateUpdate | undefined => {
+  const { scheduleState, reason } = status ?? {};
+  if (typeof scheduleState !== "string") return undefined;
+  const state = scheduleState === "Scheduled" && memory.refusal !== undefined ? "RunRefused" : scheduleState;
+  return { state, attempt: 0, terminal: false, ...(typeof reason === "string" ? { message: reason } : {}) };
+};
+
+/** The operator of ScheduledSparkApplications under the given settings. */
+export const scheduledSparkApplication = (settings: Settings): Operator<Memory> => ({
+  ...scheduleWatcher,
+  parse: parseMemory,
+  tells,
+  recovery,
+  decide: (key, view) => decide(settings, key, view),
+});

@@ -1,9 +1,14 @@
-/** The memory of a schedule: its next time, and the run that was decided. */
+/** The memory of a schedule: its next time, and the run that was decided; and its recovery. */
+
 import * as z from "zod";
+import type { Key } from "../../core/key.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
+import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
+import { timingOf } from "./read.ts";
+import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
 
 /** A decided run: its name, its time of the schedule, and the time of the decision, epoch ms. */
 const run = z.object({
@@ -32,7 +37,7 @@ export type Memory = z.infer<typeof memory>;
 export const parseMemory = readerOf("ScheduledSparkApplication", memory);
 
 /** Keeps the fields of a stored memory that parse, and reports the others. */
-export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
+const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 const status = z.looseObject({
   scheduleState: z.string().optional(),
@@ -53,4 +58,32 @@ export const adopted = (object: Stored, timing: string): Memory => {
     at === undefined || data.lastRunName === undefined ? {} : { lastRun: { name: data.lastRunName, tick: at, at } };
   if (data.scheduleState !== "Scheduled" || nextRun === undefined) return { timing: "", ...lastRun };
   return { timing, nextRun, ...lastRun };
+};
+
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [runsOf(key)], owners: [uid] });
+
+/** The last run by the newest run that exists, if no other source names it. */
+const newest = ({ object, found: [runs = []] }: Remains): Pick<Memory, "lastRun"> => {
+  const { unfinished, successful, failed } = sortOut(runs, object.metadata.uid);
+  const [run] = [...unfinished, ...successful, ...failed].sort((a, b) => createdAt(b) - createdAt(a));
+  if (run === undefined) return {};
+  return { lastRun: { name: run.metadata.name, tick: createdAt(run), at: createdAt(run) } };
+};
+
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { object, stored } = remains;
+  const { kept, problems } = salvageMemory(stored);
+  const base = adopted(object, timingOf(object));
+  const lost = problems.length > 0 && kept.nextRun === undefined && base.nextRun === undefined;
+  const timing = lost ? "" : (kept.timing ?? base.timing);
+  const memory = { ...newest(remains), ...base, ...kept, timing };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+/** Recovery of a schedule: run names are made of their times, so no time is taken twice whatever is lost. */
+export const recovery: Recovery<Memory> = {
+  ownedObjects,
+  isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),
+  rebuild,
+  voided: (memory) => memory,
 };

@@ -1,18 +1,72 @@
-/** Parses a schedule's spec as stored, or returns one message with the remedy. */
+/** Parses a schedule's spec as stored, or returns one message with the remedy; and makes the SparkApplication of one time, with
+ * upstream's name, labels and owner. */
+
 import * as z from "zod";
 import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
-import { isLabelValue, type Stored } from "../../core/object.ts";
+import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { inheritedListener } from "../../core/sink.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
+import { scheduledSpecSchema } from "../schema/application.ts";
 import { scheduleLimits } from "../schema/limits.ts";
-import { scheduledSpecSchema } from "../schema/scheduled.ts";
-import { longestName } from "./run.ts";
+import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
+
+/** The longest name of a SparkApplication, which is a label and a prefix of services' names. */
+const longestRunName = 63;
+
+/** Zeros after the seconds, from nanoseconds, upstream's default, to none. */
+const precisions = ["000000000", "000000", "000", ""] as const;
+
+const secondsDigits = 10;
+
+/** The longest name of a schedule. */
+const longestName = longestRunName - secondsDigits - 1;
+
+/** The name of the run at a time of the schedule, so that one time makes one run; as precise as the length allows. */
+export const runName = (name: string, tick: number): string => {
+  const seconds = `${name}-${Math.floor(tick / 1_000)}`;
+  const zeros = precisions.find((digits) => seconds.length + digits.length <= longestRunName);
+  return `${seconds}${zeros ?? ""}`;
+};
+
+const annotated = (annotations: Readonly<Record<string, string>>) =>
+  Object.keys(annotations).length === 0 ? {} : { annotations };
+
+const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
+  apiVersion: apiVersionOf(sparkApplications),
+  kind: sparkApplications.kind,
+  metadata: {
+    name,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    labels: { ...metadata.labels, [scheduleLabel]: metadata.name },
+    ...annotated(inheritedListener(metadata.annotations)),
+    ownerReferences: [
+      {
+        apiVersion: apiVersionOf(scheduledSparkApplications),
+        kind: scheduledSparkApplications.kind,
+        name: metadata.name,
+        uid: metadata.uid,
+        blockOwnerDeletion: true,
+      },
+    ],
+  },
+  spec: template,
+});
+
+/** Creates the run; an existing object of the name is this run. */
+export const creation = (object: Stored, template: Json, name: string): Effect => ({
+  do: "create",
+  object: runOf(object, template, name),
+  resource: sparkApplications,
+  owner: object.metadata.uid,
+});
 
 /** A schedule, stored or about to be. */
 type Written = { readonly metadata: { readonly name: string }; readonly [field: string]: unknown };
 
-export type Policy = "Allow" | "Forbid" | "Replace";
+type Policy = "Allow" | "Forbid" | "Replace";
 
 /** The parsed spec of a schedule. The template is passed on unchanged. */
 export type Asked = {
@@ -23,7 +77,7 @@ export type Asked = {
   readonly keep: { readonly successful: number; readonly failed: number };
 };
 
-export type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly reason: string };
+type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly reason: string };
 
 /** The template is not checked here: the run that it makes reports its errors. */
 const shape = z.looseObject({ ...scheduledSpecSchema.shape, template: z.looseObject({}) });
@@ -39,7 +93,7 @@ const policies: Readonly<Record<string, Policy>> = {
 const kept = (limit: number | undefined): number => Math.max(0, limit ?? 1);
 
 /** Reads `spec.suspend` without the schema: a suspended schedule with an invalid spec stays suspended. */
-export const suspends = ({ spec }: Written): boolean => isRecord(spec) && spec["suspend"] === true;
+const suspends = ({ spec }: Written): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Digest of the fields that determine the times of the runs. */
 export const timingOf = ({ spec }: Stored): string =>

@@ -1,13 +1,16 @@
-/** The runs of a schedule: unfinished ones, and ended ones by their outcome. */
+/** The runs of a schedule: unfinished ones, and ended ones by their outcome; and its watches, for forwarders. */
+
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
+import type { Watch } from "../../core/operator.ts";
 import type { Effect } from "../../core/plan.ts";
 import type { Query } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
-import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { sparkApplications } from "../application/spec/resource.ts";
-import { scheduleLabel } from "./resource.ts";
+import { isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
+import { changed } from "../../kube/relevant-change.ts";
+import { trim } from "../../kube/trim.ts";
+import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
 
 export type Runs = {
   /** Newest first, each kind. */
@@ -55,3 +58,28 @@ export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }:
   uid,
   resourceVersion,
 });
+
+/** True when the state of a run changes. */
+const runChanged = (before: Obj | undefined, after: Obj): boolean =>
+  before === undefined || stateOf(before) !== stateOf(after) || isEnding(before) !== isEnding(after);
+
+const trimRun = (run: Stored): Stored => ({ ...trim(run), status: { applicationState: { state: stateOf(run) } } });
+
+const watches: readonly Watch[] = [
+  { resource: scheduledSparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: sparkApplications,
+    optional: true,
+    trim: trimRun,
+    ownerName: (run) => labelOf(run, scheduleLabel),
+    matters: runChanged,
+  },
+];
+
+/** The ScheduledSparkApplication watcher for forwarders. */
+export const scheduleWatcher = {
+  kind: scheduledSparkApplications.kind,
+  resource: scheduledSparkApplications,
+  optional: true,
+  watches,
+} as const;

@@ -1,9 +1,83 @@
-/** SparkApplication v1beta2: its spec, in the shape of upstream's CRD. */
-import * as z from "zod";
-import { driverSchema, executorSchema } from "./pod.ts";
+/** SparkApplication and ScheduledSparkApplication v1beta2, in the shape of upstream's CRDs. */
 
+import * as z from "zod";
+
+/** An embedded core/v1 object: any that the API server accepts. */
 const embedded = z.looseObject({});
+
 const texts = z.record(z.string(), z.string());
+
+const nameAndPath = z.looseObject({ name: z.string(), path: z.string() });
+
+const secret = z.looseObject({ name: z.string(), path: z.string(), secretType: z.string() });
+
+const secretKey = z.looseObject({ name: z.string(), key: z.string() });
+
+const gpu = z.looseObject({ name: z.string(), quantity: z.int() });
+
+const port = z.looseObject({ name: z.string(), protocol: z.string(), containerPort: z.int32() });
+
+const podSchema = z.looseObject({
+  template: embedded.optional(),
+  cores: z.int32().min(1).optional(),
+  coreRequest: z.string().optional(),
+  coreLimit: z.string().optional(),
+  memory: z.string().optional(),
+  memoryOverhead: z.string().optional(),
+  memoryLimit: z.string().optional(),
+  gpu: gpu.optional(),
+  image: z.string().optional(),
+  configMaps: z.array(nameAndPath).optional(),
+  secrets: z.array(secret).optional(),
+  env: z.array(embedded).optional(),
+  envVars: texts.optional(),
+  envFrom: z.array(embedded).optional(),
+  envSecretKeyRefs: z.record(z.string(), secretKey).optional(),
+  labels: texts.optional(),
+  annotations: texts.optional(),
+  volumeMounts: z.array(embedded).optional(),
+  affinity: embedded.optional(),
+  tolerations: z.array(embedded).optional(),
+  podSecurityContext: embedded.optional(),
+  securityContext: embedded.optional(),
+  schedulerName: z.string().optional(),
+  sidecars: z.array(embedded).optional(),
+  initContainers: z.array(embedded).optional(),
+  hostNetwork: z.boolean().optional(),
+  nodeSelector: texts.optional(),
+  dnsConfig: embedded.optional(),
+  terminationGracePeriodSeconds: z.int().optional(),
+  serviceAccount: z.string().optional(),
+  hostAliases: z.array(embedded).optional(),
+  shareProcessNamespace: z.boolean().optional(),
+  javaOptions: z.string().optional(),
+  lifecycle: embedded.optional(),
+  ports: z.array(port).optional(),
+  priorityClassName: z.string().optional(),
+});
+
+/** `spec.driver`. The pattern is as loose as upstream's, whose own is unanchored. */
+const driverSchema = z.looseObject({
+  ...podSchema.shape,
+  podName: z
+    .string()
+    .regex(/[a-z0-9]/)
+    .optional(),
+  kubernetesMaster: z.string().optional(),
+  serviceAnnotations: texts.optional(),
+  serviceLabels: texts.optional(),
+});
+
+/** `spec.executor`. */
+const executorSchema = z.looseObject({
+  ...podSchema.shape,
+  instances: z.int32().min(1).optional(),
+  deleteOnTermination: z.boolean().optional(),
+});
+
+/** The fields of both roles. */
+export type SparkPodSpec = z.infer<typeof podSchema>;
+
 const list = z.array(z.string());
 
 const deps = z.looseObject({
@@ -16,7 +90,7 @@ const deps = z.looseObject({
   archives: list.optional(),
 });
 
-export const restartPolicySchema = z.looseObject({
+const restartPolicySchema = z.looseObject({
   type: z.enum(["Never", "Always", "OnFailure"]).optional(),
   onSubmissionFailureRetries: z.int32().min(0).optional(),
   onFailureRetries: z.int32().min(0).optional(),
@@ -116,3 +190,47 @@ export const specSchema = z.looseObject({
 export type SparkApplicationSpec = z.infer<typeof specSchema>;
 export type RestartPolicy = z.infer<typeof restartPolicySchema>;
 export type Monitoring = z.infer<typeof monitoring>;
+
+const time = z.string().meta({ format: "date-time" });
+
+const driverInfo = z.looseObject({
+  podName: z.string().optional(),
+  webUIAddress: z.string().optional(),
+  webUIIngressAddress: z.string().optional(),
+  webUIIngressName: z.string().optional(),
+  webUIPort: z.int32().optional(),
+  webUIServiceName: z.string().optional(),
+});
+
+/** `status` of a SparkApplication. The CRD accepts any text as a state. */
+export const statusSchema = z.looseObject({
+  sparkApplicationId: z.string().optional(),
+  submissionID: z.string().optional(),
+  lastSubmissionAttemptTime: time.nullable().optional(),
+  terminationTime: time.nullable().optional(),
+  driverInfo,
+  applicationState: z.looseObject({ state: z.string(), errorMessage: z.string().optional() }).optional(),
+  executorState: z.record(z.string(), z.string()).optional(),
+  executionAttempts: z.int32().optional(),
+  submissionAttempts: z.int32().optional(),
+});
+
+export const scheduledSpecSchema = z.looseObject({
+  schedule: z.string(),
+  timeZone: z.string().optional(),
+  template: specSchema,
+  suspend: z.boolean().optional(),
+  concurrencyPolicy: z.string().optional(),
+  successfulRunHistoryLimit: z.int32().optional(),
+  failedRunHistoryLimit: z.int32().optional(),
+});
+
+export const scheduledStatusSchema = z.looseObject({
+  lastRun: time.nullable().optional(),
+  nextRun: time.nullable().optional(),
+  lastRunName: z.string().optional(),
+  pastSuccessfulRunNames: z.array(z.string()).optional(),
+  pastFailedRunNames: z.array(z.string()).optional(),
+  scheduleState: z.string().optional(),
+  reason: z.string().optional(),
+});

@@ -1,11 +1,51 @@
-/** Rules for a typed SparkApplication: upstream's admission rules, and amounts that Spark could not read. */
+/** Reads a SparkApplication's spec: limits, rules, the bounds of dynamic allocation, and the defaults of upstream's webhook. The
+ * stored object stays as its user wrote it. */
 
+import { oncePer } from "../../core/memoize.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
-import type { SparkApplicationSpec } from "./application.ts";
-import { confLimits } from "./limits.ts";
-import type { SparkPodSpec } from "./pod.ts";
-import { scaleRules } from "./scale.ts";
+import { type RestartPolicy, type SparkApplicationSpec, type SparkPodSpec, specSchema } from "./application.ts";
+import { applicationLimits, confLimits } from "./limits.ts";
+
+type Scale = {
+  readonly enabled?: boolean | undefined;
+  readonly initialExecutors?: number | undefined;
+  readonly minExecutors?: number | undefined;
+  readonly maxExecutors?: number | undefined;
+};
+
+const at = "spec.dynamicAllocation";
+
+const exceeds = (one: number | undefined, other: number | undefined): boolean =>
+  one !== undefined && other !== undefined && one > other;
+
+/** Errors with which no driver starts; `least` is the smallest valid maximum. */
+export const scaleRules = (scale: Scale | undefined, least: 0 | 1): string[] => {
+  if (scale?.enabled !== true) return [];
+  const { minExecutors: min, maxExecutors: max, initialExecutors: first } = scale;
+  const floors = [
+    ["minExecutors", min, 0],
+    ["maxExecutors", max, least],
+    ["initialExecutors", first, 0],
+  ] as const;
+  return [
+    ...floors.flatMap(([name, count, floor]) =>
+      exceeds(floor, count) ? [`${at}.${name} must be at least ${floor}, not ${count}`] : [],
+    ),
+    ...(exceeds(min, max) ? [`${at}.minExecutors (${min}) is greater than maxExecutors (${max})`] : []),
+  ];
+};
+
+/** Errors of an initial number outside the bounds: Spark takes the nearest, upstream refuses it for SparkConnect. */
+export const scaleOddities = (scale: Scale | undefined): string[] => {
+  if (scale?.enabled !== true) return [];
+  const { minExecutors: min, maxExecutors: max, initialExecutors: first } = scale;
+  return [
+    ...(exceeds(min, first) ? [`${at}.initialExecutors (${first}) is less than minExecutors (${min})`] : []),
+    ...(exceeds(first, max) ? [`${at}.initialExecutors (${first}) is greater than maxExecutors (${max})`] : []),
+  ];
+};
 
 type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
 
@@ -128,3 +168,70 @@ export const brokenRules = (subject: Subject): readonly string[] => [
   ...scaleRules(subject.spec.dynamicAllocation, 1),
   ...confRules(subject.spec.sparkConf ?? {}, subject.namespace),
 ];
+
+export type ParsedSpec =
+  | { readonly ok: true; readonly spec: SparkApplicationSpec }
+  | { readonly ok: false; readonly message: string };
+
+type Application = {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [field: string]: unknown;
+};
+
+/** Checks limits and types first, because rules apply to typed specs only. */
+export const parseSpec = oncePer((application: Application): ParsedSpec => {
+  const beyond = applicationLimits(application["spec"]);
+  if (beyond !== "") return { ok: false, message: beyond };
+  const typed = specSchema.safeParse(application["spec"], telling);
+  if (!typed.success) return { ok: false, message: explain(typed.error) };
+  const { name, namespace = "default" } = application.metadata;
+  const broken = brokenRules({ name, namespace, spec: typed.data });
+  return broken.length === 0 ? { ok: true, spec: typed.data } : { ok: false, message: broken.join("; ") };
+});
+
+const retrySeconds = 5;
+
+const restartPolicy = (given: RestartPolicy | undefined): RestartPolicy => {
+  const type = given?.type ?? "Never";
+  if (type === "Never") return { ...given, type };
+  return {
+    ...given,
+    type,
+    onFailureRetryInterval: given?.onFailureRetryInterval ?? retrySeconds,
+    onSubmissionFailureRetryInterval: given?.onSubmissionFailureRetryInterval ?? retrySeconds,
+  };
+};
+
+type Sizes = Pick<SparkPodSpec, "cores" | "memory">;
+
+/** The default cores and memory; a conf of the user's stands for the field. */
+const sizes = (role: "driver" | "executor", pod: Sizes, conf: Readonly<Record<string, string>>): Sizes => {
+  const cores = pod.cores ?? (conf[`spark.${role}.cores`] === undefined ? 1 : undefined);
+  const memory = pod.memory ?? (conf[`spark.${role}.memory`] === undefined ? "1g" : undefined);
+  return { ...(cores === undefined ? {} : { cores }), ...(memory === undefined ? {} : { memory }) };
+};
+
+const isDynamic = (spec: SparkApplicationSpec): boolean =>
+  spec.dynamicAllocation?.enabled === true || spec.sparkConf?.["spark.dynamicAllocation.enabled"] === "true";
+
+/** The defaults of upstream's webhook, applied where a spec is read: the stored object stays as its user wrote it. */
+export const withDefaults = (spec: SparkApplicationSpec): SparkApplicationSpec => {
+  const conf = spec.sparkConf ?? {};
+  const counted = isDynamic(spec) || conf["spark.executor.instances"] !== undefined;
+  const instances = spec.executor.instances ?? (counted ? undefined : 1);
+  const dynamic = spec.dynamicAllocation;
+  return {
+    ...spec,
+    mode: spec.mode ?? "cluster",
+    restartPolicy: restartPolicy(spec.restartPolicy),
+    driver: { ...spec.driver, ...sizes("driver", spec.driver, conf) },
+    executor: {
+      ...spec.executor,
+      ...sizes("executor", spec.executor, conf),
+      ...(instances === undefined ? {} : { instances }),
+    },
+    ...(dynamic?.enabled === true
+      ? { dynamicAllocation: { ...dynamic, shuffleTrackingEnabled: dynamic.shuffleTrackingEnabled ?? true } }
+      : {}),
+  };
+};

@@ -8,7 +8,7 @@ import type { Json } from "../../kube/responses.ts";
 import type { Rules } from "../configuration/versions.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import type { Pair } from "./arguments/pairs.ts";
+import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
 
 export const appUidLabel = "rekindle.dev/app-uid";

@@ -3,27 +3,16 @@
  * confs that the driver reads. A submission that the client refuses is refused.
  */
 import type { Obj } from "../../core/object.ts";
-import type { Conf } from "../configuration/conf.ts";
-import { listOf, understood } from "../configuration/conf.ts";
-import { propertiesText } from "../configuration/properties.ts";
+import { type Conf, listOf, propertiesText, understood } from "../configuration/conf.ts";
 import { rulesFor } from "../configuration/versions.ts";
-import { driverLabels } from "./labels.ts";
 import type { SparkPod } from "./pods/pod.ts";
 import { emptyPod, podOf, withEnv, withVolume } from "./pods/pod.ts";
-import { refusalOf } from "./refusals.ts";
+import { driverLabels, refusalOf } from "./refusals.ts";
 import { basic } from "./steps/basic.ts";
-import { command } from "./steps/command.ts";
-import { credentials } from "./steps/credentials.ts";
-import { hadoop } from "./steps/hadoop.ts";
-import { kerberos } from "./steps/kerberos.ts";
-import { network } from "./steps/network.ts";
-import { localDirs } from "./steps/scratch.ts";
-import { secretEnv, secrets } from "./steps/secrets.ts";
-import { service } from "./steps/service.ts";
+import { credentials, hadoop, kerberos, secretEnv, secrets } from "./steps/credentials.ts";
+import { command, executorTemplateConf, network, service, template, volcano } from "./steps/driver.ts";
 import type { Context, Request, Step } from "./steps/step.ts";
-import { executorTemplateConf, template } from "./steps/template.ts";
-import { volcano } from "./steps/volcano.ts";
-import { volumes } from "./steps/volumes.ts";
+import { localDirs, volumes } from "./steps/volumes.ts";
 
 /** The result of a build. The driver pod is not assembled yet, so that fields can still be added. */
 export type Built = {

@@ -2,16 +2,74 @@
  * The pod fields that upstream's webhook writes when a pod is created, written here into the driver pod and the
  * executors' template. The order is the webhook's, because later edits see the fields of earlier ones.
  */
+
+import { digest } from "../../core/key.ts";
 import type { Json } from "../../kube/responses.ts";
+import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { limited } from "./additions.ts";
-import { isScratch } from "./arguments/scratch.ts";
-import type { Edit, PodSource } from "./pods/edit.ts";
-import { configMaps, metrics, sharedConfigMaps } from "./pods/maps.ts";
-import type { SparkPod } from "./pods/pod.ts";
-import { inContainer, inSpec, withEnv, withMount } from "./pods/pod.ts";
+import {
+  exporterPortName,
+  exporterPortOf,
+  metricsFolder,
+  metricsMapName,
+  needsMetricsMap,
+} from "./arguments/monitoring.ts";
+import { isScratch, type Role } from "./arguments/pod.ts";
+import { inContainer, inSpec, type SparkPod, withEnv, withMount, withVolume } from "./pods/pod.ts";
+
+type PodSource = {
+  readonly role: Role;
+  readonly name: string;
+  readonly spec: SparkApplicationSpec;
+  readonly own: SparkPodSpec;
+};
+
+type Edit = (pod: SparkPod, source: PodSource) => SparkPod;
+
+const mounted = (pod: SparkPod, volume: string, configMap: string, mountPath: string): SparkPod =>
+  withVolume(pod, { name: volume, configMap: { name: configMap } }, { name: volume, mountPath, readOnly: true });
+
+/** The volume of a ConfigMap. Volumes are DNS labels: other names get dashes for dots, are cut, and get a hash. */
+const volumeNameOf = (configMap: string): string => {
+  const plain = `${configMap}-vol`;
+  if (plain.length <= 63 && !plain.includes(".")) return plain;
+  const hash = digest(configMap).slice(0, 8);
+  return `${configMap.replaceAll(".", "-").slice(0, 63 - "-vol-".length - hash.length)}-vol-${hash}`;
+};
+
+const shared = [
+  {
+    field: "hadoopConfigMap",
+    volume: "hadoop-configmap-volume",
+    folder: "/etc/hadoop/conf",
+    variable: "HADOOP_CONF_DIR",
+  },
+  { field: "sparkConfigMap", volume: "spark-configmap-volume", folder: "/etc/spark/conf", variable: "SPARK_CONF_DIR" },
+] as const;
+
+const sharedConfigMaps: Edit = (pod, { spec }) =>
+  shared.reduce((before, { field, volume, folder, variable }) => {
+    const name = spec[field];
+    if (!name) return before;
+    return withEnv(mounted(before, volume, name, folder), [{ name: variable, value: folder }]);
+  }, pod);
+
+const configMaps: Edit = (pod, { own }) =>
+  (own.configMaps ?? []).reduce((before, { name, path }) => mounted(before, volumeNameOf(name), name, path), pod);
+
+const metrics: Edit = (pod, { name, role, spec }) => {
+  const { monitoring } = spec;
+  const exporter = monitoring?.prometheus;
+  const exposed = role === "driver" ? monitoring?.exposeDriverMetrics : monitoring?.exposeExecutorMetrics;
+  if (exporter === undefined || exposed !== true || !needsMetricsMap(spec)) return pod;
+  const map = metricsMapName(name);
+  const port = { name: exporterPortName(exporter), containerPort: exporterPortOf(exporter), protocol: "TCP" };
+  const folder = mounted(pod, volumeNameOf(map), map, metricsFolder);
+  return inContainer(folder, { ports: [...(folder.container.ports ?? []), port] });
+};
 
 /** A mutated pod. `sidecars` are separate until the end, because Spark's container comes before them. */
-export type Mutated = { readonly pod: SparkPod; readonly sidecars: readonly Json[] };
+type Mutated = { readonly pod: SparkPod; readonly sidecars: readonly Json[] };
 
 const env: Edit = (pod, { own }) => withEnv(pod, own.env ?? []);
 

@@ -1,6 +1,5 @@
 /** Prepares a command line as `spark-submit` does before the Kubernetes client: the program, and the final confs. */
-import type { Conf } from "../configuration/conf.ts";
-import { listOf } from "../configuration/conf.ts";
+import { type Conf, listOf } from "../configuration/conf.ts";
 import type { Program } from "./steps/step.ts";
 
 export type CommandLine = {

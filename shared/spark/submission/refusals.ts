@@ -1,18 +1,36 @@
 /** Submissions that Spark's client refuses, and those that only Spark's client could do, each with its remedy. */
 
-import { below, listOf } from "../configuration/conf.ts";
+import { below, type Conf, listOf, type Texts } from "../configuration/conf.ts";
 import { wrongValues } from "../configuration/conf-values.ts";
-import type { Rules } from "../configuration/versions.ts";
-import { rulesFor } from "../configuration/versions.ts";
-import { reservedLabels, userLabels } from "./labels.ts";
-import { imageOf } from "./steps/basic.ts";
-import { credentialFiles } from "./steps/credentials.ts";
-import { wrongResources } from "./steps/resources.ts";
-import { partsOf } from "./steps/secrets.ts";
-import type { Request } from "./steps/step.ts";
-import { executorTemplateConf } from "./steps/template.ts";
-import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
-import { wrongVolumes } from "./steps/volume-rules.ts";
+import { type Rules, rulesFor } from "../configuration/versions.ts";
+import { imageOf, wrongResources } from "./steps/basic.ts";
+import { credentialFiles, partsOf } from "./steps/credentials.ts";
+import { customStepsConf, executorTemplateConf, podGroupFile, volcanoStep } from "./steps/driver.ts";
+import { type Identity, labelOf, type Request, withIds } from "./steps/step.ts";
+import { wrongVolumes } from "./steps/volumes.ts";
+
+const prefix = "spark.kubernetes.driver.label.";
+
+/** Labels that a user may not set, because Spark identifies its pods by them. */
+const reservedLabels: readonly string[] = ["spark-version", "spark-app-selector", "spark-app-name", "spark-role"];
+
+const userLabels = (conf: Conf): Texts => below(conf, prefix);
+
+export const driverLabels = (
+  submission: { readonly conf: Conf; readonly sparkVersion: string; readonly identity: Identity },
+  rules: Rules,
+  appName: string,
+): Texts => {
+  const { conf, identity, sparkVersion } = submission;
+  const own = userLabels(conf);
+  return {
+    ...(rules.idsInLabels ? withIds(own, identity.applicationId) : own),
+    "spark-version": sparkVersion,
+    "spark-app-selector": identity.applicationId,
+    "spark-app-name": labelOf(appName),
+    "spark-role": "driver",
+  };
+};
 
 type Check = (request: Request, rules: Rules) => readonly string[];
 

@@ -6,14 +6,11 @@ import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
 import { isOwn, obstaclesIn, readOtherwise } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { withDefaults } from "../schema/defaults.ts";
-import { brokenRules } from "../schema/rules.ts";
+import { brokenRules, withDefaults } from "../schema/rules.ts";
 import { confs, driverOwner, executorOwner, held, before as marked, podLabels, shared } from "./additions.ts";
-import type { Arguments } from "./arguments/argv.ts";
-import { argumentsOf } from "./arguments/argv.ts";
-import { metricsMap } from "./arguments/metrics.ts";
-import { needsMetricsMap } from "./arguments/monitoring.ts";
-import { wrongScratch } from "./arguments/scratch.ts";
+import { type Arguments, argumentsOf } from "./arguments/argv.ts";
+import { metricsMap, needsMetricsMap } from "./arguments/monitoring.ts";
+import { wrongScratch } from "./arguments/pod.ts";
 import type { Built } from "./client.ts";
 import { build } from "./client.ts";
 import { mutated } from "./mutation.ts";
@@ -21,10 +18,8 @@ import type { SparkPod } from "./pods/pod.ts";
 import { assembled, asTemplate } from "./pods/pod.ts";
 import { executorPod, owned, templateOf } from "./pods/templates.ts";
 import { prepare } from "./prepare.ts";
-import { oversized } from "./sizes.ts";
-import type { Identity } from "./steps/identity.ts";
-import { identityOf } from "./steps/identity.ts";
-import { notesOf } from "./warnings.ts";
+import { type Identity, identityOf } from "./steps/step.ts";
+import { notesOf, oversized } from "./warnings.ts";
 
 export type SubmissionInput = {
   readonly app: {

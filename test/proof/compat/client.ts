@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "../../../shared/spark/submission/client.ts";
 import { assembled } from "../../../shared/spark/submission/pods/pod.ts";
 import { prepare } from "../../../shared/spark/submission/prepare.ts";
-import { identityOf } from "../../../shared/spark/submission/steps/identity.ts";
+import { identityOf } from "../../../shared/spark/submission/steps/step.ts";
 import type { Call, Input } from "./call.ts";
 import { callOf } from "./call.ts";
 import type { Difference, Json } from "./compare.ts";

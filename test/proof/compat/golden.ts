@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { SparkApplicationSpec } from "../../../shared/spark/schema/application.ts";
-import { parseSpec } from "../../../shared/spark/schema/parse.ts";
+import { parseSpec } from "../../../shared/spark/schema/rules.ts";
 import type { Difference, Json } from "./compare.ts";
 import { differences, isRecord } from "./compare.ts";
 import { normal } from "./normal.ts";

@@ -1,6 +1,6 @@
 /** Compares upstream's operator with its webhook to us, by the objects in a cluster for the same SparkApplication. */
 import * as z from "zod";
-import { parseSpec } from "../../../shared/spark/schema/parse.ts";
+import { parseSpec } from "../../../shared/spark/schema/rules.ts";
 import { submit } from "../../../shared/spark/submission/submit.ts";
 import type { Json } from "./compare.ts";
 import { differences, isRecord } from "./compare.ts";

@@ -59,12 +59,12 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     because: "a number begins at the edge of a word: each is tried once",
   },
   {
-    file: "shared/spark/executor-pod/java-options.ts",
+    file: "shared/spark/executor-pod/environment.ts",
     begins: "(?:[^\\s",
     because: "a quotation that does not end is taken at the end of the text: no other way is left",
   },
   {
-    file: "shared/spark/executor-pod/java-options.ts",
+    file: "shared/spark/executor-pod/environment.ts",
     begins: '"((?:',
     because: "a quotation that does not end is taken at the end of the text: no other way is left",
   },

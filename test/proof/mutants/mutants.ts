@@ -314,7 +314,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "server-start-unwatched",
     promise: "a Connect server that does not start is told of",
-    file: "shared/spark/connect/startup.ts",
+    file: "shared/spark/connect/decide.ts",
     find: "pods: settled(starting === undefined ? [] : [starting.pod]),",
     replace: "pods: settled([]),",
     scenarios: ["connect-unplaced"],

@@ -96,7 +96,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "schedule-run-outlives-cleanup",
     promise: "an order to end everything of a schedule ends its run",
-    file: "shared/spark/scheduled/recovery.ts",
+    file: "shared/spark/scheduled/memory.ts",
     find: 'isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),',
     replace: 'isLive: (run) => stateOf(run) === "NEVER",',
     scenarios: ["schedule-cleanup"],
@@ -105,7 +105,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "connect-server-outlives-cleanup",
     promise: "an order to end everything of a Connect server ends its pod, its service and its configuration",
-    file: "shared/spark/connect/recovery.ts",
+    file: "shared/spark/connect/memory.ts",
     find: "isLive: () => true,",
     replace: 'isLive: ({ kind }) => kind !== "Pod",',
     scenarios: ["connect-cleanup"],

@@ -22,9 +22,9 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U7-pod-events-dropped",
     promise: "what happens to pods is heard (U7: kubeflow#2749)",
-    file: "shared/spark/application/watches.ts",
-    find: "return !same(gist(before), gist(after));",
-    replace: "return false && !same(gist(before), gist(after));",
+    file: "shared/spark/watches.ts",
+    find: "return !same(applicationGist(before), applicationGist(after));",
+    replace: "return false && !same(applicationGist(before), applicationGist(after));",
     scenarios: ["executors-kept"],
     fault: "crash-.*",
   },

@@ -6,7 +6,7 @@ import { type Message, noticedKind, noticeKey } from "../../../shared/core/key.t
 import type { Stored } from "../../../shared/core/object.ts";
 import { noticesOf } from "../../../shared/deployments/common/kinds.ts";
 import { type NoticeContext, noticing } from "../../../shared/forward/node-notice.ts";
-import { applicationWatcher } from "../../../shared/spark/application/watches.ts";
+import { applicationWatcher } from "../../../shared/spark/watches.ts";
 import { jobWatcher } from "../../../shared/volcano/job/watches.ts";
 
 const until = Date.parse("2026-11-02T08:02:00Z");

@@ -14,7 +14,7 @@ import { identifier } from "../../../shared/api/identity.ts";
 import { detail, executors, losses, page, updates } from "../../../shared/api/read-schemas.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
-import { sparkApplications } from "../../../shared/spark/application/spec/resource.ts";
+import { sparkApplications } from "../../../shared/spark/schema/resource.ts";
 import { crds } from "../host/stand.ts";
 
 const known = callers.parse([

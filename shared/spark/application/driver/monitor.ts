@@ -7,19 +7,20 @@ import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../..
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
 import { ahead, rushed, supplied } from "../executors/allocation-plan.ts";
 import { type AllocationResult, allocateExecutors, type OwnRun } from "../executors/allocator.ts";
 import { closed } from "../executors/final-account.ts";
 import { membersOfRun, regained } from "../executors/lookup.ts";
 import { type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
 import { exposureOf } from "../run/auxiliary-objects.ts";
-import { type ApplicationContext, bodyOf, endStrays, readPods } from "../run/context.ts";
+import { type ApplicationContext, bodyOf, endStrays, readPods, removal } from "../run/context.ts";
 import { failed, type Lateness } from "../run/failure.ts";
-import { withHistory } from "../run/history.ts";
-import { planOf } from "../run/plan.ts";
+import { planOf, withHistory } from "../run/plan.ts";
 import { submitAgain } from "../run/submit.ts";
 import {
   alive,
+  causeOf,
   type Evidence,
   endOf,
   evidenceOf,
@@ -28,13 +29,54 @@ import {
   type Pods,
   submissionLabel,
 } from "../state/evidence.ts";
-import { causeOf } from "../state/failure-causes.ts";
 import { followed } from "../state/machine.ts";
-import type { Driver, Memory } from "../state/memory.ts";
-import { isOwnRun } from "../state/run-spec.ts";
+import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import { showsSubmission } from "../state/status.ts";
-import { awaiting, type RecoveryWindow, recoveryWindow } from "./recovery-window.ts";
 import { delayed } from "./unreachable.ts";
+
+/**
+ * State of the recovery window. `awaited`: the driver is missing and may still return, so nothing is decided. `open`:
+ * executors may still come up. `over`: executors that are not up are deleted.
+ */
+type RecoveryWindow = {
+  readonly is: "awaited" | "open" | "over";
+  readonly until?: number;
+  readonly ends: readonly Effect[];
+};
+
+/** Interval in which a missing driver is read again. */
+const againMs = 5_000;
+
+/** Executors that were created and are not up. */
+const pendingIn = ({ executors }: Pods): readonly Stored[] =>
+  alive(executors).filter((pod) => !["Running", "Succeeded", "Failed"].includes(podStatus(pod).phase ?? ""));
+
+/** The recovery window of a run whose driver shows this evidence. */
+const recoveryWindow = (
+  scene: ApplicationContext,
+  found: Pods,
+  { see }: { readonly see: Evidence },
+): RecoveryWindow => {
+  const { now, returning } = scene.view;
+  if (returning === undefined) return { is: "over", ends: [] };
+  const { until, ends = false } = returning;
+  if (see === "lost" && now < until) return { is: "awaited", until, ends: [] };
+  const pending = see === "running" && ends ? pendingIn(found) : [];
+  if (now < until && pending.length > 0) return { is: "open", until, ends: [] };
+  return { is: "over", ends: pending.map((pod) => removal(pod, pods)) };
+};
+
+/** The plan while the driver may still return: only strays are deleted. */
+const awaiting = (found: Pods, until: number): Pick<Plan<Memory>, "stages" | "next"> => ({
+  stages: [endStrays(found)],
+  next: {
+    do: "wait",
+    returning: true,
+    wakeAt: until,
+    pollMs: againMs,
+    waitsFor: { on: "return", of: "the driver", until },
+  },
+});
 
 type Sighted = { readonly see: Evidence; readonly pod: Stored | undefined };
 

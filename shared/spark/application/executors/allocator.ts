@@ -30,8 +30,8 @@ import {
 } from "../../executors/members.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import { shrink } from "../../executors/scale-down.ts";
+import { sparkApplications } from "../../schema/resource.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
-import { sparkApplications } from "../spec/resource.ts";
 import type { Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import { executorsFor, type Making, mostAtOnce } from "./create.ts";

@@ -8,7 +8,7 @@ import { hasId, idsOf } from "../../executors/ids.ts";
 import { isLiving, type Member, membersOf, missingOf } from "../../executors/members.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
-import { isOwnRun, relevant } from "../state/run-spec.ts";
+import { isOwnRun, relevant } from "../state/memory.ts";
 
 /** The most pods that are read one by one; more are read by one list. */
 const fewWrong = 8;

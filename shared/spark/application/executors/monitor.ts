@@ -21,8 +21,7 @@ import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retenti
 import type { End } from "../run/failure.ts";
 import { spans } from "../spec/annotations.ts";
 import { type Pods, sortOut } from "../state/evidence.ts";
-import type { Driver, Memory } from "../state/memory.ts";
-import { isOwnRun } from "../state/run-spec.ts";
+import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import { askDriver } from "./driver-api.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
 import { withEnds } from "./pending-ends.ts";

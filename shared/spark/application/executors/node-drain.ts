@@ -17,9 +17,9 @@ import { isLiving, type Member, membersOf } from "../../executors/members.ts";
 import { goingAt } from "../../executors/node-avoidance.ts";
 import { nodeRef } from "../../executors/nodes.ts";
 import { wantedOf } from "../../executors/owner.ts";
+import { sparkApplications } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
-import { sparkApplications } from "../spec/resource.ts";
-import { isOwnRun } from "../state/run-spec.ts";
+import { isOwnRun } from "../state/memory.ts";
 import type { Termination } from "./repair.ts";
 
 /** An executor waits for its replacement until this long before its node goes, ms: Kubernetes' grace, and a margin. */

@@ -9,8 +9,7 @@ import type { Ledger } from "../../executors/ledger.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { trackedUpTo } from "../run/executor-retention.ts";
-import { type Ends, type ExecutorState, endsIn, idIn, isFinished, stateOf } from "../state/executor-states.ts";
-import { shownExecutors } from "../state/status.ts";
+import { type Ends, type ExecutorState, endsIn, idIn, isFinished, shownExecutors, stateOf } from "../state/status.ts";
 
 const textOf = (ends: Ends, state: ExecutorState): string =>
   textOfIds(idSet([...ends].filter(([, end]) => end === state).map(([id]) => id)));

@@ -6,9 +6,9 @@ import { isStalled, type Pulse } from "../../executors/driver-liveness.ts";
 import type { Care, Ledger, Loss } from "../../executors/ledger.ts";
 import { exitWords, losses, lossReasons } from "../../executors/losses.ts";
 import { wantedOf } from "../../executors/owner.ts";
+import { sparkApplications } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { End } from "../run/failure.ts";
-import { sparkApplications } from "../spec/resource.ts";
 import type { Cause } from "../state/memory.ts";
 
 /** The most losses of one step with an event each: as many as the ledger holds in full. */

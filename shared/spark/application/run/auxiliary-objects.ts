@@ -11,8 +11,8 @@ import {
   rareKinds,
   subjectOf,
 } from "../../auxiliary-objects/all.ts";
+import { uiInfo, uiServiceName } from "../../auxiliary-objects/ingress.ts";
 import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
-import { uiInfo, uiServiceName } from "../../auxiliary-objects/ui.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { Memory } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";

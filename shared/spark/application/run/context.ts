@@ -9,13 +9,11 @@ import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
 import { settlesAt } from "../../executors/allotment.ts";
 import { isLiving, membersOf } from "../../executors/members.ts";
-import type { ParsedSpec } from "../../schema/parse.ts";
+import { made } from "../../schema/resource.ts";
+import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
-import { made } from "../spec/resource.ts";
-import { alive, type Pods, sortOut } from "../state/evidence.ts";
-import { judged } from "../state/failure-causes.ts";
-import type { Driver, Memory } from "../state/memory.ts";
-import { isOwnRun } from "../state/run-spec.ts";
+import { alive, judged, type Pods, sortOut } from "../state/evidence.ts";
+import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import type { RestartPolicy } from "./retry.ts";
 
 /** The settings of a deployment for all its SparkApplications. */

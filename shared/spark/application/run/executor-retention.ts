@@ -6,7 +6,7 @@ import { firstId } from "../../executors/allotment.ts";
 import { type Spent, spent } from "../../executors/ended-pods.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
-import { isOwnRun } from "../state/run-spec.ts";
+import { isOwnRun } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
 

@@ -1,15 +1,113 @@
-/** Turns the result of an act into a plan. */
+/** Turns the result of an act into a plan: with the latest states of the application, and the events that are not recorded yet. */
 
+import type { Stored } from "../../../core/object.ts";
 import type { Effect, Next, Plan } from "../../../core/plan.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { pods } from "../../../kube/resources.ts";
 import { isLiving, membersOf } from "../../executors/members.ts";
+import { sparkApplications } from "../../schema/resource.ts";
 import type { Pods } from "../state/evidence.ts";
-import type { Memory } from "../state/memory.ts";
-import { projected, shownExecutors } from "../state/status.ts";
+import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";
+import type { Memory, Untold } from "../state/memory.ts";
+import { projected, shownExecutors, showsRecord } from "../state/status.ts";
 import { type ApplicationContext, endOver, removal, settledAt } from "./context.ts";
 import { trackedUpTo, uselessAfter } from "./executor-retention.ts";
-import { events, executorEvents, withHistory } from "./history.ts";
+
+/** The most states, and the most events, that are remembered. */
+const longest = 20;
+const most = 8;
+/** The longest message, in characters: an Event holds 1,024. */
+const longestMessage = 1_000;
+
+const rowOf = ({ state }: Memory): PhaseEvent | undefined => {
+  const cause = state.phase === "FAILING" ? state.cause : undefined;
+  return (cause === undefined ? undefined : causeEvents[cause]) ?? phaseEvents[state.phase];
+};
+
+const sentence = (name: string, memory: Memory, { of, message }: PhaseEvent): string => {
+  const detail = "error" in memory.state ? `: ${memory.state.error}` : "";
+  const subject = of === "driver" ? `Driver ${memory.driver?.podName ?? name}` : `SparkApplication ${name}`;
+  return `${subject} ${message}${detail}`.slice(0, longestMessage);
+};
+
+const occasionOf = ({ generation, attempt }: Memory): string => `${generation} ${attempt}`;
+
+const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
+  const row = rowOf(memory);
+  if (row === undefined) return [];
+  const { type, reason } = row;
+  return [{ type, reason, occasion: occasionOf(memory), message: sentence(name, memory, row) }];
+};
+
+/** Events that may not be recorded yet: all of this decision, and the record's if the status is behind it. */
+const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly Untold[] => {
+  const known = view.memory?.untold ?? [];
+  const isTold = view.memory !== undefined && showsRecord(object, view.memory);
+  return isTold ? untold.filter((one) => !known.includes(one)) : untold;
+};
+
+/** The memory after a change of phase, with the state and the event of it. Every change of phase passes here. */
+/**
+ * The latest states of an application, and the events that are not recorded yet. An event is remembered with the state
+ * that it reports. It counts as recorded once the status, which is written after it, shows the record's phase and
+ * submission: a death in between loses no event, however short the state was.
+ */
+export const withHistory = (scene: ApplicationContext, from: string, memory: Memory): Memory => {
+  const { phase } = memory.state;
+  if (phase === from) return memory;
+  const { untold: _, ...rest } = memory;
+  const untold = [...pending(scene, memory), ...untoldOf(scene.object.metadata.name, memory)];
+  return {
+    ...rest,
+    history: [...(memory.history ?? []), { phase, attempt: memory.attempt, at: scene.view.now }].slice(-longest),
+    ...(untold.length === 0 ? {} : { untold: untold.slice(-most) }),
+  };
+};
+
+/** Drops the remembered event of a submission that was refused. */
+export const unsubmitted = (memory: Memory): Memory => {
+  const { untold = [], ...rest } = memory;
+  const left = untold.filter(({ reason }) => reason !== phaseEvents.SUBMITTED?.reason);
+  return left.length === 0 ? rest : { ...rest, untold: left };
+};
+
+const recordOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect => ({
+  do: "record",
+  about,
+  resource: sparkApplications,
+  occasion,
+  type,
+  reason,
+  message,
+});
+
+/** The events to record: all that may not be recorded yet. Their names are deterministic: a repeat creates none. */
+const events = (object: Stored, memory: Memory): readonly Effect[] =>
+  showsRecord(object, memory) ? [] : (memory.untold ?? []).map((one) => recordOf(object, one));
+
+const executorTold: Readonly<Record<string, Pick<Untold, "type" | "reason" | "message">>> = {
+  PENDING: { type: "Normal", reason: "SparkExecutorPending", message: "is pending" },
+  RUNNING: { type: "Normal", reason: "SparkExecutorRunning", message: "is running" },
+  COMPLETED: { type: "Normal", reason: "SparkExecutorCompleted", message: "completed" },
+  FAILED: { type: "Warning", reason: "SparkExecutorFailed", message: "failed" },
+  UNKNOWN: { type: "Warning", reason: "SparkExecutorUnknown", message: "is in unknown state" },
+};
+
+/** The most executor events of one step, as upstream's recorder allows in a burst. */
+const mostExecutors = 25;
+
+type States = Readonly<Record<string, string>>;
+
+/** Events for executors whose state differs from the status. */
+const executorEvents = (object: Stored, before: States, after: States): readonly Effect[] =>
+  Object.entries(after)
+    .filter(([name, state]) => before[name] !== state)
+    .slice(0, mostExecutors)
+    .flatMap(([name, state]): readonly Effect[] => {
+      const row = executorTold[state];
+      if (row === undefined) return [];
+      return [recordOf(object, { ...row, occasion: name, message: `Executor ${name} ${row.message}` })];
+    });
 
 /** Deletes as `endOver`, and ended executors that are not kept. `until`: when to look again, epoch ms. */
 export const endAll = (

@@ -1,12 +1,22 @@
-/** Sorts the pods with the application's name by owner, and reads the driver's evidence from its pod. */
+/** Sorts the pods with the application's name by owner, reads the driver's evidence from its pod, and finds the cause of a failed
+ * run: whether it is the application's fault or the platform's. */
 
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
-import { statusDisruption } from "../../../kube/disruption.ts";
-import { inOrder, isEnding, isOver, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
+import { disruptionOf, statusDisruption } from "../../../kube/disruption.ts";
+import {
+  inOrder,
+  isEnding,
+  isOver,
+  labelOf,
+  ownedBy,
+  podStatus,
+  terminationOf,
+  waitingReason,
+} from "../../../kube/pods.ts";
 import { mayBeEndedByDeletion } from "../../executors/losses.ts";
-import { sparkApplications } from "../spec/resource.ts";
-import type { Driver } from "./memory.ts";
+import { sparkApplications } from "../../schema/resource.ts";
+import type { Cause, Driver } from "./memory.ts";
 
 /** Evidence of the current attempt's driver pod. `absent`: never seen. `lost`: seen before, and certainly gone. */
 export type Evidence = "absent" | "pending" | "running" | "completed" | "failed" | "unknown" | "lost";
@@ -66,7 +76,7 @@ export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | u
  * remove it, and its exit code (0, 137, 143) says nothing of its work: the driver was deleted, whether a step sees that
  * moment or finds the pod gone. Unlike upstream, which takes an exit code of 0 for success.
  */
-export const isCutShort = (pod: Stored): boolean => {
+const isCutShort = (pod: Stored): boolean => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
   if (ended === undefined && !isOver(status)) return false;
@@ -110,3 +120,53 @@ export const endOf = (pod: Stored): number | undefined =>
 
 /** The pods that are not being deleted. */
 export const alive = (pods: readonly Stored[]): readonly Stored[] => pods.filter((pod) => !isEnding(pod));
+
+/** cause → true when it spends a retry under `rekindle.dev/restart-on: infrastructure`. */
+export const spendsRetry: Readonly<Record<Cause, boolean>> = {
+  application: true,
+  deleted: false,
+  preempted: false,
+  evicted: false,
+  node: false,
+  imagePull: false,
+  unschedulable: false,
+  driverStart: true,
+  executorStart: true,
+  executorsGone: false,
+  driverHung: true,
+  unreachable: false,
+};
+
+/** cause → true when Rekindle gave the run up while its pods may still run: they are deleted. */
+export const judged: Readonly<Record<Cause, boolean>> = {
+  application: false,
+  deleted: false,
+  preempted: false,
+  evicted: false,
+  node: false,
+  imagePull: true,
+  unschedulable: true,
+  driverStart: true,
+  executorStart: true,
+  executorsGone: true,
+  driverHung: true,
+  unreachable: true,
+};
+
+/** The cause of a driver's failure; "deleted" when the pod is gone, because its deleter is unknown. */
+export const causeOf = (pod: Stored | undefined): Cause => {
+  if (pod === undefined) return "deleted";
+  const status = podStatus(pod);
+  const disrupted = disruptionOf(status);
+  if (disrupted !== undefined) return disrupted;
+  if (isCutShort(pod)) return "deleted";
+  if (terminationOf(status, driverContainer) !== undefined) return "application";
+  return statusDisruption(status) ?? "application";
+};
+
+/** The cause why a pod has not come up in time. */
+export const delayOf = (pod: Stored | undefined, otherwise: "driverStart" | "executorStart"): Cause => {
+  const why = pod === undefined ? "" : (waitingReason(podStatus(pod)) ?? "");
+  if (/^(ErrImagePull|ImagePullBackOff|ImageInspectError|RegistryUnavailable)\b/.test(why)) return "imagePull";
+  return /^Unschedulable\b/.test(why) ? "unschedulable" : otherwise;
+};

@@ -1,11 +1,56 @@
 /** The `spark-submit` arguments of a SparkApplication, in upstream's order: typed fields win over sparkConf. */
+
 import type { SparkApplicationSpec } from "../../schema/application.ts";
-import { driverConfs } from "./driver.ts";
-import { executorConfs } from "./executor.ts";
 import { monitored } from "./monitoring.ts";
-import type { Pair } from "./pairs.ts";
-import { each, given } from "./pairs.ts";
-import type { Subject } from "./subject.ts";
+import {
+  amounts,
+  each,
+  given,
+  operatorLabels,
+  type Pair,
+  type Subject,
+  scratch,
+  secretKeys,
+  secrets,
+  words,
+} from "./pod.ts";
+
+/** `spec.driver` in confs. */
+const driverConfs = (subject: Subject): Pair[] => {
+  const { spec } = subject;
+  const { driver } = spec;
+  return [
+    ...operatorLabels("driver", subject),
+    ...amounts("driver", driver, spec),
+    ...given("spark.driver.extraJavaOptions", driver.javaOptions),
+    ...given("spark.kubernetes.driver.master", driver.kubernetesMaster),
+    ...words("driver", driver, subject),
+    ...each("spark.kubernetes.driver.service.label.", driver.serviceLabels),
+    ...each("spark.kubernetes.driver.service.annotation.", driver.serviceAnnotations),
+    ...secretKeys("driver", driver),
+    ...each("spark.kubernetes.driverEnv.", driver.envVars),
+    ...secrets("driver", driver),
+    ...scratch("driver", spec),
+  ];
+};
+
+/** `spec.executor` in confs. */
+const executorConfs = (subject: Subject): Pair[] => {
+  const { spec } = subject;
+  const { executor } = spec;
+  return [
+    ...operatorLabels("executor", subject),
+    ...given("spark.executor.instances", executor.instances),
+    ...amounts("executor", executor, spec),
+    ...given("spark.kubernetes.executor.deleteOnTermination", executor.deleteOnTermination),
+    ...words("executor", executor, subject),
+    ...secretKeys("executor", executor),
+    ...given("spark.executor.extraJavaOptions", executor.javaOptions),
+    ...each("spark.executorEnv.", executor.envVars),
+    ...secrets("executor", executor),
+    ...scratch("executor", spec),
+  ];
+};
 
 export type Arguments = {
   readonly confs: readonly Pair[];

@@ -1,11 +1,25 @@
 /** Confs that are alike for both roles of a SparkApplication: labels, amounts, image, secrets, scratch volumes. */
 
+import { isRecord, type Json } from "../../../kube/responses.ts";
 import { withoutEnd } from "../../configuration/conf.ts";
-import type { SparkApplicationSpec } from "../../schema/application.ts";
-import type { SparkPodSpec } from "../../schema/pod.ts";
-import type { Pair } from "./pairs.ts";
-import { each, given } from "./pairs.ts";
-import type { Subject } from "./subject.ts";
+import type { SparkApplicationSpec, SparkPodSpec } from "../../schema/application.ts";
+
+export type Pair = readonly [string, string];
+
+export const given = (key: string, value: string | number | boolean | undefined): Pair[] =>
+  value === undefined ? [] : [[key, `${value}`]];
+
+export const each = (prefix: string, values: Readonly<Record<string, string>> | undefined): Pair[] =>
+  Object.entries(values ?? {}).map(([key, value]) => [`${prefix}${key}`, value]);
+
+/** The application's name, labels and spec, and the id of its submission. */
+export type Subject = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: SparkApplicationSpec;
+  readonly submissionId: string;
+};
 
 export type Role = "driver" | "executor";
 
@@ -66,3 +80,50 @@ export const secrets = (role: Role, pod: SparkPodSpec): Pair[] =>
         : given(`${envPrefix[role]}${pointer[0]}`, `${withoutEnd(path, "/")}/${pointer[1]}`)),
     ];
   });
+
+export const isScratch = (name: unknown): boolean => typeof name === "string" && name.startsWith("spark-local-dir-");
+
+const kinds = ["hostPath", "emptyDir", "nfs", "persistentVolumeClaim"] as const;
+
+const optionNames: Readonly<Record<(typeof kinds)[number], readonly string[]>> = {
+  hostPath: ["path", "type"],
+  emptyDir: ["medium", "sizeLimit"],
+  nfs: ["path", "server", "readOnly"],
+  persistentVolumeClaim: ["claimName", "readOnly"],
+};
+
+const plain = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value === "number") return `${value}`;
+  return value === true ? "true" : undefined;
+};
+
+const confsOf = (role: Role, volume: Json, mount: Json): Pair[] => {
+  const kind = kinds.find((name) => isRecord(volume[name]));
+  if (kind === undefined) return [];
+  const source = volume[kind];
+  const prefix = `spark.kubernetes.${role}.volumes.${kind}.${volume["name"]}.`;
+  return [
+    ...given(`${prefix}mount.path`, plain(mount["mountPath"])),
+    ...given(`${prefix}mount.subPath`, plain(mount["subPath"])),
+    ...given(`${prefix}mount.readOnly`, plain(mount["readOnly"])),
+    ...optionNames[kind].flatMap((name) =>
+      given(`${prefix}options.${name}`, isRecord(source) ? plain(source[name]) : undefined),
+    ),
+  ];
+};
+
+const pairsOf = (role: Role, spec: SparkApplicationSpec): readonly (readonly [volume: Json, mount: Json])[] =>
+  (spec[role].volumeMounts ?? []).flatMap((mount) => {
+    const volume = spec.volumes?.find(({ name }) => name === mount["name"]);
+    return volume !== undefined && isScratch(volume["name"]) ? [[volume, mount] as const] : [];
+  });
+
+export const scratch = (role: Role, spec: SparkApplicationSpec): Pair[] =>
+  pairsOf(role, spec).flatMap(([volume, mount]) => confsOf(role, volume, mount));
+
+/** Scratch volumes of types that Spark's confs cannot express. */
+export const wrongScratch = (spec: SparkApplicationSpec): readonly string[] =>
+  [...pairsOf("driver", spec), ...pairsOf("executor", spec)]
+    .filter(([volume]) => !kinds.some((kind) => isRecord(volume[kind])))
+    .map(([volume]) => `spec.volumes: unsupported volume type of ${volume["name"]}: use ${kinds.join(", ")}`);

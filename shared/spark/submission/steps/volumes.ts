@@ -1,20 +1,22 @@
-/** Volumes that confs describe, and their claims on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
+/** Volumes that confs describe, their claims on demand, their errors, and scratch space; as MountVolumesFeatureStep,
+ * KubernetesVolumeUtils and LocalDirsFeatureStep. */
+
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/responses.ts";
-import type { Conf, Texts } from "../../configuration/conf.ts";
-import { below, flagOf } from "../../configuration/conf.ts";
+import { below, type Conf, flagOf, type Texts } from "../../configuration/conf.ts";
+import type { Rules } from "../../configuration/versions.ts";
 import type { Role } from "../arguments/pod.ts";
-import { withVolumes } from "../pods/pod.ts";
+import { type SparkPod, withEnv, withVolume, withVolumes } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 
 /** The role whose volumes are mounted, and the names of its claims on demand. */
-export type Mounting = Pick<Context, "applicationId" | "conf" | "rules"> & {
+type Mounting = Pick<Context, "applicationId" | "conf" | "rules"> & {
   readonly role: Role;
   readonly claimName: (template: string, index: number) => string;
 };
 
 /** One volume: the confs below its `type.name.`. */
-export type Asked = { readonly type: string; readonly name: string; readonly options: Texts };
+type Asked = { readonly type: string; readonly name: string; readonly options: Texts };
 
 /** Parses the volumes below a prefix, sorted by name: Spark's own order is that of a hash table. */
 export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
@@ -130,3 +132,80 @@ export const volumes = (context: Context): Contribution =>
     role: "driver",
     claimName: (template, index) => template.replaceAll("OnDemand", `${context.identity.prefix}-driver-pvc-${index}`),
   });
+
+const required: Readonly<Record<string, readonly string[]>> = {
+  hostPath: ["options.path"],
+  persistentVolumeClaim: ["options.claimName"],
+  nfs: ["options.path", "options.server"],
+  emptyDir: [],
+};
+
+const missing = (asked: Asked): readonly string[] => {
+  const options = required[asked.type];
+  if (options === undefined) {
+    return [`Kubernetes Volume type \`${asked.type}\` is not supported: use ${Object.keys(required).join(", ")}`];
+  }
+  return ["mount.path", ...options]
+    .filter((option) => asked.options[option] === undefined)
+    .map((option) => `${asked.type}.${asked.name}.${option} is required for ${asked.type}`);
+};
+
+const unclear = ({ type, name, options }: Asked): readonly string[] => {
+  const size = options["options.sizeLimit"];
+  const small = size !== undefined && /^\d*$/.test(size) && Number(size) < 1024;
+  const both = options["mount.subPath"] !== undefined && options["mount.subPathExpr"] !== undefined;
+  return [
+    ...(both ? [`${type}.${name}: mount.subPath and mount.subPathExpr are mutually exclusive`] : []),
+    ...(small && ["persistentVolumeClaim", "emptyDir"].includes(type)
+      ? [`${type}.${name}: Volume size \`${size}\` is smaller than 1KiB. Missing units?`]
+      : []),
+  ];
+};
+
+const unread = ({ type, name, options }: Asked): readonly string[] =>
+  /^(true|false)?$/i.test(options["mount.readOnly"] ?? "")
+    ? []
+    : [`${type}.${name}.mount.readOnly: for this input string only true or false can stand`];
+
+/** Paths mounted twice. Spark checks them only while it builds a pod: the driver's at submission, executors' later. */
+const twice = (all: readonly Asked[]): readonly string[] =>
+  mountedTwice(all).map((path) => `Found duplicated mountPath: '${path}'`);
+
+/** Errors of volumes in confs, reported before the driver exists, for its executors' volumes too. */
+export const wrongVolumes = (conf: Conf, prefix: string, rules: Rules): readonly string[] => {
+  const all = volumesIn(conf, prefix);
+  return [
+    ...all.flatMap(missing),
+    ...all.flatMap(unread),
+    ...(rules.richVolumes ? all.flatMap(unclear) : []),
+    ...(prefix.includes(".driver.") ? twice(all) : []),
+  ];
+};
+
+const prefix = "spark-local-dir-";
+
+/** The scratch volumes that are mounted already, in their order; Spark's order is random. */
+const mountedIn = (pod: SparkPod): readonly string[] =>
+  (pod.container.volumeMounts ?? []).flatMap((mount) =>
+    `${mount["name"]}`.startsWith(prefix) ? [`${mount["mountPath"]}`] : [],
+  );
+
+const withFolders = (pod: SparkPod, folders: readonly string[], inMemory: boolean): SparkPod =>
+  folders.reduce((before, mountPath, at) => {
+    const name = `${prefix}${at + 1}`;
+    return withVolume(before, { name, emptyDir: inMemory ? { medium: "Memory" } : {} }, { name, mountPath });
+  }, pod);
+
+/** Adds scratch space. `folders`: comma-separated paths, which get volumes when none is mounted. */
+export const scratchOf = (conf: Conf, folders: string): Contribution => ({
+  pod: (pod) => {
+    const mounted = mountedIn(pod);
+    const inMemory = flagOf(conf, "spark.kubernetes.local.dirs.tmpfs");
+    const ready = mounted.length === 0 ? withFolders(pod, folders.split(","), inMemory) : pod;
+    const value = mounted.length === 0 ? folders : mounted.join(",");
+    return withEnv(ready, [{ name: "SPARK_LOCAL_DIRS", value }]);
+  },
+});
+
+export const localDirs = ({ conf, identity, machine }: Context): Contribution =>
+  scratchOf(conf, machine.localDirs ?? conf.get("spark.local.dir") ?? identity.localDir);

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking } from "../../../../shared/core/query.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
-import { relevant } from "../../../../shared/spark/application/state/run-spec.ts";
+import { relevant } from "../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";
 import { type Answering, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";

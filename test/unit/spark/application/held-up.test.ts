@@ -1,7 +1,7 @@
 /** The trouble of an application stands in its status and never replaces its own message. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldUp } from "../../../../shared/spark/application/held-up.ts";
+import { heldUp } from "../../../../shared/spark/application/decide.ts";
 import { application } from "./fixtures.ts";
 
 const held = "held up by the platform, which spends no retry: exceeded quota";

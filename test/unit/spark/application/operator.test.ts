@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { trimPod as trim } from "../../../../shared/kube/trim.ts";
-import { sparkApplication } from "../../../../shared/spark/application/operator.ts";
+import { sparkApplication } from "../../../../shared/spark/application/decide.ts";
 import { application, pod, type Short, settings } from "./fixtures.ts";
 
 const [apps, pods] = sparkApplication(settings).watches;

@@ -8,10 +8,10 @@ import {
   prepared,
   rareIn,
 } from "../../../../shared/spark/auxiliary-objects/all.ts";
+import { uiInfo, uiServiceName } from "../../../../shared/spark/auxiliary-objects/ingress.ts";
 import type { AuxiliaryObject, Subject } from "../../../../shared/spark/auxiliary-objects/object.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
-import { uiInfo, uiServiceName } from "../../../../shared/spark/auxiliary-objects/ui.ts";
-import { parseSpec } from "../../../../shared/spark/schema/parse.ts";
+import { parseSpec } from "../../../../shared/spark/schema/rules.ts";
 import { spec as base } from "../application/fixtures.ts";
 
 const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-pi"): Subject => {

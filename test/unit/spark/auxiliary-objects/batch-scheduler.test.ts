@@ -2,10 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { preDriverObjectsOf, prepared } from "../../../../shared/spark/auxiliary-objects/all.ts";
-import { driverAmounts, executorAmounts, totalAmounts } from "../../../../shared/spark/auxiliary-objects/amounts.ts";
+import {
+  driverAmounts,
+  executorAmounts,
+  totalAmounts,
+} from "../../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import type { SparkApplicationSpec } from "../../../../shared/spark/schema/application.ts";
-import { parseSpec } from "../../../../shared/spark/schema/parse.ts";
+import { parseSpec } from "../../../../shared/spark/schema/rules.ts";
 import { spec as base } from "../application/fixtures.ts";
 
 const specOf = (more: object): SparkApplicationSpec => {

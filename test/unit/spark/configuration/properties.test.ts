@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { propertiesText } from "../../../../shared/spark/configuration/properties.ts";
+import { propertiesText } from "../../../../shared/spark/configuration/conf.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";
 
 describe("propertiesText", () => {

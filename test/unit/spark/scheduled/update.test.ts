@@ -1,7 +1,7 @@
 /** Status updates about a schedule, and the listener of its runs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { tells } from "../../../../shared/spark/scheduled/update.ts";
+import { tells } from "../../../../shared/spark/scheduled/decide.ts";
 import { at, type Given, planned, schedule, waiting } from "./fixtures.ts";
 
 const now = at("08:30:00");

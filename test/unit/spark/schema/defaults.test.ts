@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
-import { withDefaults } from "../../../../shared/spark/schema/defaults.ts";
+import { withDefaults } from "../../../../shared/spark/schema/rules.ts";
 
 const given = (changes: object): ReturnType<typeof withDefaults> =>
   withDefaults(

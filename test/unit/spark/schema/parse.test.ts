@@ -1,7 +1,7 @@
 /** Parsing of SparkApplications, and the messages for invalid specs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseSpec } from "../../../../shared/spark/schema/parse.ts";
+import { parseSpec } from "../../../../shared/spark/schema/rules.ts";
 
 const spec = {
   type: "Scala",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import { relevant } from "../../../../../shared/spark/application/state/run-spec.ts";
+import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import { causeOf } from "../../../../../shared/spark/application/state/failure-causes.ts";
+import { causeOf } from "../../../../../shared/spark/application/state/evidence.ts";
 import type { Memory } from "../../../../../shared/spark/application/state/memory.ts";
 import { does, waitIn } from "../../../../support/plans.ts";
 import { application, decided, digested, driver, eight, pod, remembered, type Short, said, spec } from "../fixtures.ts";

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   adoptedUid,
+  causeOf,
   endOf,
   evidenceOf,
   failureOf,
   sortOut,
 } from "../../../../../shared/spark/application/state/evidence.ts";
-import { causeOf } from "../../../../../shared/spark/application/state/failure-causes.ts";
 import type { Driver } from "../../../../../shared/spark/application/state/memory.ts";
 import { driver, pod, type Short } from "../fixtures.ts";
 

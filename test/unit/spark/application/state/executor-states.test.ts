@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import { executorStates } from "../../../../../shared/spark/application/state/executor-states.ts";
 import type { Phase } from "../../../../../shared/spark/application/state/memory.ts";
+import { executorStates } from "../../../../../shared/spark/application/state/status.ts";
 import { pod } from "../fixtures.ts";
 
 const executor = (id: number, phase: string) =>

@@ -1,7 +1,7 @@
 /** Names derived from an application and its attempt. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { identityOf, labelOf } from "../../../../../shared/spark/submission/steps/identity.ts";
+import { identityOf, labelOf } from "../../../../../shared/spark/submission/steps/step.ts";
 
 describe("identityOf", () => {
   test("the same attempt of the same application has the same names, another attempt none of them", () => {

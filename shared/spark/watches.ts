@@ -1,14 +1,16 @@
-/** The watches of SparkApplications, for forwarders: they need none of the decisions. */
-import { same } from "../../core/json.ts";
-import type { Obj } from "../../core/object.ts";
-import type { Watch } from "../../core/operator.ts";
-import { leavingAt } from "../../kube/node-notice.ts";
-import { conditionOf, isEnding, labelOf, type PodStatus, podStatus } from "../../kube/pods.ts";
-import { changed } from "../../kube/relevant-change.ts";
-import { pods } from "../../kube/resources.ts";
-import { trimPod } from "../../kube/trim.ts";
-import { endingOf } from "../executors/losses.ts";
-import { sparkApplications } from "./spec/resource.ts";
+/** The watches of SparkApplications and SparkConnects, for forwarders: they need none of the decisions. */
+
+import { same } from "../core/json.ts";
+import type { Obj, Resource } from "../core/object.ts";
+import type { Watch } from "../core/operator.ts";
+import { leavingAt } from "../kube/node-notice.ts";
+import { conditionOf, isEnding, labelOf, type PodStatus, podStatus } from "../kube/pods.ts";
+import { changed } from "../kube/relevant-change.ts";
+import { configMaps, pods, services } from "../kube/resources.ts";
+import { isRecord } from "../kube/responses.ts";
+import { trimPod } from "../kube/trim.ts";
+import { endingOf } from "./executors/losses.ts";
+import { connectLabel, launchedLabel, sparkApplications, sparkConnects } from "./schema/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -24,7 +26,7 @@ const cutOff = (pod: Obj, status: PodStatus): string | undefined => {
 };
 
 /** Facts that decide a step: phase, ended containers, why one does not start, cut off, deletion, node notice. */
-const gist = (pod: Obj): unknown => {
+const applicationGist = (pod: Obj): unknown => {
   const status = podStatus(pod);
   const { phase, containerStatuses, reason } = status;
   const containers = (containerStatuses ?? [])
@@ -35,7 +37,7 @@ const gist = (pod: Obj): unknown => {
 
 /** True for news. A driver pod that was just created is none: the step that created it knows it. */
 const news = (before: Obj | undefined, after: Obj): boolean => {
-  if (before !== undefined) return !same(gist(before), gist(after));
+  if (before !== undefined) return !same(applicationGist(before), applicationGist(after));
   const fresh = podStatus(after).phase === "Pending" && !isEnding(after);
   return !(fresh && labelOf(after, "spark-role") === "driver");
 };
@@ -50,7 +52,7 @@ const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
   return !was && (after === undefined || isLost(after));
 };
 
-const watches: readonly Watch[] = [
+const applicationWatches: readonly Watch[] = [
   { resource: sparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
   {
     resource: pods,
@@ -67,5 +69,40 @@ export const applicationWatcher = {
   kind: sparkApplications.kind,
   resource: sparkApplications,
   optional: true,
-  watches,
+  watches: applicationWatches,
+} as const;
+
+const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podIP"] : undefined);
+
+/** The fields of a pod that the status of a SparkConnect shows. */
+const connectGist = (pod: Obj): unknown => {
+  const ready = podStatus(pod).conditions?.find(({ type }) => type === "Ready")?.status;
+  return [podStatus(pod).phase, ready, addressOf(pod), isEnding(pod), pod.metadata.uid];
+};
+
+const connectWatches: readonly Watch[] = [
+  { resource: sparkConnects, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: pods,
+    selector: `${launchedLabel}=true`,
+    trim: trimPod,
+    ownerName: (pod) => labelOf(pod, connectLabel),
+    matters: (before, after) => before === undefined || !same(connectGist(before), connectGist(after)),
+  },
+];
+
+/** Watches objects that only steps create: a change or a deletion is news, a creation is none. */
+const kept = (resource: Resource): Watch => ({
+  resource,
+  selector: connectLabel,
+  ownerName: (object) => labelOf(object, connectLabel),
+  matters: (before) => before !== undefined,
+});
+
+/** The SparkConnect watcher for forwarders. */
+export const connectWatcher = {
+  kind: sparkConnects.kind,
+  resource: sparkConnects,
+  optional: true,
+  watches: [...connectWatches, kept(configMaps), kept(services)],
 } as const;

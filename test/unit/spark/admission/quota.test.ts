@@ -1,10 +1,10 @@
 /** The resources of an application against a ResourceQuota, as upstream counts them. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { withinQuotas } from "../../../shared/spark/admission/quota.ts";
-import { exceeded, requestsOf } from "../../../shared/spark/quota.ts";
-import { specSchema } from "../../../shared/spark/schema/application.ts";
-import { creating, good, saidBy } from "./admission/reviews.ts";
+import { exceeded, requestsOf, withinQuotas } from "../../../../shared/spark/admission/quota.ts";
+import { specSchema } from "../../../../shared/spark/schema/application.ts";
+import { creating, good, saidBy } from "./reviews.ts";
 
 const requests = (changes: object) => requestsOf(specSchema.parse({ ...good, ...changes }));
 const mebi = 2 ** 20;

@@ -1,0 +1,188 @@
+/** Services and Ingresses of a driver: Spark's web UI with its address in the status, and the ports of
+ * `spec.driverIngressOptions`. */
+
+import { createHash } from "node:crypto";
+import type { Stored } from "../../core/object.ts";
+import { ingresses, services } from "../../kube/resources.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import type { SparkApplicationSpec } from "../schema/application.ts";
+import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
+
+type Address = {
+  readonly host: string;
+  /** "" or "/" at the root. */
+  readonly path: string;
+  readonly text: string;
+};
+
+type Named = { readonly name: string; readonly namespace: string; readonly applicationId: string };
+
+const filled = (format: string, { name, namespace, applicationId }: Named): string =>
+  format
+    .replaceAll(/\{\{\s*\$appName\s*\}\}/g, name)
+    .replaceAll(/\{\{\s*\$appNamespace\s*\}\}/g, namespace)
+    .replaceAll(/\{\{\s*\$appId\s*\}\}/g, applicationId);
+
+/** A format without a scheme means http. The host of an ingress has no port. */
+const addressOf = (format: string, named: Named): Address => {
+  const url = filled(format, named);
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `http://${url}`;
+  const [, host = "", path = ""] = /^[^:]+:\/\/([^/?#:]*)(?::\d+)?([^?#]*)/.exec(text) ?? [];
+  return { host, path, text };
+};
+
+const isRoot = ({ path }: Address): boolean => path === "" || path === "/";
+
+type Texts = Readonly<Record<string, string>>;
+
+type Served = {
+  readonly serviceType?: string | undefined;
+  readonly serviceAnnotations?: Texts | undefined;
+  readonly serviceLabels?: Texts | undefined;
+};
+
+type Port = { readonly name: string; readonly port: number; readonly targetPort: number };
+
+const serviceOf = (subject: Subject, name: string, port: Port, served: Served): AuxiliaryObject => ({
+  resource: services,
+  optional: true,
+  object: objectOf(
+    services,
+    metadataOf(subject, { name, labels: served.serviceLabels, annotations: served.serviceAnnotations }),
+    { ports: [port], selector: driverSelector(subject.name), type: served.serviceType ?? "ClusterIP" },
+  ),
+});
+
+type Ingress = {
+  readonly name: string;
+  readonly address: Address;
+  readonly service: { readonly name: string; readonly port: number };
+  readonly annotations: Texts;
+  readonly tls: readonly Json[];
+};
+
+/** Removes the path in nginx, because the UI serves at the root. */
+const rewrite = { "nginx.ingress.kubernetes.io/rewrite-target": "/$2" };
+
+const ingressOf = (subject: Subject, { name, address, service, annotations, tls }: Ingress): AuxiliaryObject => {
+  const root = isRoot(address);
+  const path = {
+    backend: { service: { name: service.name, port: { number: service.port } } },
+    path: root ? address.path : `${address.path}(/|$)(.*)`,
+    pathType: "ImplementationSpecific",
+  };
+  const className = subject.options.ingressClassName;
+  return {
+    resource: ingresses,
+    optional: true,
+    object: objectOf(
+      ingresses,
+      metadataOf(subject, { name, annotations: root ? annotations : { ...annotations, ...rewrite } }),
+      {
+        rules: [{ host: address.host, http: { paths: [path] } }],
+        ...(tls.length === 0 ? {} : { tls }),
+        ...(className === "" ? {} : { ingressClassName: className }),
+      },
+    ),
+  };
+};
+
+type Wished = { readonly ingressAnnotations?: Texts | undefined; readonly ingressTLS?: readonly Json[] | undefined };
+
+/** Takes each field from the first that sets it, the deployment last. */
+const ingressWords = (
+  { options }: Subject,
+  ...wishes: readonly (Wished | undefined)[]
+): { readonly annotations: Texts; readonly tls: readonly Json[] } => ({
+  annotations:
+    wishes.find((wish) => wish?.ingressAnnotations !== undefined)?.ingressAnnotations ?? options.ingressAnnotations,
+  tls: wishes.find((wish) => wish?.ingressTLS !== undefined)?.ingressTLS ?? options.ingressTls,
+});
+
+const uiPort = 4_040;
+
+/** A name; one over 63 characters is cut and gets eight digits of the MD5 of the whole, as upstream's. */
+const named = (name: string, suffix: string): string => {
+  const whole = `${name}-${suffix}`;
+  if (whole.length <= 63) return whole;
+  const hash = createHash("md5").update(whole).digest("hex").slice(0, 8);
+  return `${name.slice(0, 63 - suffix.length - 10)}-${hash}-${suffix}`;
+};
+
+export const uiServiceName = (name: string): string => named(name, "ui-svc");
+
+const targetPortOf = ({ sparkConf }: SparkApplicationSpec): number => {
+  const text = sparkConf?.["spark.ui.port"] ?? "";
+  return /^\d+$/.test(text) ? Number(text) : uiPort;
+};
+
+const portOf = (spec: SparkApplicationSpec): Port => {
+  const { sparkUIOptions: asked } = spec;
+  const targetPort = targetPortOf(spec);
+  return {
+    name: asked?.servicePortName ?? "spark-driver-ui-port",
+    port: asked === undefined ? targetPort : (asked.servicePort ?? uiPort),
+    targetPort,
+  };
+};
+
+const ingressOfUi = (subject: Subject): AuxiliaryObject[] => {
+  const { name, spec, options } = subject;
+  if (options.ingressUrlFormat === "") return [];
+  const service = { name: uiServiceName(name), port: portOf(spec).port };
+  const address = addressOf(options.ingressUrlFormat, subject);
+  const words = ingressWords(subject, spec.sparkUIOptions);
+  return [ingressOf(subject, { name: named(name, "ui-ingress"), address, service, ...words })];
+};
+
+export const uiObjects = (subject: Subject): readonly AuxiliaryObject[] => {
+  const { name, spec, options } = subject;
+  if (!options.uiService) return [];
+  return [serviceOf(subject, uiServiceName(name), portOf(spec), spec.sparkUIOptions ?? {}), ...ingressOfUi(subject)];
+};
+
+/** Adds confs for an ingress with a path: the UI writes its links below it. */
+export const withProxy = (spec: SparkApplicationSpec, subject: Omit<Subject, "driverPodName" | "spec">) => {
+  const { uiService, ingressUrlFormat } = subject.options;
+  if (!uiService || ingressUrlFormat === "") return spec;
+  const address = addressOf(ingressUrlFormat, subject);
+  if (isRoot(address)) return spec;
+  const proxied = { "spark.ui.proxyBase": address.path, "spark.ui.proxyRedirectUri": "/" };
+  return { ...spec, sparkConf: { ...spec.sparkConf, ...proxied } };
+};
+
+/** `driverInfo` of a run whose UI service exists. */
+export const uiInfo = (subject: Subject, service: Stored): Readonly<Record<string, unknown>> => {
+  const { name, spec, options } = subject;
+  const { port } = portOf(spec);
+  const given = service["spec"];
+  const ip = isRecord(given) && typeof given["clusterIP"] === "string" ? given["clusterIP"] : "";
+  return {
+    webUIServiceName: service.metadata.name,
+    webUIPort: port,
+    ...(ip === "" || ip === "None" ? {} : { webUIAddress: `${ip}:${port}` }),
+    ...(options.ingressUrlFormat === ""
+      ? {}
+      : {
+          webUIIngressName: named(name, "ui-ingress"),
+          webUIIngressAddress: addressOf(options.ingressUrlFormat, subject).text,
+        }),
+  };
+};
+
+type Entry = NonNullable<SparkApplicationSpec["driverIngressOptions"]>[number];
+
+const companionsOfPort = (subject: Subject, entry: Entry): readonly AuxiliaryObject[] => {
+  const { name, spec } = subject;
+  const { servicePort: port, ingressURLFormat: format = "" } = entry;
+  const service = { name: `${name}-driver-${port}`, port };
+  const served = serviceOf(subject, service.name, { name: entry.servicePortName, port, targetPort: port }, entry);
+  if (format === "") return [served];
+  const address = addressOf(format, subject);
+  const words = ingressWords(subject, entry, spec.sparkUIOptions);
+  return [served, ingressOf(subject, { name: `${name}-ing-${port}`, address, service, ...words })];
+};
+
+/** `spec.driverIngressOptions`: further ports of the driver, each with a Service and, with a URL format, an Ingress. */
+export const driverPortObjects = (subject: Subject): readonly AuxiliaryObject[] =>
+  (subject.spec.driverIngressOptions ?? []).flatMap((entry) => companionsOfPort(subject, entry));

@@ -8,7 +8,7 @@ import { HealthScreen, Overview, Queues, Schedules } from "./overview.tsx";
 import { Key, Link } from "./parts.tsx";
 import { go, place, refine, type Screen } from "./place.ts";
 import { toggled } from "./query.ts";
-import { follow, health, heardAt, link, now, queues, refused, signIn } from "./store.ts";
+import { follow, health, heardAt, link, now, pollMs, queues, refused, signIn } from "./store.ts";
 import { briefly } from "./text.ts";
 import { isTable } from "./timeline-view.tsx";
 
@@ -27,7 +27,7 @@ const Live = () => {
   const words = {
     starting: "Reading …",
     live: "Live",
-    polling: "Live, every 2 s",
+    polling: `Live, every ${briefly(pollMs.value / 1_000)}`,
     behind: `${briefly(Math.max(1, behind))} behind`,
     "signed out": "Signed out",
   } as const;

@@ -43,10 +43,13 @@ setInterval(() => {
 }, 1_000);
 
 let id: string | undefined;
+/** The tag of the rows that are shown. */
+let print = "";
 
 const take = (batch: Batch): void => {
   skew = batch.now - Date.now();
   id = batch.id;
+  print = batch.print;
   if (batch.whole) rows.clear();
   for (const row of rowsOf(batch.columns)) rows.set(keyOf(row), row);
   for (const key of batch.gone) rows.delete(key);
@@ -125,9 +128,9 @@ effect(() => {
   void readDetail();
 });
 
-/** The page is read again every 5 s while it is visible: waits grow longer without a change of the cluster. */
+/** A live page is read again every 5 s while it is visible: waits grow longer without a change of the cluster. */
 setInterval(() => {
-  if (document.visibilityState === "visible" && link.value !== "signed out") refresh(0);
+  if (document.visibilityState === "visible" && link.value === "live") refresh(0);
 }, 5_000);
 
 type Message = { readonly event: string; readonly data: string };
@@ -158,10 +161,17 @@ const receive = ({ event, data }: Message): void => {
   }
 };
 
+/** True: the server does not stream. */
+let isPolled = false;
+
 /** Reads all rows once, compressed, so that the stream carries only changes. Returns the status of the answer. */
 const begin = async (): Promise<number> => {
   const answer = await fetch("/page/rows");
-  if (answer.ok) take(await answer.json());
+  if (answer.ok) {
+    const batch: Batch = await answer.json();
+    isPolled = batch.isPolled === true;
+    take(batch);
+  }
   return answer.status;
 };
 
@@ -169,6 +179,10 @@ const begin = async (): Promise<number> => {
 const stream = async (signal: AbortSignal): Promise<number> => {
   const begun = id === undefined ? await begin() : 200;
   if (begun !== 200) return begun;
+  if (isPolled) {
+    await pollFor(undefined);
+    return 200;
+  }
   const answer = await fetch("/page/stream", { signal, headers: id === undefined ? {} : { "last-event-id": id } });
   if (!answer.ok || answer.body === null) return answer.status;
   heard("live");
@@ -186,11 +200,8 @@ const stream = async (signal: AbortSignal): Promise<number> => {
 
 /** Asks once for changes. Returns true where there were some. */
 const poll = async (): Promise<boolean> => {
-  const since = id === undefined ? "" : `?since=${id}`;
-  const answer = await fetch(
-    `/page/changes${since}`,
-    id === undefined ? {} : { headers: { "if-none-match": `"${id}"` } },
-  );
+  const path = id === undefined ? "/page/changes" : `/page/changes?since=${id}`;
+  const answer = await fetch(path, id === undefined ? {} : { headers: { "if-none-match": `"${print}"` } });
   if (answer.status === 401) {
     link.value = "signed out";
     return false;
@@ -202,7 +213,6 @@ const poll = async (): Promise<boolean> => {
   if (!answer.ok) return false;
   heard("polling");
   take(await answer.json());
-  refresh(30);
   return true;
 };
 
@@ -210,18 +220,54 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const isSignedOut = (): boolean => link.value === "signed out";
 
-/** Polls for half a minute, then the stream is tried again. */
-const pollForAWhile = async (): Promise<void> => {
-  const end = Date.now() + 30_000;
-  while (Date.now() < end && !isSignedOut()) {
-    await poll().catch(() => {
+const quickMs = 2_000;
+const calmMs = 10_000;
+const hiddenMs = 60_000;
+/** The page polls quickly for this time after a change, ms, and while an application is open that is not over. */
+const lively = 60_000;
+
+const isOpen = (): boolean => {
+  const shown = detail.value;
+  return place.value.screen === "application" && !(isDetail(shown, place.value.application) && shown.isOver);
+};
+
+let changedAt = 0;
+
+export const pollMs = signal(quickMs);
+
+/** The time until the next poll; a tab that comes into view polls at once. */
+const untilPoll = async (): Promise<void> => {
+  const isHidden = document.visibilityState === "hidden";
+  pollMs.value = isHidden ? hiddenMs : Date.now() - changedAt < lively || isOpen() ? quickMs : calmMs;
+  await Promise.race([sleep(pollMs.value), isHidden ? visible() : opened()]);
+};
+
+/** Polls for `ms`; undefined: until the viewer has to sign in. */
+const pollFor = async (ms: number | undefined): Promise<void> => {
+  changedAt = Date.now();
+  for (const end = changedAt + (ms ?? Number.POSITIVE_INFINITY); Date.now() < end && !isSignedOut(); ) {
+    const isChanged = await poll().catch(() => {
       link.value = "behind";
+      return false;
     });
-    await sleep(document.visibilityState === "visible" ? 2_000 : 10_000);
+    if (isChanged) changedAt = Date.now();
+    refresh(30);
+    if (!isSignedOut()) await untilPoll();
   }
 };
 
 let failures = 0;
+
+/** Resolves when another place is opened. */
+const opened = (): Promise<void> =>
+  new Promise((resolve) => {
+    const from = place.peek();
+    const stop = place.subscribe((to) => {
+      if (to === from) return;
+      resolve();
+      queueMicrotask(() => stop());
+    });
+  });
 
 const visible = (): Promise<void> =>
   new Promise((resolve) => {
@@ -252,7 +298,7 @@ const once = async (): Promise<void> => {
   try {
     const status = await stream(stop.signal);
     if (status === 401) link.value = "signed out";
-    else if (status === 503) await pollForAWhile();
+    else if (status === 503) await pollFor(30_000);
     else if (status === 200) failures = 0;
     else throw new Error(`the stream was answered with ${status}`);
   } catch {

@@ -60,6 +60,8 @@ export type QueueRow = {
 export type Batch = {
   /** EPOCH-REVISION: the place in the stream after this batch. */
   readonly id: string;
+  /** A tag of all rows and queues after this batch: equal in every process that shows the same. */
+  readonly print: string;
   /** The server's clock, epoch ms. */
   readonly now: number;
   /** True: the rows are all rows; what is not among them is gone. */
@@ -68,6 +70,8 @@ export type Batch = {
   readonly gone: readonly string[];
   /** Absent: unchanged. */
   readonly queues?: readonly QueueRow[];
+  /** True: this server does not stream, and its readers poll. */
+  readonly isPolled?: true;
 };
 
 /** A pod in the timeline. Instants in epoch ms; absent: not reached, or not seen by this process. */

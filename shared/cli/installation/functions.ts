@@ -41,6 +41,14 @@ const deployments = lookoutRules.filter((one) => isOf("apps", "deployments", one
 const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
 
+/** Rules to read one object of each kind that people look at. */
+const readOne = (chosen: readonly Family[]): readonly Rule[] => [
+  ...(chosen.includes("spark") ? [kinds("get")] : []),
+  ...(chosen.includes("volcano")
+    ? [rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]), rule("flow.volcano.sh", ["jobflows"], ["get"])]
+    : []),
+];
+
 /** Rules by the function's name, for functions that run these families; `wake` needs none. */
 export const functionRulesOf = (
   chosen: readonly Family[],
@@ -52,8 +60,8 @@ export const functionRulesOf = (
   const forward = [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")];
   return {
     forward,
-    // It watches as the forwarder does, and its resyncs list what it watches.
-    dispatch: forward,
+    // It watches as the forwarder does, its resyncs list what it watches, and its page shows each object and its events.
+    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"])],
     reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
     resync: [
       ...spark(kinds("list")),
@@ -79,7 +87,7 @@ export const functionRulesOf = (
       rule("", ["events"], ["create"]),
       records("get", "create", "update", "delete"),
     ],
-    // The HTTP API shows these objects as a list and by name.
+    // The HTTP API and the page show these objects as a list and by name.
     api: [
       ...spark(kinds("get", "list")),
       ...volcano(
@@ -88,7 +96,7 @@ export const functionRulesOf = (
         // Counted at each scrape of the metrics, as records are.
         rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ),
-      rule("", ["pods"], ["list"]),
+      rule("", ["pods", "events"], ["list"]),
       records("get", "list"),
     ],
     admission: registrationRulesOf(chosen).filter(

@@ -79,7 +79,7 @@ const servePages = (app: Hono, { page }: DoorParts, gate: Gate): void => {
   if (page === undefined) return;
   const open = once(async (): Promise<Hono> => {
     const { callersPage } = await import("../page/callers.ts");
-    return callersPage(page, gate);
+    return callersPage(await page(), gate);
   });
   for (const path of ["/page", "/page/*"]) app.all(path, async (c) => (await open()).fetch(c.req.raw, c.env));
 };

@@ -7,7 +7,7 @@ import { identifyBy } from "../authentication/callers.ts";
 import { openLines } from "../common/function-log.ts";
 import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
-import { openOptional } from "../common/secret.ts";
+import { openOptional, type Secret } from "../common/secret.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { DoorParts } from "../host/process.ts";
@@ -66,6 +66,18 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
     );
 };
 
+/** Opens the page; undefined without callers or a cluster record. Its code is loaded with the first request for it. */
+const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: Report): DoorParts["page"] => {
+  const { clusterRecord } = settings;
+  if (secret === undefined || clusterRecord === undefined) return undefined;
+  return async () => {
+    const { openFunctionPage } = await import("../page/host.ts");
+    const { openAccess } = await import("../common/cluster-access.ts");
+    const transport = openAccess(clusterRecord, { userAgent: "rekindle-api" });
+    return openFunctionPage({ settings, transport, secret, report });
+  };
+};
+
 /** Builds the parts of the HTTP API from the environment. Nothing is connected, so the function is ready at once. */
 export const openDoor = (env: Environment): DoorParts => {
   const settings = settingsFor("api", env);
@@ -97,5 +109,6 @@ export const openDoor = (env: Environment): DoorParts => {
     scrape: scrapeIn(settings, report),
     guarded: true,
     identify: identifyBy(secret, report),
+    page: pageIn(settings, secret, report),
   };
 };

@@ -79,10 +79,10 @@ const standby = (): never => {
 /** The time after which a sender tries again whom a standby refused, s: another dispatcher may be active by then. */
 const standbySeconds = 2;
 
-/** Answers what would be sent to the queue with 503 while no dispatching is active; `/healthz` and reads pass. */
+/** Answers what would be sent to the queue with 503 while no dispatching is active; `/healthz`, reads and the page pass. */
 const refusingStandby = (door: Hono, active: () => Dispatching | undefined) => ({
   fetch: (request: Request, env?: object): Response | Promise<Response> =>
-    request.method === "POST" && active() === undefined
+    request.method === "POST" && active() === undefined && new URL(request.url).pathname !== "/page/session"
       ? Response.json(
           { error: "this dispatcher is a standby" },
           { status: 503, headers: { "retry-after": String(standbySeconds) } },
@@ -90,12 +90,19 @@ const refusingStandby = (door: Hono, active: () => Dispatching | undefined) => (
       : door.fetch(request, env),
 });
 
+type Door = Pick<DispatchParts, "settings" | "trail" | "metering" | "transport">;
+
+/** The page. Its code is loaded with the first request for it. */
+const pageIn =
+  ({ settings, trail, transport }: Door, secret: Secret): DoorParts["page"] =>
+  async () => {
+    const { openFunctionPage } = await import("../page/host.ts");
+    return openFunctionPage({ settings, transport, secret, report: trail.report });
+  };
+
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
-const doorOf = (
-  { settings, trail, metering }: Pick<DispatchParts, "settings" | "trail" | "metering">,
-  trigger: Secret | undefined,
-  active: () => Dispatching | undefined,
-): DoorParts => {
+const doorOf = (parts: Door, trigger: Secret | undefined, active: () => Dispatching | undefined): DoorParts => {
+  const { settings, trail, metering } = parts;
   const { cluster } = settings;
   const updates = openOptional(settings.updatesSecret, { report: trail.report, setting: "updatesSecret" });
   const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).send(message, id);
@@ -112,6 +119,7 @@ const doorOf = (
     },
     scrape: withProcess(metering.scrape),
     identify: identifyBy(trigger, trail.report),
+    page: trigger === undefined ? undefined : pageIn(parts, trigger),
     acknowledging: acknowledgingFor(cluster, updates, send),
   };
 };

@@ -23,7 +23,7 @@ import { openOptional, type Secret } from "../common/secret.ts";
 import type { Listening } from "../deliver/function.ts";
 import { requestListener } from "../http/request-listener.ts";
 import { httpTimeouts } from "../http/timeouts.ts";
-import { type HostPage, openHostPage } from "../page/host.ts";
+import { openHostPage, type ServedPage } from "../page/host.ts";
 import { openReader, type Reader } from "../read-api/reader.ts";
 import { tableIn } from "../read-api/record-store.ts";
 import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
@@ -52,7 +52,7 @@ export type DoorParts = {
   /** Identifies the caller. Undefined without a secret: triggers and reads are off. */
   readonly identify: Identify | undefined;
   /** The page, for callers with the ability `read`; absent: it is off. */
-  readonly page?: HostPage | undefined;
+  readonly page?: (() => Promise<ServedPage>) | undefined;
   /** Absent: a listener acknowledges only by its answer to the update. */
   readonly acknowledging?: Acknowledging | undefined;
 };
@@ -233,7 +233,7 @@ type Serving = {
   readonly transport: Transport;
   readonly trigger: Secret | undefined;
   readonly updates: Secret | undefined;
-  readonly page: HostPage | undefined;
+  readonly page: ServedPage | undefined;
 };
 
 /** Serves the HTTP API until the process is stopped. */
@@ -253,7 +253,7 @@ const serve = async (
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),
-    page: page === undefined ? undefined : { ...page, ready, depth },
+    page: page === undefined ? undefined : async () => ({ ...page, ready, depth }),
   });
   const server = createServer(httpTimeouts, requestListener(app.fetch));
   const address = await listening(server, listen);

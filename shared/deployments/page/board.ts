@@ -2,7 +2,7 @@
  * The rows of the page: each is projected when a watch hands its object over, so a viewer costs no request to the API
  * server. Every change has a revision; a reader asks for what changed after one.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { hintOf } from "../../adapters/checkpoints/object.ts";
 import { historyOf } from "../../cli/inspection/history.ts";
 import { lossesOf } from "../../cli/inspection/losses.ts";
@@ -20,6 +20,8 @@ type Entry = {
   readonly uid: string;
   readonly outline: Projected;
   readonly row: Row;
+  /** A number made of the row: equal rows have equal ones, in every process. */
+  readonly print: number;
   readonly revision: number;
 };
 
@@ -57,6 +59,10 @@ const place = (namespace: string, name: string): string => `${namespace}/${name}
 
 const sameRow = (a: Row, b: Row): boolean => JSON.stringify(a) === JSON.stringify(b);
 
+/** 48 bits of a text's hash: sums of many stay exact. */
+const printOf = (text: string): number => createHash("sha1").update(text).digest().readUIntBE(0, 6);
+const printBound = 2 ** 48;
+
 type State = {
   readonly epoch: string;
   readonly now: () => number;
@@ -89,7 +95,8 @@ const put = (state: State, uid: string, outline: Projected): void => {
   const before = state.entries.get(key);
   const isSame = before?.uid === uid && sameRow(before.row, row);
   if (!isSame) state.revision += 1;
-  state.entries.set(key, { uid, outline, row, revision: isSame ? before.revision : state.revision });
+  const print = isSame ? before.print : printOf(JSON.stringify(row));
+  state.entries.set(key, { uid, outline, row, print, revision: isSame ? before.revision : state.revision });
   if (!isSame) tell(state, key);
 };
 
@@ -201,6 +208,14 @@ const sinceOf = ({ epoch, revision, forgotten }: State, id: string | undefined):
   return since >= forgotten && since <= revision ? since : undefined;
 };
 
+/** The tag of all rows and queues that a caller of these namespaces sees. */
+const printOfAll = (state: State, namespaces: readonly string[]): string => {
+  let sum = namespaces.length === 0 ? printOf(JSON.stringify([...state.queues.values()])) : 0;
+  for (const { row, print } of state.entries.values())
+    if (within(namespaces, row.namespace)) sum = (sum + print) % printBound;
+  return sum.toString(36);
+};
+
 /** The parts of a batch that have changed after a revision, of some namespaces; undefined: all of them. */
 const changedAfter = (state: State, namespaces: readonly string[], since: number | undefined) => {
   const isNews = (revision: number): boolean => since === undefined || revision > since;
@@ -222,6 +237,7 @@ const read = (state: State, namespaces: readonly string[], id: string | undefine
   const reached = [...entries, ...gone].reduce((most, { revision }) => Math.max(most, revision), since ?? 0);
   return {
     id: `${state.epoch}-${Math.max(reached, queuesAt ?? 0)}`,
+    print: printOfAll(state, namespaces),
     now: state.now(),
     whole: since === undefined,
     columns: columnsOf(entries.map(({ row }) => row)),

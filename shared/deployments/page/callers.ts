@@ -4,13 +4,13 @@ import type { Gate } from "../authentication/access-check.ts";
 import { callersOnly } from "./access.ts";
 import { openDetails } from "./detail.ts";
 import { pageFiles } from "./files.ts";
-import type { HostPage } from "./host.ts";
+import type { ServedPage } from "./host.ts";
 import { servePage } from "./routes.ts";
 
-export const callersPage = (page: HostPage, gate: Gate): Hono => {
+export const callersPage = (page: ServedPage, gate: Gate): Hono => {
   const { board, transport, table, secret } = page;
   const app = new Hono();
-  const details = openDetails({ transport, table }, board);
+  const details = openDetails({ transport, table }, board, { freshMs: page.freshMs });
   servePage(app, { ...page, details, files: pageFiles }, callersOnly(gate, secret));
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal" }, 500));

@@ -22,7 +22,7 @@ import { masked } from "./secret-mask.ts";
 export type Named = Pick<Row, "kind" | "namespace" | "name">;
 
 /** An answer is read again after this time, ms, also without a change: times until something happens pass. */
-const freshMs = 5_000;
+const usualFreshMs = 5_000;
 /** The shortest time between two reads of one application, ms, however often it changes. */
 const calmMs = 400;
 const mostAnswers = 200;
@@ -149,8 +149,18 @@ const read = async (source: Source, named: Named, board: Board): Promise<Detail 
 /** Reads one application, or answers with what was read a moment ago. */
 export type Details = (named: Named) => Promise<Detail | undefined>;
 
-/** Opens the details. `now`: monotonic, ms. */
-export const openDetails = (source: Source, board: Board, now: () => number = () => performance.now()): Details => {
+type Timing = {
+  /** Monotonic, ms. */
+  readonly now?: () => number;
+  readonly freshMs?: number | undefined;
+};
+
+/** Opens the details. */
+export const openDetails = (
+  source: Source,
+  board: Board,
+  { now = () => performance.now(), freshMs = usualFreshMs }: Timing = {},
+): Details => {
   const answers = new Map<string, Answer>();
   const keep = (key: string, answer: Answer): Answer => {
     answers.delete(key);

@@ -37,7 +37,8 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   const details = openDetails({ transport, table }, board);
   let port = settings.port;
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
-  const app = pageApp({ board, details, files: pageFiles, cluster, ready: watching.ready }, access, hosts);
+  const { ready } = watching;
+  const app = pageApp({ board, details, files: pageFiles, cluster, ready, isStreamed: true }, access, hosts);
   const server = createServer(httpTimeouts, requestListener(app.fetch));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>

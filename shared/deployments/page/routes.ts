@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 import { isName, isNamespace } from "../../api/intent.ts";
-import { type Health, keyOf, type Lanes } from "../../page/wire.ts";
+import { type Batch, type Health, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
 import type { Access } from "./access.ts";
 import type { Board } from "./board.ts";
@@ -24,6 +24,10 @@ export type PageParts = {
   readonly depth?: (() => Health["queue"]) | undefined;
   /** Called when somebody looks: watches that only the page needs begin then. */
   readonly viewed?: (() => void) | undefined;
+  /** Resolves when the board is as fresh as it may be; absent: watches keep it so. */
+  readonly fresh?: (() => Promise<void>) | undefined;
+  /** False: readers of the page poll. */
+  readonly isStreamed: boolean;
 };
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
@@ -86,11 +90,14 @@ const serveFiles = (app: Hono, { files }: PageParts): void => {
     });
 };
 
-/** Answers with the batch; a reader that has it already gets 304. */
+/**
+ * Answers with the batch. A reader that shows the same rows already gets 304, also from another process, whose ids
+ * differ: the tag is made of the rows alone.
+ */
 const changes = (c: Context, { board }: PageParts, { namespaces }: Viewer): Response => {
   const batch = board.read(namespaces, c.req.query("since"));
-  const etag = `"${batch.id}"`;
-  if (c.req.header("if-none-match") === etag && !batch.whole) return c.body(null, 304, { etag });
+  const etag = `"${batch.print}"`;
+  if (c.req.header("if-none-match") === etag) return c.body(null, 304, { etag });
   return c.json(batch, 200, { etag, "cache-control": "no-store" });
 };
 
@@ -107,7 +114,7 @@ const found = (c: Context, value: object | undefined): Response =>
 
 /** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
 export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
-  const { board, details, cluster, ready, depth } = parts;
+  const { board, details, cluster, ready, depth, isStreamed } = parts;
   const streams = openStreams(board);
   const startedAt = Date.now();
   const admit = async (c: Context): Promise<Viewer | Response> => {
@@ -121,17 +128,21 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
   app.post("/page/session", access.signIn);
   app.get("/page/rows", compress(), async (c) => {
     const viewer = await admit(c);
-    return viewer instanceof Response
-      ? viewer
-      : c.json(board.read(viewer.namespaces), 200, { "cache-control": "no-store" });
+    if (viewer instanceof Response) return viewer;
+    await parts.fresh?.();
+    const batch: Batch = { ...board.read(viewer.namespaces), ...(isStreamed ? {} : { isPolled: true }) };
+    return c.json(batch, 200, { "cache-control": "no-store" });
   });
   app.get("/page/changes", compress(), async (c) => {
     const viewer = await admit(c);
-    return viewer instanceof Response ? viewer : changes(c, parts, viewer);
+    if (viewer instanceof Response) return viewer;
+    await parts.fresh?.();
+    return changes(c, parts, viewer);
   });
   app.get("/page/stream", async (c) => {
     const viewer = await admit(c);
-    return viewer instanceof Response ? viewer : streams.open(c, viewer);
+    if (viewer instanceof Response) return viewer;
+    return isStreamed ? streams.open(c, viewer) : c.json({ error: "not streamed here: poll /page/changes" }, 501);
   });
   app.get("/page/app/:kind/:namespace/:name", compress(), async (c) => {
     const viewer = await admit(c);

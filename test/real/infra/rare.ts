@@ -100,6 +100,16 @@ export const rare: readonly Rare[] = [
     rights: records("create", "update"),
     test: ["test/unit/deployments/common/controller-sightings.test.ts", "keeps what it sees when it is news"],
   },
+  {
+    account: "rekindle-dispatch",
+    rights: [
+      ...of("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["get"]),
+      ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
+      ...of("flow.volcano.sh", ["jobflows"], ["get"]),
+      ...of("", ["events"], ["list"]),
+    ],
+    test: ["test/unit/deployments/reading.test.ts", "page of a dispatcher reads what the account"],
+  },
   { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {
@@ -150,7 +160,7 @@ export const rare: readonly Rare[] = [
       ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
       ...of("flow.volcano.sh", ["jobflows"], ["get", "list"]),
       ...of("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
-      ...of("", ["pods"], ["list"]),
+      ...of("", ["pods", "events"], ["list"]),
       ...records("get", "list"),
     ],
     test: ["test/unit/deployments/reading.test.ts", "uses each of its rights, and needs no other"],

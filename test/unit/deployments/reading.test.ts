@@ -11,6 +11,8 @@ import { apiApp } from "../../../shared/deployments/api/app.ts";
 import { openDoor } from "../../../shared/deployments/api/function.ts";
 import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
+import { openDetails } from "../../../shared/deployments/page/detail.ts";
+import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
 import { wishOf } from "../../../shared/simulator/api/authorization.ts";
@@ -89,17 +91,19 @@ const paths: Readonly<Record<string, string>> = {
   ServiceAccount: "/api/v1/namespaces/rekindle/serviceaccounts",
   ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
   ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+  Role: "/apis/rbac.authorization.k8s.io/v1/namespaces/rekindle/roles",
+  RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/rekindle/rolebindings",
 };
 
 /**
  * Installs the shipped service account of the function; returns a transport under its token that collects the used
  * rights.
  */
-const shippedWay = async ({ transport, store }: Simulator) => {
+const shippedWay = async ({ transport, store }: Simulator, name = "api") => {
   await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
-  for (const object of functionGrants({ namespace: "rekindle", functions: ["api"] }))
+  for (const object of functionGrants({ namespace: "rekindle", functions: [name] }))
     await request(transport, "POST", paths[object.kind] ?? "", object);
-  const account = store.get("serviceaccounts", "rekindle/rekindle-api");
+  const account = store.get("serviceaccounts", `rekindle/rekindle-${name}`);
   assert.ok(account);
   const authorization = `Bearer ${tokenFor(account, Date.UTC(2040, 0, 1) / 1_000)}`;
   const used = new Set<string>();
@@ -175,6 +179,16 @@ test("reading finds nothing of kinds that are not installed", async () => {
   assert.equal(await reader.find(pi), undefined);
 });
 
+/** Reads what the page shows: the lists, and one object of each kind with its events. */
+const lookAtPage = async (transport: Transport): Promise<void> => {
+  const secret = async (): Promise<string> => "";
+  const settings = { cluster: "default", checkpoints: { in: "kubernetes" } } as const;
+  const page = openFunctionPage({ settings, transport, secret, report: () => {} });
+  await page.fresh?.();
+  const details = openDetails({ transport, table: page.table }, page.board);
+  for (const kind of shownKinds) await details({ ...pi, kind });
+};
+
 test("reading uses each of its rights, and needs no other", async () => {
   const simulator = openSimulator({ crds });
   await request(simulator.transport, "POST", applications, application("pi"));
@@ -184,10 +198,20 @@ test("reading uses each of its rights, and needs no other", async () => {
     await reader.list({ kind, limit: 10 }, { n: 0 }, []);
     await reader.find({ ...pi, kind });
   }
+  await lookAtPage(own);
   await openGauges({
     naming: upstreamNaming,
     transport: own,
     territory: openNamespaceScope({ ...whole, transport: own }),
   })();
   assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
+});
+
+test("the page of a dispatcher reads what the account of the dispatcher may", async () => {
+  const simulator = openSimulator({ crds });
+  await request(simulator.transport, "POST", applications, application("pi"));
+  const { own, used, refused } = await shippedWay(simulator, "dispatch");
+  await lookAtPage(own);
+  assert.deepEqual(refused, []);
+  assert.ok(used.has("get sparkapplications.sparkoperator.k8s.io") && used.has("list events"), [...used].join());
 });

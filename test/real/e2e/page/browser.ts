@@ -66,7 +66,7 @@ export const signIn = async ({ page, faults }: Tab, url: string, token: string):
   await page.goto(url);
   await page.getByLabel("Token of a caller").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("Live", { exact: true }).waitFor();
+  await page.locator('[class="live live"], [class="live polling"]').waitFor();
   const others = faults().filter((note) => !/status of 401 .*\/page\/(rows|health)$|401 \(Unauthorized\)/.test(note));
   must(others.length === 0, `before sign-in: ${others.join("; ")}`);
 };

@@ -6,7 +6,7 @@ import { doors, hostileText, ofOneTeam, statusOf } from "./access-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
-import { demoAgrees, losses, timeline } from "./timeline-cases.ts";
+import { demoAgrees, losses, onFunction, timeline } from "./timeline-cases.ts";
 
 const noErrors: Case = {
   name: "1 no screen writes an error into the console or asks another server",
@@ -310,7 +310,7 @@ const restart: Case = {
 
 /** In this order: the host is killed last. */
 export const cases: readonly Case[] = [
-  ...[noErrors, accessible, byKeyboard, losses, timeline, hostileText, doors, ofOneTeam, narrow, crowded],
+  ...[noErrors, accessible, byKeyboard, losses, onFunction, timeline, hostileText, doors, ofOneTeam, narrow, crowded],
   ...[viewers, demoAgrees, large, restart],
 ];
 

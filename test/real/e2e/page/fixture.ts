@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serveSimulator } from "../../../../shared/simulator/http/serve.ts";
 import type { DriverScript } from "../../../../shared/simulator/nodes/script.ts";
@@ -78,6 +78,8 @@ const furnish = (simulator: Simulator): void => {
 export type PageCluster = {
   readonly simulator: Simulator;
   readonly kubeconfig: string;
+  /** Address of the API server. */
+  readonly server: string;
   /** `METHOD PATH` of every request so far. */
   readonly requests: readonly string[];
   submit(application: ReturnType<typeof sparkApplication>): void;
@@ -106,6 +108,7 @@ export const openPageCluster = async (kubeconfig: string): Promise<PageCluster> 
   await writeFile(kubeconfig, served.kubeconfig);
   return {
     ...{ simulator, kubeconfig, requests },
+    server: served.url,
     submit: (application) => post(simulator, applicationsIn(application.metadata.namespace), application),
     remove: (namespace, name) => {
       simulator.handle({ method: "DELETE", path: `${applicationsIn(namespace)}/${name}`, headers: {} });
@@ -152,6 +155,26 @@ export const openPageHost = async (cluster: PageCluster, dir: string): Promise<P
     },
     stop: async () => {
       await host.stop();
+    },
+  };
+};
+
+/** Starts the built api function as a process on a cluster, with the callers of this lane. Its queue is not reached. */
+export const openPageFunction = async ({ server }: PageCluster): Promise<Pick<PageHost, "url" | "stop">> => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const env = {
+    ...{ PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", REKINDLE_LISTEN: address },
+    ...{ REKINDLE_CLUSTER_RECORD: JSON.stringify({ server }), REKINDLE_TRIGGER_SECRET: callers },
+    REKINDLE_FIFO_URL: "https://127.0.0.1:9/keys.fifo",
+  };
+  const child = spawn(process.execPath, [join(dirname(cli), "api.mjs")], { env, stdio: "ignore" });
+  const exited = once(child, "exit");
+  await answers(`http://${address}/healthz`);
+  return {
+    url: `http://${address}/page`,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await exited;
     },
   };
 };

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { attempt, type Result } from "../../../support/attempt.ts";
 import { openBrowser } from "./browser.ts";
 import { applications, cases } from "./cases.ts";
-import { fill, openCommand, openPageCluster, openPageHost, type PageCluster } from "./fixture.ts";
+import { fill, openCommand, openPageCluster, openPageFunction, openPageHost, type PageCluster } from "./fixture.ts";
 import { openOracle, type PodOracle } from "./oracle.ts";
 import type { Fixture } from "./tabs.ts";
 import { pictureFor } from "./timeline-cases.ts";
@@ -41,6 +41,8 @@ const withFixture = async (dir: string, work: (fixture: Fixture) => Promise<void
     for (const application of applications) cluster.submit(application);
     const host = await openPageHost(cluster, dir);
     closing.push(host.stop);
+    const served = await openPageFunction(cluster);
+    closing.push(served.stop);
     const large = await openPageCluster(join(dir, "large"));
     closing.push(large.close);
     fill(large, 10_000);
@@ -50,7 +52,7 @@ const withFixture = async (dir: string, work: (fixture: Fixture) => Promise<void
     closing.push(() => browser.close());
     await untilUp(oracle);
     await untilListed(large);
-    await work({ browser, pictures, cluster, host, oracle, large, personal, demo });
+    await work({ browser, pictures, cluster, host, served, oracle, large, personal, demo });
   } finally {
     for (const close of closing.reverse()) await close();
   }

@@ -11,6 +11,8 @@ export type Fixture = {
   readonly pictures: string;
   readonly cluster: PageCluster;
   readonly host: PageHost;
+  /** The api function on the host's cluster. */
+  readonly served: Pick<PageHost, "url">;
   readonly oracle: PodOracle;
   /** `rekindle page` on 10,000 applications. */
   readonly large: PageCluster;
@@ -23,16 +25,16 @@ export type Case = { readonly name: string; readonly run: (fixture: Fixture) => 
 
 export const screens = ["overview", "applications", "queues", "schedules", "health"] as const;
 
-/** Runs `act` in a new tab of the host's page, signed in; afterwards its console has no error. */
+/** Runs `act` in a new tab of the page, usually the host's, signed in; afterwards its console has no error. */
 export const onHost = async <T>(
   { browser, host, pictures }: Fixture,
   act: (tab: Tab) => Promise<T>,
-  options: BrowserContextOptions & { readonly token?: string } = {},
+  options: BrowserContextOptions & { readonly token?: string; readonly at?: string } = {},
 ): Promise<T> => {
-  const { token = tokens.operator, ...context } = options;
-  const tab = await openTab(browser, host.url, pictures, context);
+  const { token = tokens.operator, at = host.url, ...context } = options;
+  const tab = await openTab(browser, at, pictures, context);
   try {
-    await signIn(tab, host.url, token);
+    await signIn(tab, at, token);
     const result = await act(tab);
     const faults = tab.faults();
     must(faults.length === 0, faults.join("; "));

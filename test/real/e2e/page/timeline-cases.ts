@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { must } from "../scene.ts";
 import { evaluated, openTab, type Tab } from "./browser.ts";
+import { sparkApplication } from "./fixture.ts";
 import { differences, type PodRow } from "./oracle.ts";
 import { type Case, type Fixture, onHost, open, watched } from "./tabs.ts";
 
@@ -13,6 +14,18 @@ const runningExecutor = ({ oracle }: Fixture): string => {
   return row?.pod ?? "";
 };
 
+/** Kills an executor of the watched application; returns the time until its lane is marked, ms. */
+const killed = async (tab: Tab, fixture: Fixture): Promise<number> => {
+  const before = await lostMarks(tab);
+  const victim = runningExecutor(fixture);
+  const began = performance.now();
+  fixture.cluster.simulator.killPod("team-a", victim, { code: 137, reason: "OOMKilled" });
+  // A locator that waits would look only every 500 ms.
+  for (const until = began + 10_000; (await lostMarks(tab)) <= before; await sleep(10))
+    must(performance.now() < until, `the lane of ${victim} is not marked after 10 s`);
+  return Math.round(performance.now() - began);
+};
+
 export const losses: Case = {
   name: "4 the lane of a killed executor is marked within 1 s, and its successor goes on in it",
   run: (fixture) =>
@@ -20,14 +33,7 @@ export const losses: Case = {
       await open(tab, fixture.host.url, watched);
       const delays: number[] = [];
       for (const nth of [1, 2, 3]) {
-        const before = await lostMarks(tab);
-        const victim = runningExecutor(fixture);
-        const began = performance.now();
-        fixture.cluster.simulator.killPod("team-a", victim, { code: 137, reason: "OOMKilled" });
-        // A locator that waits would look only every 500 ms.
-        for (const until = began + 10_000; (await lostMarks(tab)) <= before; await sleep(10))
-          must(performance.now() < until, `the lane of ${victim} is not marked after 10 s`);
-        delays.push(Math.round(performance.now() - began));
+        delays.push(await killed(tab, fixture));
         await tab.page
           .locator(".then", { hasText: /^→ \d+$/ })
           .nth(nth - 1)
@@ -37,6 +43,32 @@ export const losses: Case = {
       must(Math.max(...delays) < 1_000, `marked after ${delays.join(", ")} ms`);
       return [`marked after ${delays.join(", ")} ms`];
     }),
+};
+
+/** The time between two polls of an open application, ms. */
+const pollMs = 2_000;
+
+export const onFunction: Case = {
+  name: "4 on the api function the lane of a killed executor is marked within a poll and 1 s; the page polls, and its list is live",
+  run: (fixture) =>
+    onHost(
+      fixture,
+      async (tab) => {
+        const { url } = fixture.served;
+        await open(tab, url, watched);
+        await tab.page.getByText("Live, every 2 s").waitFor();
+        const delays = [await killed(tab, fixture), await killed(tab, fixture)];
+        must(Math.max(...delays) < pollMs + 1_000, `marked after ${delays.join(", ")} ms`);
+        await tab.page.goto(url);
+        fixture.cluster.submit(sparkApplication("team-a", "polled", 1));
+        await tab.page.locator(".row.running", { hasText: "polled" }).waitFor({ timeout: 15_000 });
+        fixture.cluster.remove("team-a", "polled");
+        await tab.page.locator(".row", { hasText: "polled" }).waitFor({ state: "detached", timeout: 15_000 });
+        await tab.shoot("function");
+        return [`marked after ${delays.join(", ")} ms`];
+      },
+      { at: fixture.served.url },
+    ),
 };
 
 const shownRows = (tab: Tab): Promise<readonly PodRow[]> =>

@@ -1,7 +1,6 @@
 /** The scheduler: binds a pod to a node that fits it, or reports the reasons why none does. */
-
 import { stamp, type Task } from "../storage/clock.ts";
-import { amount, at, type Fields, fieldsAt, isFields, itemsAt, textAt } from "../storage/json.ts";
+import { amount, at, type Fields, fieldsAt, isFields, itemsAt, numberAt, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
 import { about, later, type Part, rewrite, subject } from "../verbs/remove.ts";
@@ -9,17 +8,38 @@ import type { Server } from "../verbs/request.ts";
 
 const bindMs = 10;
 
-const resources = ["cpu", "memory"] as const;
-type Need = { readonly cpu: number; readonly memory: number };
-const nothing: Need = { cpu: 0, memory: 0 };
+/** Amounts by resource; `pods` is the number of pods. */
+type Need = Readonly<Record<string, number>>;
 
+const joined = (a: Need, b: Need, join: (x: number, y: number) => number): Need =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [name, join(a[name] ?? 0, b[name] ?? 0)]),
+  );
+
+const plus = (a: Need, b: Need): Need => joined(a, b, (x, y) => x + y);
+
+const amountsOf = (fields: Fields): Need =>
+  Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, amount(text)]));
+
+/** A limit without a request is the request. */
+const requestsOf = (holder: unknown): Need =>
+  amountsOf({ ...fieldsAt(holder, "resources", "limits"), ...fieldsAt(holder, "resources", "requests") });
+
+/**
+ * As kube-scheduler: the containers with the sidecars, or the peak of the init containers if that is more; amounts of the
+ * pod as a whole win; then the overhead.
+ */
 const needOf = (pod: Item): Need => {
-  const sum = (resource: string): number =>
-    itemsAt(pod, "spec", "containers").reduce<number>(
-      (total, each) => total + amount(at(each, "resources", "requests", resource)),
-      0,
-    );
-  return { cpu: sum("cpu"), memory: sum("memory") };
+  let sidecars: Need = {};
+  let peak: Need = {};
+  for (const init of itemsAt(pod, "spec", "initContainers")) {
+    const beside = plus(sidecars, requestsOf(init));
+    if (textAt(init, "restartPolicy") === "Always") sidecars = beside;
+    peak = joined(peak, beside, Math.max);
+  }
+  const running = itemsAt(pod, "spec", "containers").map(requestsOf).reduce(plus, sidecars);
+  const whole = { ...joined(running, peak, Math.max), ...requestsOf(at(pod, "spec")) };
+  return plus(plus(whole, amountsOf(fieldsAt(pod, "spec", "overhead"))), { pods: 1 });
 };
 
 const isOver = (pod: Item): boolean => {
@@ -35,11 +55,18 @@ const expressions: Tests = {
   DoesNotExist: (value) => value === undefined,
 };
 
-const termHolds = (node: Item, term: unknown): boolean =>
-  itemsAt(term, "matchExpressions").every((each) => {
-    const value = textAt(node.metadata, "labels", textAt(each, "key") ?? "");
-    return expressions[textAt(each, "operator") ?? ""]?.(value, itemsAt(each, "values")) ?? false;
-  });
+const holds = (each: unknown, labels: Readonly<Record<string, string>>): boolean =>
+  expressions[textAt(each, "operator") ?? ""]?.(labels[textAt(each, "key") ?? ""], itemsAt(each, "values")) ?? false;
+
+/** A term without a requirement holds for no node. */
+const termHolds = ({ metadata: { name, labels = {} } }: Item, term: unknown): boolean => {
+  const [byLabel, byField] = [itemsAt(term, "matchExpressions"), itemsAt(term, "matchFields")];
+  return (
+    byLabel.length + byField.length > 0 &&
+    byLabel.every((each) => holds(each, labels)) &&
+    byField.every((each) => holds(each, { "metadata.name": name }))
+  );
+};
 
 const affine = (node: Item, spec: Fields): boolean => {
   const required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution");
@@ -78,30 +105,39 @@ type Judged = { readonly node: Item; readonly free: Need; readonly why: string |
 
 type Used = ReadonlyMap<string, Need>;
 
-/** The requests of the pods on each node. */
-const usedOn = ({ store }: Server): Used => {
+const priorityOf = (pod: Item): number => numberAt(pod, "spec", "priority") ?? 0;
+
+/** The node that a pod has, or that it is nominated for. */
+const placeOf = (pod: Item): string => {
+  const bound = textAt(pod, "spec", "nodeName") ?? "";
+  return bound === "" ? (textAt(pod, "status", "nominatedNodeName") ?? "") : bound;
+};
+
+/** The requests of the pods on each node, and of pods nominated for it of at least the priority of the pod to place. */
+const usedOn = ({ store }: Server, placing: Item): Used => {
   const used = new Map<string, Need>();
   for (const pod of store.list("pods")) {
-    const node = textAt(pod, "spec", "nodeName") ?? "";
-    if (node === "" || isOver(pod)) continue;
-    const { cpu, memory } = used.get(node) ?? nothing;
-    const need = knownNeed(pod);
-    used.set(node, { cpu: cpu + need.cpu, memory: memory + need.memory });
+    const node = placeOf(pod);
+    if (node === "" || isOver(pod) || pod.metadata.uid === placing.metadata.uid) continue;
+    const isBound = (textAt(pod, "spec", "nodeName") ?? "") !== "";
+    if (isBound || priorityOf(pod) >= priorityOf(placing)) used.set(node, plus(used.get(node) ?? {}, knownNeed(pod)));
   }
   return used;
 };
 
+/** The most pods of a node that says nothing of it, as a kubelet's default. */
+const mostPods = 110;
+
 const judged = (used: Used, node: Item, pod: Item): Judged => {
   const spec = fieldsAt(pod, "spec");
-  const taken = used.get(node.metadata.name) ?? nothing;
-  const allocatable = fieldsAt(node, "status", "allocatable");
-  const free = { cpu: amount(allocatable["cpu"]) - taken.cpu, memory: amount(allocatable["memory"]) - taken.memory };
-  const need = needOf(pod);
-  const short = resources.find((resource) => need[resource] > free[resource]);
+  const allocatable = { pods: mostPods, ...amountsOf(fieldsAt(node, "status", "allocatable")) };
+  const free = joined(allocatable, used.get(node.metadata.name) ?? {}, (all, taken) => all - taken);
+  const short = Object.entries(needOf(pod)).find(([name, need]) => need > 0 && need > (free[name] ?? 0))?.[0];
   const why = ((): string | undefined => {
     if (at(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
     if (!untainted(node, spec)) return "node(s) had untolerated taint(s)";
     if (!(selected(node, spec) && affine(node, spec))) return "node(s) didn't match Pod's node affinity/selector";
+    if (short === "pods") return "Too many pods";
     return short === undefined ? undefined : `Insufficient ${short}`;
   })();
   return { node, free, why };
@@ -146,9 +182,11 @@ const isWaiting = (schedulers: readonly string[], pod: Item): boolean =>
 const place = (server: Server, schedulers: readonly string[], task: Task): void => {
   const pod = subject(server, task);
   if (pod === undefined || !isWaiting(schedulers, pod)) return;
-  const used = usedOn(server);
+  const used = usedOn(server, pod);
   const all = server.store.list("nodes").map((node) => judged(used, node, pod));
-  const fit = all.filter(({ why }) => why === undefined).toSorted((a, b) => b.free.memory - a.free.memory);
+  const fit = all
+    .filter(({ why }) => why === undefined)
+    .toSorted((a, b) => (b.free["memory"] ?? 0) - (a.free["memory"] ?? 0));
   const [best] = fit;
   if (best === undefined) refuse(server, pod, all);
   else bind(server, pod, best.node.metadata.name);

@@ -10,14 +10,18 @@ import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";
 import { specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
-import { type Hall, isWaiting, phaseOf, type Verdict, verdictsOf } from "./admission.ts";
+import { type Hall, type Verdict, verdictsOf } from "./admission.ts";
 import { admissionEffects, mostAtOnce } from "./admit.ts";
 import { jobOwnerOf } from "./demand.ts";
 import { type Ground, openGround } from "./ground.ts";
+import { type InFlight, inFlightOf, unsettledUntil } from "./in-flight.ts";
 import { statedIn } from "./ledger.ts";
 import type { GangMode } from "./mode.ts";
 import { groupOutline, jobOutlines, nodeOutline, podOutline } from "./outlines.ts";
+import { isWaiting, phaseOf } from "./phase.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
+import { standingIn, takeBack } from "./standing-plans.ts";
+import { bindMs, retryAt, takenBackOf } from "./take-back.ts";
 
 /** Every group of every namespace, with what it needs of the resources that these queues state. */
 export const groupsOf = (all: readonly Stored[]): Looking => {
@@ -65,20 +69,25 @@ const jobsOf = (groups: readonly Stored[]): Looking => {
   return everywhere({ resource: jobs, projecting: () => jobOutlines(uids) });
 };
 
-/** Reads the room of the nodes for groups; undefined if no look at nodes is needed. */
-function* readGround(mode: GangMode, groups: readonly Stored[]): Reads<Omit<Ground, "priorities"> | undefined> {
-  if (mode !== "builtin" || !groups.some(isWaiting)) return undefined;
-  const starting = groups.filter((group) => ["Inqueue", "Unknown"].includes(phaseOf(group)));
-  const planned = jobsOf([...starting, ...groups.filter(isWaiting)]);
-  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, planned].map(list));
-  return { nodes: ofNodes, pods: ofPods, jobs: ofJobs, starting };
+/** True for a group whose pods have to be counted: it waits, or was admitted and may lack some. */
+const isOpen = (group: Stored): boolean => isWaiting(group) || ["Inqueue", "Unknown"].includes(phaseOf(group));
+
+/** Reads the nodes, the unfinished pods, and the Jobs of groups that need places. */
+function* readCluster(groups: readonly Stored[]): Reads<Cluster> {
+  const ofGroups = jobsOf(groups.filter(isOpen));
+  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, ofGroups].map(list));
+  return { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
 }
+
+type Cluster = Pick<Ground, "nodes" | "pods" | "jobs">;
 
 export type AdmissionRound = {
   /** Every group, as the round read them. */
   readonly groups: readonly Stored[];
   readonly found: Found;
   readonly effects: readonly Effect[];
+  /** The groups that the effects admit by plans; saved before them. */
+  readonly planning?: InFlight;
   readonly next: Extract<Next, { do: "rest" | "wait" | "again" }>;
 };
 
@@ -88,44 +97,89 @@ const pollMs = 30_000;
 /** A scheduler that runs and admits nothing is to be reported soon. */
 const doubtMs = 10_000;
 
-const nextOf = (
-  { admits, saying, silent, doubtful }: Found,
-  verdicts: readonly Verdict[],
-  waits: number,
-): AdmissionRound["next"] => {
-  if (waits === 0) return { do: "rest" };
-  if (admits === "scheduler")
+const nextOf = ({ admits, saying, silent, doubtful }: Found, left: number, wakeAt?: number): AdmissionRound["next"] => {
+  if (admits === "scheduler" && left > 0)
     return {
       do: "wait",
       pollMs: doubtful === true ? doubtMs : pollMs,
-      waitsFor: until(counted(waits, "group"), "admitted", silent ?? saying),
+      waitsFor: until(counted(left, "group"), "admitted", silent ?? saying),
     };
-  const left = waits - verdicts.filter(({ enters }) => enters).length;
-  return left === 0 ? { do: "rest" } : { do: "wait", pollMs, waitsFor: { on: "room", groups: left } };
+  const wake = wakeAt === undefined ? {} : { wakeAt };
+  if (left > 0) return { do: "wait", pollMs, waitsFor: { on: "room", groups: left }, ...wake };
+  return wakeAt === undefined ? { do: "rest" } : { do: "wait", waitsFor: until("admitted groups", "started"), ...wake };
+};
+
+/** True if the nodes must be read: groups wait for places, or the time of a plan is over. */
+const needsCluster = (groups: readonly Stored[], now: number): boolean =>
+  groups.some(isWaiting) || standingIn(groups).some(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+
+const earliest = (instants: readonly (number | undefined)[], now: number): number | undefined => {
+  const coming = instants.filter((at) => at !== undefined).filter((at) => at > now);
+  return coming.length === 0 ? undefined : Math.min(...coming);
+};
+
+const entering = (verdicts: readonly Verdict[]): readonly Stored[] =>
+  verdicts.flatMap(({ group, enters }) => (enters ? [group] : []));
+
+type Seen = Pick<View<QueueMemory>, "now" | "memory">;
+
+/** Decides a round with `gang: builtin`, in which groups enter by plans. */
+function* plannedRound(hall: Hall, found: Found, { now, memory }: Seen): Reads<AdmissionRound> {
+  const { groups } = hall;
+  const waits = groups.filter(isWaiting);
+  const settlesAt = unsettledUntil(memory?.planning, groups, now);
+  if (settlesAt !== undefined) {
+    const next = nextOf(found, waits.length, settlesAt);
+    return { groups, found, effects: [], next, ...(memory?.planning && { planning: memory.planning }) };
+  }
+  const cluster = needsCluster(groups, now) ? yield* readCluster(groups) : undefined;
+  const standing = standingIn(groups, cluster);
+  const retries = waits.map(takenBackOf).map((back) => back && retryAt(back));
+  const wakes = [...standing.map(({ dueAt }) => dueAt), ...retries];
+  if (cluster === undefined) return { groups, found, effects: [], next: nextOf(found, 0, earliest(wakes, now)) };
+  const back = yield* takeBack(standing, cluster, now);
+  const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities } });
+  const verdicts = verdictsOf({ ...hall, ground });
+  const most = Math.max(0, mostAtOnce - back.length);
+  const { effects, admitted } = firstOf(verdicts, most, now);
+  const planning = inFlightOf(admitted, now);
+  const wakeAt = earliest([...wakes, admitted.length === 0 ? undefined : now + bindMs], now);
+  const next = nextOf(found, waits.length - entering(verdicts).length, wakeAt);
+  // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
+  const isShort = ground.wasShort() && admitted.length > 0;
+  const isAll = effects.length === admissionEffects(verdicts, now).length && !isShort;
+  return {
+    ...{ groups, found, effects: [...back, ...effects] },
+    ...(planning === undefined ? {} : { planning }),
+    next: isAll ? next : { ...next, do: "again" },
+  };
+}
+
+/** The first writes of the verdicts, and the groups that they admit. */
+const firstOf = (
+  verdicts: readonly Verdict[],
+  most: number,
+  now: number,
+): { readonly effects: readonly Effect[]; readonly admitted: readonly Stored[] } => {
+  const each = verdicts.flatMap((verdict) => admissionEffects([verdict], now).map((effect) => ({ effect, verdict })));
+  const first = each.slice(0, most);
+  return { effects: first.map(({ effect }) => effect), admitted: entering(first.map(({ verdict }) => verdict)) };
 };
 
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
-export function* admissionRound(
-  mode: GangMode,
-  queues: readonly Stored[],
-  { now, memory }: Pick<View<QueueMemory>, "now" | "memory">,
-): Reads<AdmissionRound> {
+export function* admissionRound(mode: GangMode, queues: readonly Stored[], seen: Seen): Reads<AdmissionRound> {
+  const { now, memory } = seen;
   const [leases, groups] = yield* all([readLeases(mode), list(groupsOf(queues))]);
-  const who = yield* find(mode, { now, memory, leases, queues, groups });
+  const found = yield* find(mode, { now, memory, leases, queues, groups });
   const waits = groups.filter(isWaiting).length;
-  if (who.admits === "scheduler") return { groups, found: who, effects: [], next: nextOf(who, [], waits) };
-  const [priorities, ground] = yield* all([readPriorities(classesOf(groups)), readGround(mode, groups)]);
+  if (found.admits === "scheduler") return { groups, found, effects: [], next: nextOf(found, waits) };
+  const priorities = yield* readPriorities(classesOf(groups));
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
-  const hall: Hall = {
-    ...{ queues, groups: ours, priorities },
-    ...(ground === undefined ? {} : { ground: openGround({ ...ground, priorities }) }),
-  };
+  const hall: Hall = { queues, groups: ours, priorities };
+  if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen)), groups };
   const verdicts = verdictsOf(hall);
   const admitting = admissionEffects(verdicts, now);
   const effects = admitting.slice(0, mostAtOnce);
-  const next = nextOf(who, verdicts, waits);
-  // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
-  const isShort = hall.ground?.wasShort() === true && verdicts.some(({ enters }) => enters);
-  const goesOn = admitting.length > effects.length || isShort;
-  return { groups, found: who, effects, next: goesOn ? { ...next, do: "again" } : next };
+  const next = nextOf(found, waits - entering(verdicts).length);
+  return { groups, found, effects, next: admitting.length > effects.length ? { ...next, do: "again" } : next };
 }

@@ -4,15 +4,17 @@
  * minimum. No other place decides this.
  */
 import type { Stored } from "../../core/object.ts";
-import { isEnding } from "../../kube/pods.ts";
-import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/state/tree.ts";
-import type { OpenGround } from "./ground.ts";
+import { lineOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
+import type { Answer, Obstacle, OpenGround } from "./ground.ts";
 import { enter, type Ledger, needOf, openLedger, shortage } from "./ledger.ts";
+import { isWaiting, phaseOf } from "./phase.ts";
+import type { Place } from "./plan.ts";
 import { inTurn } from "./turns.ts";
 
 export type Verdict =
-  | { readonly group: Stored; readonly enters: true }
-  | { readonly group: Stored; readonly enters: false; readonly why: string };
+  /** `places`: the plan of its minimum; empty where groups are admitted without a look at nodes. */
+  | { readonly group: Stored; readonly enters: true; readonly places: readonly Place[] }
+  | ({ readonly group: Stored; readonly enters: false } & Obstacle);
 
 /** The input of the decision: all queues, all groups, and the priorities of the classes that groups name. */
 export type Hall = {
@@ -23,15 +25,7 @@ export type Hall = {
   readonly ground?: OpenGround;
 };
 
-export const phaseOf = (group: Stored): string => {
-  const { phase } = statusOf(group);
-  return typeof phase === "string" ? phase : "";
-};
-
 const holding = ["Inqueue", "Running", "Unknown"];
-
-/** True for a group that is still to be admitted. */
-export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(phaseOf(group)) && !isEnding(group);
 
 /** Returns why a group must wait; undefined if it may be admitted. */
 const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): string | undefined => {
@@ -52,14 +46,20 @@ export const verdictsOf = (hall: Hall): readonly Verdict[] => {
   for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one))))
     enter(ledger, lineOf(queueOfGroup(group), queues), needOf(ledger, group));
   const blocked = new Set<string>();
+  const answerTo = (group: Stored): Answer => {
+    const name = queueOfGroup(group);
+    const why = blocked.has(name)
+      ? `others come before it in queue ${name}`
+      : obstacle(ledger, lineOf(name, queues), group);
+    if (why !== undefined) return { enters: false, why };
+    return hall.ground?.ask(group) ?? { enters: true, places: [] };
+  };
   return Array.from(inTurn(hall.groups.filter(isWaiting), queues, hall.priorities, ledger), (group): Verdict => {
     const name = queueOfGroup(group);
     const line = lineOf(name, queues);
-    const why = blocked.has(name)
-      ? `others come before it in queue ${name}`
-      : (obstacle(ledger, line, group) ?? hall.ground?.obstacle(group));
-    if (why === undefined) enter(ledger, line, needOf(ledger, group));
+    const answer = answerTo(group);
+    if (answer.enters) enter(ledger, line, needOf(ledger, group));
     else if (isFifo(queues.get(name))) blocked.add(name);
-    return why === undefined ? { group, enters: true } : { group, enters: false, why };
+    return { group, ...answer };
   });
 };

@@ -7,6 +7,7 @@ import { type NodeFilter, nodeFilter } from "../../kube/node-filter.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Amounts, requestsOf } from "../podgroup/usage.ts";
+import type { Place } from "./plan.ts";
 import { after, placesIn, type Room } from "./room.ts";
 
 /**
@@ -43,9 +44,6 @@ export const partOf = (task: string, spec: Json, least: number, replicas: number
   const requests = requestsOf(spec);
   return { task, spec, least, replicas, requests, work, accepts: nodeFilter(spec), weight: weightOf(spec, requests) };
 };
-
-/** A number of pods of a task on a node. */
-export type Place = { readonly task: string; readonly node: string; readonly count: number };
 
 export type Fit =
   | { readonly fits: true; readonly places: readonly Place[]; readonly left: readonly Room[] }

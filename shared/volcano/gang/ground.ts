@@ -1,15 +1,21 @@
 /**
- * The room of the nodes during an admission round with `gang: builtin`: admitted groups without all their pods hold
- * theirs, and each group that enters takes its own.
+ * The room of the nodes during an admission round with `gang: builtin`, made anew in each round: what the nodes can
+ * allocate, less their pods, less the places of plans that no pod has yet. Each group that enters takes its own.
  */
 import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
+import { timeText } from "../../core/time.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { keys } from "../schema/resource.ts";
 import { demandOf } from "./demand.ts";
-import { type Fit, fill, fitOf, type Part, type Work } from "./fit.ts";
-import { emptyRooms, type Room, takenByPods } from "./room.ts";
+import { type Fit, fill, fitOf, type Part } from "./fit.ts";
+import { type Hold, heldFor } from "./hold.ts";
+import { phaseOf } from "./phase.ts";
+import { type GangPlan, mostPlanBytes, nodesOf, type Place, planOf, planText } from "./plan.ts";
+import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./room.ts";
+import { openShares, type Shares } from "./shares.ts";
+import { lingers, retryAt, takenBackOf } from "./take-back.ts";
 
 export type Ground = {
   readonly nodes: readonly Stored[];
@@ -17,150 +23,241 @@ export type Ground = {
   readonly pods: readonly Stored[];
   readonly jobs: readonly Stored[];
   readonly priorities: Priorities;
-  /** Groups that were admitted and do not run yet. */
-  readonly starting: readonly Stored[];
+  /** Every group of the cluster. */
+  readonly groups: readonly Stored[];
+  /** Epoch ms. */
+  readonly now: number;
 };
+
+/** The reason why a group waits. */
+export type Obstacle = {
+  readonly why: string;
+  /** The empty cluster has places for it. */
+  readonly lacksRoom?: true;
+  /** Its status says so already, in other words. */
+  readonly isTold?: true;
+};
+
+/** A plan for a group that may enter, or the reason why it must wait. */
+export type Answer =
+  | { readonly enters: true; readonly places: readonly Place[] }
+  | ({ readonly enters: false } & Obstacle);
 
 /** Takes as many places of each part as there are, up to the numbers wanted. */
 const filled = (rooms: readonly Room[], parts: readonly Part[], wanted: (part: Part) => number): readonly Room[] =>
   parts.reduce((left, part) => fill(left, part, Math.max(0, wanted(part))).left, rooms);
 
-const placeKey = (namespace: string, group: string, task: string): string => `${namespace} ${group} ${task}`;
+const groupKey = (namespace: string, group: string): string => `${namespace}/${group}`;
 
-/** Returns the pods that have a node, by their task of their group: `takenByPods` has counted them. */
-const boundOf = (pods: readonly Stored[]): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const pod of pods) {
-    const { namespace = "", annotations = {} } = pod.metadata;
-    const { [keys.group]: group, [keys.taskSpec]: task } = annotations;
-    if (group === undefined || task === undefined || nodeNameOf(pod) === undefined || isOver(podStatus(pod))) continue;
-    const key = placeKey(namespace, group, task);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
-};
+const keyOf = ({ metadata: { namespace = "", name } }: Stored): string => groupKey(namespace, name);
 
-/** The most looks of one round: some hundred ms, well within the time of a decision. */
-const mostLooks = 600_000;
+/** The pods of each group. */
+export const byGroup = (pods: readonly Stored[]): ReadonlyMap<string, readonly Stored[]> =>
+  Map.groupBy(
+    pods.filter(({ metadata }) => metadata.annotations?.[keys.group] !== undefined),
+    ({ metadata }) => groupKey(metadata.namespace ?? "", metadata.annotations?.[keys.group] ?? ""),
+  );
+
+const ofTask = (pods: readonly Stored[], task: string): readonly Stored[] =>
+  pods.filter(({ metadata }) => metadata.annotations?.[keys.taskSpec] === task);
+
+/** Takes the places of a plan that no pod of the group has yet; those of its pods are taken with the pods. */
+const withPlan = (
+  rooms: readonly Room[],
+  { places }: GangPlan,
+  parts: readonly Part[],
+  pods: readonly Stored[],
+): readonly Room[] =>
+  parts.reduce((before, part) => {
+    const have = Map.groupBy(ofTask(pods, part.task).map(placeOf), (node) => node);
+    const wanted = Map.groupBy(nodesOf({ places }, part.task), (node) => node);
+    return before.map((room) => {
+      const { name } = room.node.metadata;
+      const open = (wanted.get(name)?.length ?? 0) - (have.get(name)?.length ?? 0);
+      return open > 0 ? (fill([room], { ...part, accepts: () => undefined }, open).left[0] ?? room) : room;
+    });
+  }, rooms);
+
+/** A group that was admitted without a plan, or has lost pods since it was whole. */
+const startsUnplanned = (group: Stored): boolean =>
+  planOf(group) === undefined && ["Inqueue", "Unknown"].includes(phaseOf(group));
+
 /** The most looks of one pass over all nodes and all tasks of one group. A plan takes up to ten. */
 const mostLooksOfPass = 60_000;
 
 const passOf = (parts: readonly Part[], nodes: number): number =>
   parts.reduce((sum, { weight }) => sum + weight, 0) * nodes;
 
-/** Identical demands have an identical answer. */
-const demandKey = (parts: readonly Part[]): string =>
-  JSON.stringify(
-    parts.map(({ task, requests, least, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
-      ...[task, least, nodeSelector, affinity, tolerations, nodeName],
-      ...[...requests].map(([name, { nano }]) => `${name} ${nano}`),
-    ]),
-  );
-
-/** The account of a round's work. */
-export type Turns = {
-  readonly work: Work;
-  /**
-   * True if a group of the namespace may be looked at: the namespace has caused at most half as much work as is left.
-   * However much work the groups of some namespaces cause, those of another are looked at in the same round.
-   */
-  readonly mayLook: (namespace: string) => boolean;
-  /** Runs work for a group of the namespace, and charges it for it. */
-  readonly charged: <T>(namespace: string, run: () => T) => T;
-};
-
-export const openTurns = (most = mostLooks): Turns => {
-  const work: Work = { looks: 0 };
-  const caused = new Map<string, number>();
-  return {
-    work,
-    mayLook: (namespace) => (caused.get(namespace) ?? 0) <= (most - work.looks) / 2,
-    charged: (namespace, run) => {
-      const before = work.looks;
-      const result = run();
-      caused.set(namespace, (caused.get(namespace) ?? 0) + work.looks - before);
-      return result;
-    },
-  };
-};
-
 const later = "the groups of its namespace that come before it take as much time as a round has for one namespace";
 
 const tooLarge = (nodes: number): string =>
   `its tasks and their constraints take too long to plan on ${counted(nodes, "node")}: write fewer tasks, or shorter affinities, selectors and tolerations`;
 
-/** The obstacles of groups in a round, each asked once, in the order of the groups. */
+/** Identical demands have an identical answer. */
+const demandKey = (parts: readonly Part[], closedNodes: readonly string[], isHeld: boolean): string =>
+  JSON.stringify([
+    closedNodes,
+    isHeld,
+    parts.map(({ task, requests, least, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
+      ...[task, least, nodeSelector, affinity, tolerations, nodeName],
+      ...[...requests].map(([name, { nano }]) => `${name} ${nano}`),
+    ]),
+  ]);
+
+/** Plans with some nodes closed; what is left of these stays as it is. */
+const fitWithout = (rooms: readonly Room[], parts: readonly Part[], names: ReadonlySet<string>): Fit => {
+  if (names.size === 0) return fitOf(rooms, parts);
+  const fit = fitOf(
+    rooms.map((room) => (names.has(room.node.metadata.name) ? closed(room) : room)),
+    parts,
+  );
+  if (!fit.fits) return fit;
+  return {
+    ...fit,
+    left: fit.left.map((room, at) => (names.has(room.node.metadata.name) ? (rooms[at] ?? room) : room)),
+  };
+};
+
+/** The answers to groups in a round, each asked once, in the order of the groups. */
 export type OpenGround = {
-  /** Returns why the group must wait; undefined if it may enter, which takes its room. */
-  readonly obstacle: (group: Stored) => string | undefined;
+  /** Returns the plan of a group, which takes its room, or the reason why it must wait. */
+  readonly ask: (group: Stored) => Answer;
   /** True if a group waits only because the round had no time for it. */
   readonly wasShort: () => boolean;
 };
 
+type Asking = {
+  /** Returns what a group needs, if that can be planned. */
+  readonly partsOf: (group: Stored) => readonly Part[] | undefined;
+  readonly podsOf: (group: Stored) => readonly Stored[];
+  readonly shares: Shares;
+};
+
+/**
+ * Takes what admitted groups hold beside their pods: the open places of plans, then places for pods without a node. A
+ * namespace that has too many of them holds no room for the others.
+ */
+const roomsLeft = (free: readonly Room[], groups: readonly Stored[], asking: Asking): readonly Room[] => {
+  const { partsOf, podsOf, shares } = asking;
+  const bound = (group: Stored, { task }: Part): number =>
+    ofTask(podsOf(group), task).filter((pod) => nodeNameOf(pod) !== undefined && !isOver(podStatus(pod))).length;
+  const held = groups
+    .map((group) => ({ group, plan: planOf(group) }))
+    .filter(({ group, plan }) => plan !== undefined || startsUnplanned(group))
+    .sort((a, b) => Number(a.plan === undefined) - Number(b.plan === undefined));
+  let rooms = free;
+  for (const { group, plan } of held) {
+    const { namespace = "" } = group.metadata;
+    if (!shares.mayLook(namespace)) continue;
+    shares.charged(namespace, () => {
+      const parts = partsOf(group) ?? [];
+      rooms =
+        plan === undefined
+          ? filled(rooms, parts, (part) => part.least - bound(group, part))
+          : withPlan(rooms, plan, parts, podsOf(group));
+    });
+  }
+  return rooms;
+};
+
+const none: ReadonlySet<string> = new Set();
+
+type Opened = Asking & {
+  readonly rooms: readonly Room[];
+  readonly empty: readonly Room[];
+  readonly hold: Hold | undefined;
+  readonly now: number;
+};
+
+/** Plans one group after the other, each in the room that those before it have left. */
+const openPlanner = ({
+  empty,
+  hold,
+  now,
+  rooms: free,
+}: Opened): ((group: Stored, parts: readonly Part[]) => Answer) => {
+  let rooms = free;
+  const refused = new Map<string, Obstacle>();
+
+  const refusal = (parts: readonly Part[], { why }: Extract<Fit, { fits: false }>, isHeld: boolean): Obstacle => {
+    const whole = fitOf(empty, parts);
+    if (!whole.fits && whole.certain) return { why: `would not fit the empty cluster: ${whole.why}` };
+    return { why: hold === undefined || isHeld ? why : `${why}; ${hold.saying}`, lacksRoom: true };
+  };
+
+  const entered = ({ places, left }: Extract<Fit, { fits: true }>): Answer => {
+    const isTooLong = planText(places, now).length > mostPlanBytes;
+    if (isTooLong) return { enters: false, why: `its plan would be longer than ${mostPlanBytes} characters` };
+    rooms = left;
+    return { enters: true, places };
+  };
+
+  return (group, parts) => {
+    const isHeld = hold?.uid === group.metadata.uid;
+    const held = hold === undefined || isHeld ? none : hold.nodes;
+    const refusing = takenBackOf(group)?.nodes ?? [];
+    const key = demandKey(parts, refusing, isHeld);
+    const before = refused.get(key);
+    if (before !== undefined) return { enters: false, ...before };
+    // The nodes that refused are the last to be tried again: they may be the only ones.
+    const elsewhere = refusing.length === 0 ? undefined : fitWithout(rooms, parts, new Set([...held, ...refusing]));
+    const fit = elsewhere?.fits === true ? elsewhere : fitWithout(rooms, parts, held);
+    if (fit.fits) return entered(fit);
+    const why = refusal(parts, fit, isHeld);
+    refused.set(key, why);
+    return { enters: false, ...why };
+  };
+};
+
+/** Returns why a group is not planned in this round, whatever room there is. */
+const postponed = (group: Stored, pods: readonly Stored[], now: number): Obstacle | undefined => {
+  const back = takenBackOf(group);
+  if (back !== undefined && retryAt(back) > now)
+    return { why: `it is tried again after ${timeText(retryAt(back))}`, isTold: true };
+  return lingers(group, pods) ? { why: "its earlier pods have not ended yet" } : undefined;
+};
+
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, starting }: Ground,
-  { work, mayLook, charged }: Turns = openTurns(),
+  { nodes, pods, jobs, priorities, groups, now }: Ground,
+  shares: Shares = openShares(),
 ): OpenGround => {
   const empty = emptyRooms(nodes);
-  const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work };
-  const bound = boundOf(pods);
+  const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work: shares.work };
+  const own = byGroup(pods);
+  const podsOf = (group: Stored): readonly Stored[] => own.get(keyOf(group)) ?? [];
   const isPlannable = (parts: readonly Part[]): boolean => passOf(parts, nodes.length) <= mostLooksOfPass;
-  let rooms = takenByPods(empty, pods);
-  const held: { readonly group: Stored; readonly parts: readonly Part[] }[] = [];
-  const there = ({ metadata: { namespace = "", name } }: Stored, { task }: Part): number =>
-    bound.get(placeKey(namespace, name, task)) ?? 0;
-  /** Takes room for admitted groups. A namespace that has too many of them holds no room for the others. */
-  const hold = (group: Stored, run: () => void): void => {
+  const partsOf = (group: Stored): readonly Part[] | undefined => {
+    const demand = demandOf(group, known);
+    return demand.is === "planned" && isPlannable(demand.parts) ? demand.parts : undefined;
+  };
+  const plan = (group: Stored, free: readonly Room[]): Fit | undefined => {
     const { namespace = "" } = group.metadata;
-    if (mayLook(namespace)) charged(namespace, run);
+    if (!shares.mayLook(namespace)) return undefined;
+    return shares.charged(namespace, () => {
+      const parts = partsOf(group);
+      return parts === undefined ? undefined : fitOf(free, parts);
+    });
   };
-  // Minima first: the other pods of a group must not take the places of another group's minimum.
-  for (const group of starting)
-    hold(group, () => {
-      const demand = demandOf(group, known);
-      if (demand.is !== "planned" || !isPlannable(demand.parts)) return;
-      held.push({ group, parts: demand.parts });
-      rooms = filled(rooms, demand.parts, (part) => part.least - there(group, part));
-    });
-  for (const { group, parts } of held)
-    hold(group, () => {
-      rooms = filled(rooms, parts, (part) => part.replicas - Math.max(part.least, there(group, part)));
-    });
-  const refused = new Map<string, string>();
+  const hold = heldFor({ groups, pods, empty, plan, now });
+  const asking: Asking = { partsOf, podsOf, shares };
+  const rooms = roomsLeft(takenByPods(empty, pods), groups, asking);
+  const planned = openPlanner({ ...asking, rooms, empty, hold, now });
   let short = false;
-  const refusal = (parts: readonly Part[], { why }: Extract<Fit, { fits: false }>): string => {
-    const whole = fitOf(empty, parts);
-    return whole.fits || !whole.certain ? why : `would not fit the empty cluster: ${whole.why}`;
-  };
-  const planned = (parts: readonly Part[]): string | undefined => {
-    if (!isPlannable(parts)) return tooLarge(nodes.length);
-    const key = demandKey(parts);
-    const before = refused.get(key);
-    if (before !== undefined) return before;
-    const fit = fitOf(rooms, parts);
-    if (!fit.fits) {
-      const why = refusal(parts, fit);
-      refused.set(key, why);
-      return why;
+  const ask = (group: Stored): Answer => {
+    const { namespace = "" } = group.metadata;
+    const wait = postponed(group, podsOf(group), now);
+    if (wait !== undefined) return { enters: false, ...wait };
+    if (!shares.mayLook(namespace)) {
+      short = true;
+      return { enters: false, why: later, lacksRoom: true };
     }
-    // Nothing holds back the pods beyond the minimum, so they count as placed, too.
-    rooms = filled(fit.left, parts, ({ replicas, least }) => replicas - least);
-    return undefined;
+    return shares.charged(namespace, () => {
+      const demand = demandOf(group, known);
+      if (demand.is === "refused") return { enters: false, why: demand.why };
+      if (demand.is === "unplanned") return { enters: true, places: [] };
+      return isPlannable(demand.parts) ? planned(group, demand.parts) : { enters: false, why: tooLarge(nodes.length) };
+    });
   };
-  return {
-    obstacle: (group) => {
-      const { namespace = "" } = group.metadata;
-      if (!mayLook(namespace)) {
-        short = true;
-        return later;
-      }
-      return charged(namespace, () => {
-        const demand = demandOf(group, known);
-        if (demand.is === "refused") return demand.why;
-        return demand.is === "unplanned" ? undefined : planned(demand.parts);
-      });
-    },
-    wasShort: () => short,
-  };
+  return { ask, wasShort: () => short };
 };

@@ -3,8 +3,9 @@ import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { conditionOf, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
-import { phaseOf } from "./admission.ts";
-import { letIn } from "./admit.ts";
+import { phaseOf } from "./phase.ts";
+import { letIn, planKey, planOf } from "./plan.ts";
+import { takenBackKey } from "./take-back.ts";
 
 type Phase = "Inqueue" | "Running" | "Unknown" | "Completed";
 
@@ -51,17 +52,23 @@ const saysSo = (group: Stored, counts: Json): boolean => {
   return Object.entries(counts).every(([name, count]) => (status[name] ?? 0) === count);
 };
 
+/** The end of a plan: the group was whole once, so it is not taken back any more. */
+const planEnds: Json = { metadata: { annotations: { [planKey]: null, [takenBackKey]: null } } };
+
 /**
- * Returns the part of a group's status that its pods change; undefined if it is up to date, or Rekindle has not
- * admitted the group.
+ * Returns the part of a group that its pods change; undefined if it is up to date, or Rekindle has not admitted the group.
+ * `isWhole`: no pod of its plan lacks a node. While one does, the group is Inqueue.
  */
-export const groupStatusPatch = (group: Stored, pods: readonly Stored[]): Json | undefined => {
+export const groupStatusPatch = (group: Stored, pods: readonly Stored[], isWhole: boolean): Json | undefined => {
   const now = phases.find((phase) => phase === phaseOf(group));
   if (now === undefined || group.metadata.annotations?.[letIn] === undefined) return undefined;
+  const isPlanned = planOf(group) !== undefined;
+  if (isPlanned && !isWhole) return undefined;
   const count = countOf(pods);
   const phase = nextOf(now, count, leastOf(group));
   const counts = countsOf(count);
+  const ends = isPlanned ? planEnds : {};
   // The status of an Inqueue group gets no pod counts.
-  if (phase === now && (phase === "Inqueue" || saysSo(group, counts))) return undefined;
-  return { status: { phase, ...counts } };
+  if (phase === now && (phase === "Inqueue" || saysSo(group, counts))) return isPlanned ? ends : undefined;
+  return { ...ends, status: { phase, ...counts } };
 };

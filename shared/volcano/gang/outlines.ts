@@ -5,14 +5,17 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Metadata, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/query.ts";
+import { pinned, pinOf } from "../../kube/node-pin.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { containersIn } from "../schema/template.ts";
-import { letIn } from "./admit.ts";
 import { jobOwnerOf } from "./demand.ts";
+import { lacksRoomKey } from "./hold.ts";
+import { letIn, mostPlanBytes, planKey } from "./plan.ts";
+import { takenBackKey } from "./take-back.ts";
 
 /** The most conditions, and the most writers, of a group that are kept. */
 const mostEntries = 50;
@@ -50,17 +53,40 @@ const writersOf = ({ metadata }: Stored): Json => {
   };
 };
 
-/** Keeps of a group what a round reads; `resources`: the resources that queues state. */
-export const groupOutline =
-  (resources: ReadonlySet<string>): Projection =>
-  (group) => {
+/** A bounded text, of which a namespace gets as much as all others may still get. */
+const openTextShares = (most: number): ((namespace: string, size: number) => boolean) => {
+  let left = most;
+  const used = new Map<string, number>();
+  return (namespace, size) => {
+    const sum = (used.get(namespace) ?? 0) + size;
+    if (sum > left - size) return false;
+    used.set(namespace, sum);
+    left -= size;
+    return true;
+  };
+};
+
+/** Marks of a group, and the most characters of each: a longer one is no mark of Rekindle's. */
+const marks = { [letIn]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planKey]: mostPlanBytes } as const;
+
+/**
+ * Keeps of a group what a round reads; `resources`: the resources that queues state. A group for whose marks the share of
+ * its namespace has no room counts as one without a plan.
+ */
+export const groupOutline = (resources: ReadonlySet<string>, most = mostText): Projection => {
+  const hasRoom = openTextShares(most);
+  return (group) => {
     const { conditions, ...status } = statusOf(group);
     const owner = jobOwnerOf(group);
     const { minResources, ...spec } = specOf(group);
+    const { namespace = "", annotations = {} } = group.metadata;
+    const named = Object.entries(marks).filter(([key, longest]) => (annotations[key]?.length ?? 0) <= longest);
+    const size = named.reduce((sum, [key]) => sum + (annotations[key]?.length ?? 0), 0);
+    const kept = hasRoom(namespace, size) ? named.map(([key]) => key) : [letIn];
     return {
       ...{ apiVersion: group.apiVersion, kind: group.kind },
       metadata: {
-        ...metadataOf(group, [letIn]),
+        ...metadataOf(group, kept),
         ...writersOf(group),
         ...(owner === undefined ? {} : { ownerReferences: [owner] }),
       },
@@ -74,6 +100,7 @@ export const groupOutline =
       },
     };
   };
+};
 
 const ofContainer = ["name", "image", "restartPolicy", "resources", "ports"] as const;
 
@@ -93,7 +120,7 @@ const podSpecOutline = (spec: Json): Json => ({
 });
 
 const taskOutline = (task: Json): Json => ({
-  ...only(task, ["name", "replicas", "minAvailable", "partitionPolicy"]),
+  ...only(task, ["name", "replicas", "minAvailable", "partitionPolicy", "dependsOn"]),
   template: { spec: podSpecOutline(fieldsOf(fieldsOf(task["template"])["spec"])) },
 });
 
@@ -102,8 +129,7 @@ const taskOutline = (task: Json): Json => ({
  * its namespace has no room: a namespace keeps at most as much text as all others may still keep.
  */
 export const jobOutlines = (uids: ReadonlySet<string>, most = mostText): Projection => {
-  let left = most;
-  const used = new Map<string, number>();
+  const hasRoom = openTextShares(most);
   return (job) => {
     if (!uids.has(job.metadata.uid)) return undefined;
     const spec = specOf(job);
@@ -112,13 +138,8 @@ export const jobOutlines = (uids: ReadonlySet<string>, most = mostText): Project
       tasks: recordsIn(spec["tasks"]).map(taskOutline),
     };
     const { namespace = "" } = job.metadata;
-    const size = JSON.stringify(outline).length;
-    const sum = (used.get(namespace) ?? 0) + size;
     const kept = { apiVersion: job.apiVersion, kind: job.kind, metadata: metadataOf(job, []) };
-    if (sum > left - size) return kept;
-    used.set(namespace, sum);
-    left -= size;
-    return { ...kept, spec: outline };
+    return hasRoom(namespace, JSON.stringify(outline).length) ? { ...kept, spec: outline } : kept;
   };
 };
 
@@ -135,16 +156,38 @@ const requestsIn = (spec: Json): Json => {
   return Object.fromEntries(requests.map(([name, amount]) => [name, quantityText(amount)]));
 };
 
-/** Keeps the node, the task and the requests of pods that have a node; no other pod takes room. */
+/** Keeps the controller of a pod, which tells whether it would be made again. */
+const controllerIn = ({ metadata }: Stored): Json => {
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
+  return controller === undefined ? {} : { ownerReferences: [controller] };
+};
+
+/** Keeps when the pod got its node, which tells the pod that has taken a place. */
+const boundIn = (status: Json): Json => {
+  const bound = recordsIn(status["conditions"]).find(({ type }) => type === "PodScheduled");
+  const known = only(status, ["phase", "nominatedNodeName", "startTime"]);
+  return bound === undefined
+    ? known
+    : { ...known, conditions: [only(bound, ["type", "status", "lastTransitionTime"])] };
+};
+
+/** Keeps the node, the task and the requests of pods that have a node or a pin, and of others of a group that they exist. */
 export const podOutline: Projection = (pod) => {
   const spec = fieldsOf(pod["spec"]);
-  const status = only(fieldsOf(pod["status"]), ["phase", "nominatedNodeName"]);
-  if (spec["nodeName"] === undefined && status["nominatedNodeName"] === undefined) return undefined;
+  const status = fieldsOf(pod["status"]);
+  const pin = pinOf(spec);
+  const takesRoom = spec["nodeName"] !== undefined || status["nominatedNodeName"] !== undefined || pin !== undefined;
+  if (!takesRoom && pod.metadata.annotations?.[keys.group] === undefined) return undefined;
+  const requests = takesRoom ? { resources: { requests: requestsIn(spec) } } : {};
   return {
     ...{ apiVersion: pod.apiVersion, kind: pod.kind },
-    metadata: metadataOf(pod, [keys.group, keys.taskSpec]),
-    spec: { ...only(spec, ["nodeName"]), resources: { requests: requestsIn(spec) } },
-    status,
+    metadata: { ...metadataOf(pod, [keys.group, keys.taskSpec]), ...controllerIn(pod) },
+    spec: {
+      ...only(spec, ["nodeName"]),
+      ...(pin === undefined ? {} : only(pinned({}, pin), ["affinity"])),
+      ...requests,
+    },
+    status: boundIn(status),
   };
 };
 

@@ -1,6 +1,7 @@
 /** The room of the cluster's nodes: what they can allocate, less the requests of their unfinished pods. */
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { pinOf } from "../../kube/node-pin.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { type Amounts, requestsOf } from "../podgroup/usage.ts";
@@ -44,11 +45,15 @@ export const emptyRooms = (nodes: readonly Stored[]): readonly Room[] =>
     )
     .sort((a, b) => (a.node.metadata.name < b.node.metadata.name ? -1 : 1));
 
-/** The node of a pod that is bound, or that the scheduler has nominated one for. */
-const placeOf = (pod: Stored): string | undefined => {
+/** The node of a pod that is bound, that the scheduler has nominated one for, or that is pinned to one. */
+export const placeOf = (pod: Stored): string | undefined => {
   const { nominatedNodeName } = fieldsOf(pod["status"]);
-  return nodeNameOf(pod) ?? (typeof nominatedNodeName === "string" ? nominatedNodeName : undefined);
+  const nominated = typeof nominatedNodeName === "string" ? nominatedNodeName : undefined;
+  return nodeNameOf(pod) ?? nominated ?? pinOf(fieldsOf(pod["spec"]));
 };
+
+/** Returns the room as if it took no pod. */
+export const closed = ({ node }: Room): Room => ({ node, free: new Map() });
 
 /** Takes the requests of unfinished pods from their nodes; pods under deletion hold their room until they end. */
 export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): readonly Room[] => {

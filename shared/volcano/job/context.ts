@@ -5,7 +5,7 @@ import type { Effect, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
-import { letIn } from "../gang/admit.ts";
+import { type GangPlan, letIn, nodesOf, planOf } from "../gang/plan.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
@@ -68,6 +68,22 @@ export const makingOf = (scene: JobContext): Making => {
     forwarding: memory.forwarding,
     ...(group === undefined ? {} : { group: group.metadata.name }),
     ...(placer === undefined ? {} : { placer }),
+    ...(planIn(scene) === undefined ? {} : { nodesOf: plannedNodes(scene) }),
+  };
+};
+
+/** Returns the plan of the job's group, while it stands. */
+export const planIn = ({ group, memory }: Pick<JobContext, "group" | "memory">): GangPlan | undefined =>
+  group === undefined || group.metadata.uid === memory.retired ? undefined : planOf(group);
+
+/** Makes the function that returns the planned nodes of a task's first pods; it reads the plan once per task. */
+export const plannedNodes = (scene: Pick<JobContext, "group" | "memory">): ((task: string) => readonly string[]) => {
+  const plan = planIn(scene);
+  const known = new Map<string, readonly string[]>();
+  return (task) => {
+    const nodes = known.get(task) ?? (plan === undefined ? [] : nodesOf(plan, task));
+    known.set(task, nodes);
+    return nodes;
   };
 };
 

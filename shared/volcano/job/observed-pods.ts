@@ -2,6 +2,8 @@
 
 import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled } from "../command/order.ts";
+import { isWaiting } from "../gang/phase.ts";
+import { isOfTakenBack, takenBackOf } from "../gang/take-back.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { doneIn, removedOf } from "./completed-pods.ts";
 import { isExcess, isKept, type JobContext } from "./context.ts";
@@ -90,6 +92,26 @@ const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "lea
   };
 };
 
+/**
+ * Pods of a group that was taken back, as they did not all get their places: the job ends them, so their end is no event.
+ * Finished pods stay. A pod of a later plan is younger, so that an outdated read of the group ends none of these.
+ */
+const takenBackIn = ({ group, memory, members }: JobContext): readonly Member[] => {
+  if (group === undefined || group.metadata.uid === memory.retired || !isWaiting(group)) return [];
+  const back = takenBackOf(group);
+  if (back === undefined) return [];
+  return members.filter((member) => !hasFinished(member) && isOfTakenBack(back, member.pod));
+};
+
+const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen"] => {
+  const isGone = holderOf(byTaskOf(members));
+  return changed(
+    new Map(
+      Object.keys(sets).map((task) => [task, [...ofTask(sets, task)].filter((index) => !isGone({ task, index }))]),
+    ),
+  );
+};
+
 /** Returns the memory with this step's observation. */
 export const withObservedPods = (scene: JobContext): Memory => {
   const { memory, members, group } = scene;
@@ -97,11 +119,16 @@ export const withObservedPods = (scene: JobContext): Memory => {
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
   const hindered = hindranceId(scene) ?? memory.hindered;
+  const back = takenBackIn(scene);
+  const observed = bits(scene);
   return {
     ...rest,
-    ...bits(scene),
+    ...observed,
+    ...(back.length === 0 ? {} : { seen: without(observed.seen, back) }),
     ...(hindered === undefined ? {} : { hindered }),
-    doomed: memory.doomed.filter((uid) => there.has(uid)),
+    doomed: [...new Set([...memory.doomed, ...back.map(({ pod }) => pod.metadata.uid)])].filter((uid) =>
+      there.has(uid),
+    ),
     // In phases that end unfinished pods, a task that looks unfinished comes from a stale read.
     completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(scene, task)),
     exhausted: memory.exhausted.filter((task) => hasLive(scene, task)),

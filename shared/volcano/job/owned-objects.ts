@@ -3,7 +3,7 @@ import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
 import { claims, secrets } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { groupStatusPatch } from "../gang/group-status.ts";
@@ -13,10 +13,11 @@ import { groupPatch, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../schema/resource.ts";
 import { tasksOf } from "../schema/spec.ts";
-import { got, isHeld, type JobContext, makingOf, ownerOf, refOf, removal } from "./context.ts";
+import { got, isHeld, type JobContext, makingOf, ownerOf, planIn, plannedNodes, refOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
-import { hasSucceeded } from "./pods.ts";
+import { holderOf } from "./ordinals.ts";
+import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
 
 /** Claims are created with the job and stay as long as it exists. */
 const claimsOf = (scene: JobContext): readonly Kept[] =>
@@ -121,6 +122,22 @@ const goesOn = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJ
 export const planOwnedObjects = (scene: JobContext): Reads<OwnedObjectsPlan> =>
   goesOn(scene) ? upheld(scene) : dissolved(scene);
 
+/** True if no pod of the group's plan lacks a node: each has one, had one, or is done. */
+const isWhole = (scene: JobContext): boolean => {
+  const plan = planIn(scene);
+  const nodes = plannedNodes(scene);
+  const has = holderOf(scene.memory.done);
+  const settled = new Set(
+    scene.members
+      .filter((member) => !isOver(member, scene.memory))
+      .filter((member) => hasFinished(member) || nodeNameOf(member.pod) !== undefined)
+      .map(({ task, index }) => `${task}/${index}`),
+  );
+  return Object.keys(plan?.places ?? {}).every((task) =>
+    nodes(task).every((_, index) => settled.has(`${task}/${index}`) || has({ task, index })),
+  );
+};
+
 /** Returns the effects on the group. There is one group at a time: a retired group is deleted first. */
 export const groupEffects = (scene: JobContext): readonly Effect[] => {
   const { group, memory, priorities } = scene;
@@ -137,6 +154,7 @@ export const groupEffects = (scene: JobContext): readonly Effect[] => {
     scene.members
       .filter((member) => member.phase !== "Succeeded" || hasSucceeded(member, memory))
       .map(({ pod }) => pod),
+    isWhole(scene),
   );
   if (asked === undefined && stands === undefined) return [];
   const patch = { ...asked, ...stands };

@@ -6,7 +6,19 @@ import { podName } from "../pods/names.ts";
 import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { removedOf } from "./completed-pods.ts";
-import { isExcess, isHeld, isKept, type JobContext, makingOf, overdue, ownerOf, refOf, removal } from "./context.ts";
+import {
+  isExcess,
+  isHeld,
+  isKept,
+  type JobContext,
+  makingOf,
+  overdue,
+  ownerOf,
+  planIn,
+  plannedNodes,
+  refOf,
+  removal,
+} from "./context.ts";
 import { ofTask } from "./ordinals.ts";
 import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
@@ -60,11 +72,18 @@ const missingOf = (scene: JobContext, task: Task): readonly number[] => {
 
 type Missing = { readonly task: Task; readonly index: number };
 
-/** Pods that may be created now. */
-const missing = (scene: JobContext): readonly Missing[] =>
-  tasksOf(scene.spec)
+/** Pods that may be created now; while the plan of the group stands, these are the pods of the plan. */
+const missing = (scene: JobContext): readonly Missing[] => {
+  const nodes = planIn(scene) === undefined ? undefined : plannedNodes(scene);
+  return tasksOf(scene.spec)
     .filter((task) => mayStart(scene, task))
-    .flatMap((task) => missingOf(scene, task).map((index) => ({ task, index })));
+    .flatMap((task) => {
+      const most = nodes?.(nameOf(task)).length ?? Number.POSITIVE_INFINITY;
+      return missingOf(scene, task)
+        .filter((index) => index < most)
+        .map((index) => ({ task, index }));
+    });
+};
 
 /** The most characters of all pods of one decision; larger decisions would delay the steps of other keys. */
 const mostBuilt = 8_388_608;

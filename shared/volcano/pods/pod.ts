@@ -1,5 +1,6 @@
 /** One pod of a job as upstream creates it, before its plugins: template, owner, labels and annotations. */
 import type { Metadata } from "../../core/object.ts";
+import { pinned } from "../../kube/node-pin.ts";
 import { queueGate } from "../../kube/pod-rules.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { keys } from "../schema/resource.ts";
@@ -23,6 +24,8 @@ export type Making = {
   readonly placer?: string;
   /** The job's queue sends its pods to other clusters. */
   readonly forwarding: boolean;
+  /** Returns the nodes of a task's first pods, while the plan of the group stands. */
+  readonly nodesOf?: (task: string) => readonly string[];
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -111,6 +114,11 @@ const scheduled = (task: Task, making: Making): Draft["spec"] => {
   return { ...own, ...scheduler, ...priority };
 };
 
+const placed = (spec: Draft["spec"], { nodesOf }: Making, task: Task, index: number): Draft["spec"] => {
+  const node = nodesOf?.(nameOf(task))[index];
+  return node === undefined ? spec : pinned(spec, node);
+};
+
 /** Mounts each claim once, however often the job names it. */
 const claimed = (draft: Draft, { owner, spec }: Making): Draft => {
   const taken = new Set<string>();
@@ -133,4 +141,10 @@ const withVolumeOf = (draft: Draft, name: string, claimName: string, mountPath: 
 };
 
 export const podDraft = (making: Making, task: Task, index: number): Draft =>
-  claimed({ metadata: metadataOf(making, task, index), spec: scheduled(task, making) }, making);
+  claimed(
+    {
+      metadata: metadataOf(making, task, index),
+      spec: placed(scheduled(task, making), making, task, index),
+    },
+    making,
+  );

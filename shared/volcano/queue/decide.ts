@@ -119,12 +119,13 @@ const memoryOf = (
   return {
     ...(state === shownState(object) ? {} : { wanted: state, decidedAt: decidedAt({ object, memory }, state) }),
     ...(kept === undefined ? {} : { commands: kept }),
-    ...(turn === undefined ? {} : rememberedOf(turn.found)),
+    ...(turn === undefined ? {} : rememberedOf(turn)),
   };
 };
 
-const rememberedOf = ({ admits, searchedAt, silent }: AdmissionRound["found"]): QueueMemory => ({
+const rememberedOf = ({ found: { admits, searchedAt, silent }, planning }: AdmissionRound): QueueMemory => ({
   admits,
+  ...(planning === undefined ? {} : { planning }),
   ...(searchedAt === undefined ? {} : { searchedAt }),
   ...(silent === undefined ? {} : { silent: true }),
 });

@@ -31,7 +31,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "admission-round-of-one-tenant",
     promise: "with gang: builtin the groups of a tenant take a part of an admission round, whatever they need",
-    file: "shared/volcano/gang/ground.ts",
+    file: "shared/volcano/gang/shares.ts",
     find: "(caused.get(namespace) ?? 0) <= (most - work.looks) / 2",
     replace: "(caused.get(namespace) ?? 0) < Number.POSITIVE_INFINITY",
     tests: ["test/unit/volcano/gang/ground.test.ts"],
@@ -48,7 +48,7 @@ export const tenantMutants: readonly Mutant[] = [
     name: "rounds-hold-whole-jobs",
     promise: "an admission round keeps of the Jobs of one tenant a share of a bounded text",
     file: "shared/volcano/gang/outlines.ts",
-    find: "    if (sum > left - size) return kept;\n",
+    find: "    if (sum > left - size) return false;\n",
     replace: "",
     tests: ["test/unit/volcano/gang/outlines.test.ts"],
   },

@@ -310,8 +310,8 @@ export const volcanoMutants: readonly Mutant[] = [
     promise:
       "with gang: builtin the pods on a node take room, so that the second of two groups for one place waits whole",
     file: "shared/volcano/gang/ground.ts",
-    find: "let rooms = takenByPods(empty, pods);",
-    replace: "let rooms = takenByPods(empty, []);",
+    find: "roomsLeft(takenByPods(empty, pods), groups, asking)",
+    replace: "roomsLeft(takenByPods(empty, []), groups, asking)",
     scenarios: ["gang-fit"],
     fault: "crash-.*",
   },

@@ -9,7 +9,6 @@ import { timeText } from "../../../shared/core/time.ts";
 import { isRecord } from "../../../shared/kube/responses.ts";
 import { command, home, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
-import { answer } from "./way.ts";
 
 const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
@@ -263,68 +262,5 @@ describe("a Volcano job beside Volcano's scheduler", () => {
       await stand.create(volcanoJob("pair", { runMs: 5_000 }));
       await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
     }),
-  );
-});
-
-describe("a Volcano job with gang: builtin", () => {
-  const oneNode = { nodes: [{ name: "small", cpu: "3" }] };
-
-  it(
-    "waits whole while another has its place, is told what is missing where, and then runs",
-    onStand(async (stand) => {
-      await stand.create(home);
-      await stand.host({ gang: "builtin" });
-      await stand.create(twoCores("first", 20_000));
-      await stand.create(twoCores("second", 1_000));
-      await stand.until("the first runs", () => phaseOf(stand, "first") === "Running", 60_000);
-      await stand.turn(5_000);
-      const [waiting] = stand.all("PodGroup").filter(({ metadata }) => metadata.name.startsWith("second"));
-      assert.equal(at(waiting, "status", "phase"), "Pending");
-      const why = /needs 2 × 1 cpu; 1 place on 1 of 1 node/;
-      assert.match(JSON.stringify(at(waiting, "status", "conditions")), why);
-      assert.match(said(stand, "PodGroupPending").join(), why);
-      assert.deepEqual(
-        stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("second")),
-        [],
-      );
-      await stand.until("the second is complete", () => phaseOf(stand, "second") === "Completed", 120_000);
-      assert.equal(phaseOf(stand, "first"), "Completed");
-    }, oneNode),
-  );
-
-  it(
-    "is told that it would not fit the empty cluster",
-    onStand(async (stand) => {
-      await stand.create(home);
-      await stand.host({ gang: "builtin" });
-      const [task] = Object(twoCores("wide", 1_000)["spec"])["tasks"];
-      await stand.create(twoCores("wide", 1_000, { minAvailable: 4, tasks: [{ ...task, replicas: 4 }] }));
-      await stand.turn(10_000);
-      assert.match(
-        said(stand, "PodGroupPending").join(),
-        /would not fit the empty cluster: needs 4 × 1 cpu; 3 places on 1 of 1 node/,
-      );
-      assert.deepEqual(stand.all("Pod"), []);
-    }, oneNode),
-  );
-
-  it(
-    "whose host may not list nodes waits, and its queue names the feature that grants it",
-    onStand(async (stand) => {
-      await stand.create(home);
-      stand.fault(({ method, path }) =>
-        method === "GET" && path.startsWith("/api/v1/nodes")
-          ? answer(403, "Forbidden", 'nodes is forbidden: User "x" cannot list resource "nodes" in API group ""')
-          : undefined,
-      );
-      await stand.host({ gang: "builtin" });
-      await stand.create(twoCores("first", 1_000));
-      await stand.turn(10_000);
-      assert.match(
-        JSON.stringify(stand.lines.filter(({ level }) => level === "warn")),
-        /rekindle manifests --features gang grants this/,
-      );
-      assert.deepEqual(stand.all("Pod"), []);
-    }, oneNode),
   );
 });

@@ -1,6 +1,7 @@
 /** The memory of a queue: facts that the queue does not show. */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../../core/memory.ts";
+import { instant } from "../../../kube/instant.ts";
 import { states } from "./machine.ts";
 
 const memory = z.object({
@@ -16,6 +17,15 @@ const memory = z.object({
   searchedAt: z.number().optional(),
   /** Root only: a scheduler that runs and admits nothing was reported. */
   silent: z.boolean().optional(),
+  /** Root only, with `gang: builtin`: the groups that the latest round has admitted by plans. */
+  planning: z
+    .object({
+      /** When the round was saved, epoch ms. */
+      at: instant,
+      /** By the UID of each group: the resourceVersion that its write requires. */
+      groups: z.record(z.string(), z.string()),
+    })
+    .optional(),
 });
 
 export type QueueMemory = z.infer<typeof memory>;

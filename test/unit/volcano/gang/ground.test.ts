@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
+import { pinned } from "../../../../shared/kube/node-pin.ts";
 import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
-import { openGround, openTurns } from "../../../../shared/volcano/gang/ground.ts";
+import { openGround } from "../../../../shared/volcano/gang/ground.ts";
+import { openShares } from "../../../../shared/volcano/gang/shares.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -30,12 +32,32 @@ const job = (name: string, { cpu, replicas, least = replicas, more = {} }: Task)
   });
 };
 
-const groupOf = (name: string, { age = 0, phase = "", owned = true, priorityClassName = "" } = {}): Stored =>
+type Marks = Readonly<Record<string, string>>;
+
+const planOf = (places: Fields): Marks => ({
+  "rekindle.dev/plan": JSON.stringify({ since: timeText(eight), places }),
+});
+
+const taken = (agoSeconds: number, times: number, nodes: readonly string[]): Marks => ({
+  "rekindle.dev/taken-back": JSON.stringify({ at: timeText(eight - agoSeconds * 1_000), times, nodes }),
+});
+
+const lacking = (agoSeconds: number): Marks => ({
+  "rekindle.dev/lacks-room-since": timeText(eight - agoSeconds * 1_000),
+});
+
+const unmarked: Marks = {};
+
+const groupOf = (
+  name: string,
+  { age = 0, phase = "", owned = true, priorityClassName = "", annotations = unmarked } = {},
+): Stored =>
   stored(
     "PodGroup",
     name,
     { spec: { queue: "q", ...(priorityClassName === "" ? {} : { priorityClassName }) }, status: { phase } },
     {
+      annotations,
       creationTimestamp: timeText(eight - age * 1_000),
       ...(owned
         ? { ownerReferences: [{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name, uid: `Job ${name}` }] }
@@ -58,6 +80,11 @@ const podOf = (
     { annotations: { "scheduling.k8s.io/group-name": group, "volcano.sh/task-spec": "w" }, ...metadata },
   );
 
+const pinnedTo = (name: string, pod: Stored): Stored => ({
+  ...pod,
+  spec: pinned(Object(pod["spec"]), name),
+});
+
 const queue = stored("Queue", "q", { spec: {}, status: { state: "Open" } });
 
 type Given = {
@@ -68,14 +95,19 @@ type Given = {
   readonly priorities?: Readonly<Record<string, number>>;
 };
 
+/** Empty for one node, whose name says nothing. */
+const placesText = (places: readonly { readonly node: string; readonly count: number }[]): string =>
+  new Set(places.map(({ node }) => node)).size < 2 && places[0]?.node !== "m"
+    ? ""
+    : places.map(({ node, count }) => `${count} on ${node}`).join(", ");
+
 const verdicts = ({ nodes = [node("n", 4)], pods = [], jobs, groups, priorities = {} }: Given): Fields => {
-  const starting = groups.filter(({ status }) => JSON.stringify(status).includes("Inqueue"));
   const values = new Map(Object.entries(priorities));
-  const ground = openGround({ nodes, pods, jobs, priorities: values, starting });
+  const ground = openGround({ nodes, pods, jobs, priorities: values, groups, now: eight });
   return Object.fromEntries(
     verdictsOf({ queues: [queue], groups, priorities: values, ground }).map((verdict) => [
       verdict.group.metadata.name,
-      verdict.enters ? "" : verdict.why,
+      verdict.enters ? placesText(verdict.places) : verdict.why,
     ]),
   );
 };
@@ -114,12 +146,12 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { b: "", c: "needs 1 × 1 cpu; 0 places on 1 node" },
   ],
   [
-    "pods beyond the minimum hold room, too, for nothing holds them back",
+    "pods beyond the minimum hold no room: they come when the minimum has its places",
     {
       jobs: [job("a", { cpu: 1, replicas: 4, least: 1 }), job("b", { cpu: 1, replicas: 1 })],
       groups: [older, groupOf("b")],
     },
-    { a: "", b: "needs 1 × 1 cpu; 0 places on 1 node" },
+    { a: "", b: "" },
   ],
   [
     "pods of others hold room until they have ended, also under deletion, and by nomination",
@@ -151,6 +183,110 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { jobs: [], groups: [groupOf("a", { owned: false })] },
     { a: "" },
   ],
+  [
+    "a plan holds its places on their nodes, but not where its pods are",
+    {
+      nodes: [node("m", 3), node("n", 3)],
+      jobs: [job("a", { cpu: 1, replicas: 5 }), job("b", { cpu: 1, replicas: 2 })],
+      pods: [podOf("a-0", "a", { on: "m" })],
+      groups: [groupOf("a", { phase: "Inqueue", annotations: planOf({ w: { m: 3, n: 2 } }) }), groupOf("b")],
+    },
+    { b: "needs 2 × 1 cpu; 1 place on 1 of 2 nodes" },
+  ],
+  [
+    "a pod that is pinned to a node holds its place before it is bound",
+    {
+      jobs: [job("b", { cpu: 1, replicas: 4 })],
+      pods: [pinnedTo("n", podOf("a-0", "a", { on: "", phase: "Pending" }))],
+      groups: [groupOf("b")],
+    },
+    { b: "needs 4 × 1 cpu; 3 places on 1 of 1 node" },
+  ],
+  [
+    "a group that was taken back waits 30 s, then twice as long each time",
+    {
+      jobs: ["a", "b", "c"].map((name) => job(name, { cpu: 1, replicas: 1 })),
+      groups: [
+        groupOf("a", { age: 3, annotations: taken(29, 1, []) }),
+        groupOf("b", { age: 2, annotations: taken(30, 1, []) }),
+        groupOf("c", { age: 1, annotations: taken(59, 2, []) }),
+      ],
+    },
+    { a: "it is tried again after 2026-11-02T08:00:01Z", b: "", c: "it is tried again after 2026-11-02T08:00:01Z" },
+  ],
+  [
+    "it is planned without the nodes that refused",
+    {
+      nodes: [node("m", 4), node("n", 3)],
+      jobs: [job("a", three)],
+      groups: [groupOf("a", { annotations: taken(30, 1, ["n"]) })],
+    },
+    { a: "3 on m" },
+  ],
+  [
+    "with them where there are no others",
+    {
+      nodes: [node("m", 3)],
+      jobs: [job("a", three)],
+      groups: [groupOf("a", { annotations: taken(30, 1, ["m"]) })],
+    },
+    { a: "3 on m" },
+  ],
+  [
+    "but not before its earlier pods have ended",
+    {
+      nodes: [node("m", 4), node("n", 4)],
+      jobs: [job("a", three)],
+      pods: [podOf("a-0", "a", { on: "m" })],
+      groups: [groupOf("a", { annotations: taken(30, 1, []) })],
+    },
+    { a: "its earlier pods have not ended yet" },
+  ],
+  [
+    "the oldest group that has lacked only room for 10 minutes holds the nodes that it would have",
+    {
+      nodes: [node("m", 4), node("n", 2)],
+      pods: [podOf("x", "", { on: "m" })],
+      jobs: [job("big", { cpu: 4, replicas: 1 }), job("b", { cpu: 1, replicas: 1 }), job("c", { cpu: 3, replicas: 1 })],
+      groups: [
+        groupOf("big", { age: 700, annotations: lacking(600) }),
+        groupOf("b", { age: 20 }),
+        groupOf("c", { age: 10 }),
+      ],
+    },
+    {
+      big: "needs 1 × 4 cpu; 0 places on 2 nodes",
+      b: "",
+      c: "needs 1 × 3 cpu; 0 places on 2 nodes; 1 node is held for group ns/big, which has waited for room for 10 minutes",
+    },
+  ],
+  [
+    "a group that has lacked room for less holds none",
+    {
+      nodes: [node("m", 4)],
+      pods: [podOf("x", "", { on: "m" })],
+      jobs: [job("big", { cpu: 4, replicas: 1 }), job("c", { cpu: 3, replicas: 1 })],
+      groups: [groupOf("big", { age: 700, annotations: lacking(599) }), groupOf("c", { age: 10 })],
+    },
+    { big: "needs 1 × 4 cpu; 0 places on 1 node", c: "1 on m" },
+  ],
+  [
+    "a group that would not fit if everything but DaemonSets ended holds none",
+    {
+      nodes: [node("m", 4)],
+      pods: [
+        podOf("x", "", {
+          on: "m",
+          metadata: {
+            ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
+          },
+        }),
+      ],
+      jobs: [job("big", { cpu: 4, replicas: 1 }), job("c", { cpu: 3, replicas: 1 })],
+      groups: [groupOf("big", { age: 700, annotations: lacking(600) }), groupOf("c", { age: 10 })],
+    },
+    { big: "needs 1 × 4 cpu; 0 places on 1 node", c: "1 on m" },
+  ],
   ["a group whose Job is not found waits", { jobs: [], groups: [older] }, { a: "its Job is not found" }],
 ];
 
@@ -177,9 +313,8 @@ const crowdOf = (count: number, task: (at: number) => Task, phase = "") => ({
 });
 
 const roundOf = ({ jobs, groups }: ReturnType<typeof crowdOf>, nodes: readonly Stored[], most: number) => {
-  const turns = openTurns(most);
-  const starting = groups.filter(({ status }) => JSON.stringify(status).includes("Inqueue"));
-  const ground = openGround({ nodes, pods: [], jobs, priorities: new Map(), starting }, turns);
+  const turns = openShares(most);
+  const ground = openGround({ nodes, pods: [], jobs, priorities: new Map(), groups, now: eight }, turns);
   const found = verdictsOf({ queues: [queue], groups, priorities: new Map(), ground });
   const entered = found.filter(({ enters }) => enters).map(({ group: { metadata } }) => metadata.name);
   return { entered, looks: turns.work.looks, wasShort: ground.wasShort(), found };

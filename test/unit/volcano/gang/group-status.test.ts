@@ -6,7 +6,7 @@ import { groupStatusPatch } from "../../../../shared/volcano/gang/group-status.t
 
 const group = (
   phase: string,
-  annotations = { "rekindle.dev/scheduled-by": "default-scheduler" },
+  annotations: Readonly<Record<string, string>> = { "rekindle.dev/scheduled-by": "default-scheduler" },
   counts = {},
 ): Stored => ({
   apiVersion: "scheduling.volcano.sh/v1beta1",
@@ -45,23 +45,36 @@ const phaseOf = (patch: ReturnType<typeof groupStatusPatch>): unknown => Object(
 
 describe("a group that was let in here", () => {
   for (const [what, phase, pods, wanted] of rows)
-    test(what, () => assert.equal(phaseOf(groupStatusPatch(group(phase), pods)), wanted));
+    test(what, () => assert.equal(phaseOf(groupStatusPatch(group(phase), pods, true)), wanted));
 
   test("is left to who let it in", () => {
     assert.equal(
-      groupStatusPatch({ ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } }, [
-        running,
-        running,
-      ]),
+      groupStatusPatch(
+        { ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } },
+        [running, running],
+        true,
+      ),
       undefined,
     );
   });
 
+  test("stays Inqueue with its plan while a pod of the plan lacks a node, and loses the plan when none does", () => {
+    const plan = JSON.stringify({ since: "2026-11-02T08:00:00Z", places: { w: { n: 2 } } });
+    const planned = group("Inqueue", { "rekindle.dev/scheduled-by": "default-scheduler", "rekindle.dev/plan": plan });
+    assert.equal(groupStatusPatch(planned, [running, running], false), undefined);
+    assert.deepEqual(groupStatusPatch(planned, [running, running], true), {
+      metadata: { annotations: { "rekindle.dev/plan": null, "rekindle.dev/taken-back": null } },
+      status: { phase: "Running", running: 2, succeeded: 0, failed: 0 },
+    });
+  });
+
   test("tells how many run, once", () => {
     const counts = { running: 1, succeeded: 1, failed: 0 };
-    assert.deepEqual(groupStatusPatch(group("Running"), [running, done]), { status: { phase: "Running", ...counts } });
+    assert.deepEqual(groupStatusPatch(group("Running"), [running, done], true), {
+      status: { phase: "Running", ...counts },
+    });
     assert.equal(
-      groupStatusPatch(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done]),
+      groupStatusPatch(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done], true),
       undefined,
     );
   });

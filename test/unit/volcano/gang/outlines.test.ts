@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
+import { pinned, pinOf } from "../../../../shared/kube/node-pin.ts";
 import { groupOutline, jobOutlines, nodeOutline, podOutline } from "../../../../shared/volcano/gang/outlines.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -95,6 +96,25 @@ describe("of the Jobs", () => {
   });
 });
 
+describe("of the groups", () => {
+  const planned = (name: string, text: string, namespace: string): Stored =>
+    stored("PodGroup", name, { spec: {} }, { namespace, annotations: { "rekindle.dev/plan": text, other: "x" } });
+
+  test("the plan, unless it is longer than Rekindle writes one", () => {
+    const project = groupOutline(new Set());
+    assert.deepEqual(project(planned("a", "p", "ns"))?.metadata.annotations, { "rekindle.dev/plan": "p" });
+    assert.equal(project(planned("b", "p".repeat(40_000), "ns"))?.metadata.annotations, undefined);
+  });
+
+  test("a tenant's plans together hold at most as much text as others' may still have", () => {
+    const project = groupOutline(new Set(), 100_000);
+    const kept = Array.from({ length: 50 }, (_, at) => project(planned(`g${at}`, "p".repeat(5_000), "mallory")));
+    const whole = kept.filter((group) => group?.metadata.annotations !== undefined);
+    assert.ok(whole.length >= 5 && whole.length <= 10, `${whole.length}`);
+    assert.ok(project(planned("other", "p".repeat(5_000), "default"))?.metadata.annotations !== undefined);
+  });
+});
+
 describe("of the pods", () => {
   const spec = {
     containers: [{ env: [{ name: "A", value: "x".repeat(9_000) }], resources: { requests: { cpu: "1500m" } } }],
@@ -104,6 +124,20 @@ describe("of the pods", () => {
     const pod = stored("Pod", "p", { spec: { ...spec, nodeName: "n" }, status: { phase: "Running", message: "m" } });
     assert.deepEqual(podOutline(pod)?.["spec"], { nodeName: "n", resources: { requests: { cpu: "1500m" } } });
     assert.deepEqual(podOutline(pod)?.["status"], { phase: "Running" });
+  });
+
+  test("a pod that is pinned to a node: the node, as its place is taken before it is bound", () => {
+    const outline = podOutline(stored("Pod", "p", { spec: pinned(spec, "n") }));
+    assert.ok(outline !== undefined);
+    assert.equal(pinOf(Object(outline["spec"])), "n");
+    assert.deepEqual(Object(outline["spec"]).resources, { requests: { cpu: "1500m" } });
+  });
+
+  test("of one of a group without a node that it exists", () => {
+    const annotations = { "scheduling.k8s.io/group-name": "g", other: "x" };
+    const outline = podOutline(stored("Pod", "p", { spec }, { annotations }));
+    assert.deepEqual(outline?.["spec"], {});
+    assert.deepEqual(outline?.metadata.annotations, { "scheduling.k8s.io/group-name": "g" });
   });
 
   test("none without a node", () => assert.equal(podOutline(stored("Pod", "p", { spec })), undefined));

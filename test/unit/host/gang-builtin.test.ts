@@ -1,0 +1,175 @@
+/** Volcano jobs under a host with gang: builtin: their groups enter with plans, and are taken back if these fail. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Obj, Stored } from "../../../shared/core/object.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
+import { home, volcanoJob } from "./objects.ts";
+import { onStand, type Stand } from "./stand.ts";
+import { answer } from "./way.ts";
+
+const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
+
+const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
+
+const said = (stand: Stand, reason: string): readonly string[] =>
+  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
+
+/** Returns a job of two pods that need a core each. */
+const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
+  const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
+  const resources = { requests: { cpu: "1" } };
+  const pod = { ...task.template.spec, containers: [{ name: "main", image: "busybox", resources }] };
+  return volcanoJob(
+    name,
+    {},
+    { plugins: {}, tasks: [{ ...task, template: { ...task.template, spec: pod } }], ...spec },
+  );
+};
+
+describe("a Volcano job with gang: builtin", () => {
+  const oneNode = { nodes: [{ name: "small", cpu: "3" }] };
+
+  it(
+    "waits whole while another has its place, is told what is missing where, and then runs",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang: "builtin" });
+      await stand.create(twoCores("first", 20_000));
+      await stand.create(twoCores("second", 1_000));
+      await stand.until("the first runs", () => phaseOf(stand, "first") === "Running", 60_000);
+      await stand.turn(5_000);
+      const [waiting] = stand.all("PodGroup").filter(({ metadata }) => metadata.name.startsWith("second"));
+      assert.equal(at(waiting, "status", "phase"), "Pending");
+      const why = /needs 2 × 1 cpu; 1 place on 1 of 1 node/;
+      assert.match(JSON.stringify(at(waiting, "status", "conditions")), why);
+      assert.match(said(stand, "PodGroupPending").join(), why);
+      assert.deepEqual(
+        stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("second")),
+        [],
+      );
+      await stand.until("the second is complete", () => phaseOf(stand, "second") === "Completed", 120_000);
+      assert.equal(phaseOf(stand, "first"), "Completed");
+    }, oneNode),
+  );
+
+  it(
+    "is told that it would not fit the empty cluster",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang: "builtin" });
+      const [task] = Object(twoCores("wide", 1_000)["spec"])["tasks"];
+      await stand.create(twoCores("wide", 1_000, { minAvailable: 4, tasks: [{ ...task, replicas: 4 }] }));
+      await stand.turn(10_000);
+      assert.match(
+        said(stand, "PodGroupPending").join(),
+        /would not fit the empty cluster: needs 4 × 1 cpu; 3 places on 1 of 1 node/,
+      );
+      assert.deepEqual(stand.all("Pod"), []);
+    }, oneNode),
+  );
+
+  const planOf = (group: Stored | undefined): unknown => at(group, "metadata", "annotations", "rekindle.dev/plan");
+
+  it(
+    "has its plan with its admission, its pods are pinned to it, and those beyond its minimum come when it has ended",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang: "builtin" });
+        const [task] = Object(twoCores("wide", 20_000)["spec"])["tasks"];
+        await stand.create(
+          twoCores("wide", 20_000, { minAvailable: 2, tasks: [{ ...task, minAvailable: 2, replicas: 3 }] }),
+        );
+        await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
+        const [group] = stand.all("PodGroup");
+        assert.deepEqual(JSON.parse(String(planOf(group))).places, { worker: { a: 2 } });
+        assert.equal(at(group, "status", "phase"), "Inqueue");
+        await stand.until("its pods exist", () => stand.all("Pod").length > 0, 30_000);
+        for (const pod of stand.all("Pod"))
+          assert.match(
+            JSON.stringify(at(pod, "spec", "affinity")),
+            /"matchFields":\[\{"key":"metadata.name","operator":"In","values":\["a"\]\}\]/,
+          );
+        await stand.until("all run", () => stand.all("Pod").length === 3, 60_000);
+        assert.equal(planOf(stand.all("PodGroup")[0]), undefined);
+        assert.equal(at(stand.get("Pod", "wide-worker-2"), "spec", "affinity"), undefined);
+      },
+      {
+        nodes: [
+          { name: "a", cpu: "2" },
+          { name: "b", cpu: "4" },
+        ],
+      },
+    ),
+  );
+
+  it(
+    "one of whose places another pod has taken is taken back whole, as no failure, and runs when that pod has gone",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang: "builtin" });
+        const thief: Obj = {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "thief", namespace: "default" },
+          spec: {
+            nodeName: "a",
+            containers: [{ name: "main", image: "busybox", resources: { requests: { cpu: "1" } } }],
+          },
+        };
+        const policies = [{ events: ["PodEvicted", "PodFailed"], action: "AbortJob" }];
+        let isAway = true;
+        stand.fault(({ method, path }) =>
+          isAway && method === "POST" && path.startsWith("/api/v1/namespaces/default/pods")
+            ? answer(503, "ServiceUnavailable", "away")
+            : undefined,
+        );
+        await stand.create(twoCores("pair", 200_000, { policies }));
+        await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
+        isAway = false;
+        await stand.create(thief);
+        await stand.until("it is taken back", () => /GangNotBound/.test(JSON.stringify(stand.all("PodGroup"))), 90_000);
+        await stand.turn(10_000);
+        const [group] = stand.all("PodGroup");
+        assert.equal(at(group, "status", "phase"), "Pending");
+        assert.equal(planOf(group), undefined);
+        assert.match(
+          said(stand, "PodGroupPending").join(),
+          /1 of 2 pods did not get their places within 60 s: a, where pod default\/thief has come/,
+        );
+        assert.deepEqual(
+          stand.all("Pod").map(({ metadata }) => metadata.name),
+          ["thief"],
+        );
+        await stand.turn(60_000);
+        assert.equal(stand.all("Pod").length, 1);
+        await stand.remove("Pod", "thief");
+        await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 500_000);
+        assert.equal(at(stand.get("Job", "pair"), "status", "retryCount") ?? 0, 0);
+      },
+      { nodes: [{ name: "a", cpu: "2" }] },
+    ),
+  );
+
+  it(
+    "whose host may not list nodes waits, and its queue names the feature that grants it",
+    onStand(async (stand) => {
+      await stand.create(home);
+      stand.fault(({ method, path }) =>
+        method === "GET" && path.startsWith("/api/v1/nodes")
+          ? answer(403, "Forbidden", 'nodes is forbidden: User "x" cannot list resource "nodes" in API group ""')
+          : undefined,
+      );
+      await stand.host({ gang: "builtin" });
+      await stand.create(twoCores("first", 1_000));
+      await stand.turn(10_000);
+      assert.match(
+        JSON.stringify(stand.lines.filter(({ level }) => level === "warn")),
+        /rekindle manifests --features gang grants this/,
+      );
+      assert.deepEqual(stand.all("Pod"), []);
+    }, oneNode),
+  );
+});

@@ -1,0 +1,136 @@
+/** Plans whose pods are late: the instant, the nodes that refused, the next try; and plans whose writes are on their way. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { timeText } from "../../../../shared/core/time.ts";
+import { inFlightOf, unsettledUntil } from "../../../../shared/volcano/gang/in-flight.ts";
+import { type GangPlan, nodesOf, planOf, planText } from "../../../../shared/volcano/gang/plan.ts";
+import {
+  deadlineOf,
+  isOfTakenBack,
+  refusedOf,
+  retryAt,
+  takenBackOf,
+  takenBackText,
+} from "../../../../shared/volcano/gang/take-back.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const eight = Date.UTC(2026, 10, 2, 8);
+
+const plan: GangPlan = { since: eight, places: { w: { m: 1, n: 2 } } };
+
+const pod = (name: string, task: string, node = "", metadata: Fields = {}, phase = "Pending"): Stored => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    ...{ name, namespace: "ns", uid: name, resourceVersion: "1", creationTimestamp: timeText(eight + 1_000) },
+    annotations: { "volcano.sh/task-spec": task },
+    ...metadata,
+  },
+  spec: node === "" ? {} : { nodeName: node },
+  status: { phase },
+});
+
+const group = (annotations: Readonly<Record<string, string>>, phase = "Pending", resourceVersion = "7"): Stored => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "PodGroup",
+  metadata: { name: "g", namespace: "ns", uid: "g", resourceVersion, annotations },
+  status: { phase },
+});
+
+const tasks = (dependsOn?: Fields) => ({ tasks: [{ name: "w", replicas: 3, ...(dependsOn && { dependsOn }) }] });
+
+describe("a plan in its annotation", () => {
+  test("is read as it was written, with the nodes of each task in the order of their names", () => {
+    const places = [
+      { task: "w", node: "n", count: 1 },
+      { task: "w", node: "m", count: 1 },
+      { task: "w", node: "n", count: 1 },
+    ];
+    const read = planOf(group({ "rekindle.dev/plan": planText(places, eight) }));
+    assert.deepEqual(read, plan);
+    assert.deepEqual(nodesOf(plan, "w"), ["m", "n", "n"]);
+    assert.deepEqual(nodesOf(plan, "toString"), []);
+  });
+
+  const wrong = [
+    "",
+    "{}",
+    "[1]",
+    '{"since":"x","places":{}}',
+    '{"since":"2026-11-02T08:00:00Z","places":{"w":{"n":-1}}}',
+  ];
+  const many = '{"since":"2026-11-02T08:00:00Z","places":{"w":{"m":99999,"n":99999}}}';
+  for (const text of [...wrong, many])
+    test(`is none if it says ${text.slice(0, 60)}`, () =>
+      assert.equal(planOf(group({ "rekindle.dev/plan": text })), undefined));
+});
+
+describe("a plan is due", () => {
+  test("60 s after the admission while a pod lacks a node, whether the pod exists or not", () => {
+    assert.equal(deadlineOf(plan, tasks(), []), eight + 60_000);
+    assert.equal(deadlineOf(plan, tasks(), [pod("0", "w", "m"), pod("1", "w", "n"), pod("2", "w")]), eight + 60_000);
+  });
+
+  test("never, once each of its pods has or had a node", () => {
+    const pods = [pod("0", "w", "m"), pod("1", "w", "n"), pod("2", "w", "", {}, "Succeeded")];
+    assert.equal(deadlineOf(plan, tasks(), pods), undefined);
+  });
+
+  test("for a task that depends on others 60 s after the newest of its pods came", () => {
+    const depends = tasks({ name: ["other"] });
+    assert.equal(deadlineOf(plan, depends, []), undefined);
+    const late = { creationTimestamp: timeText(eight + 500_000) };
+    assert.equal(deadlineOf(plan, depends, [pod("0", "w"), pod("1", "w", "", late)]), eight + 560_000);
+  });
+});
+
+describe("a group that is taken back", () => {
+  test("is told which nodes refused how many pods, and who has come there", () => {
+    const thief = pod("thief", "", "n", { creationTimestamp: timeText(eight + 2_000) });
+    const older = pod("older", "", "n", { creationTimestamp: timeText(eight - 2_000) });
+    const refused = refusedOf(plan, [pod("0", "w", "m"), pod("1", "w", "n"), pod("2", "w")], [thief, older]);
+    assert.deepEqual(refused, {
+      nodes: ["n"],
+      message: "1 of 3 pods did not get their places within 60 s: n, where pod ns/thief has come",
+    });
+  });
+
+  test("is none if nothing is missing when its finished pods are read", () => {
+    const pods = ["0", "1", "2"].map((name) => pod(name, "w", "n", {}, "Succeeded"));
+    assert.equal(refusedOf(plan, pods, []), undefined);
+  });
+
+  test("is tried again after 30 s, doubling up to 10 minutes", () => {
+    const waits = [1, 2, 3, 5, 6, 60].map((times) => retryAt({ at: 0, times, nodes: [] }) / 1_000);
+    assert.deepEqual(waits, [30, 60, 120, 480, 600, 600]);
+  });
+
+  test("ends pods of the plan that was taken back, and none of the next plan", () => {
+    const text = takenBackText({ at: eight, times: 1, nodes: ["n"] });
+    const back = takenBackOf(group({ "rekindle.dev/taken-back": text }));
+    assert.ok(back !== undefined);
+    const made = (ms: number): Stored => pod("p", "w", "", { creationTimestamp: timeText(eight + ms) });
+    assert.deepEqual([isOfTakenBack(back, made(15_000)), isOfTakenBack(back, made(30_000))], [true, false]);
+  });
+});
+
+describe("a round whose plans are in flight", () => {
+  const planning = inFlightOf([group({})], eight);
+
+  const rows: readonly (readonly [string, readonly Stored[], number, number | undefined])[] = [
+    ["is waited for while a write may still arrive", [group({})], 15_000, eight + 16_000],
+    ["is over when the fence and the request's time are", [group({})], 16_000, undefined],
+    ["is over when the group is admitted", [group({}, "Inqueue")], 1_000, undefined],
+    [
+      "is over when the write cannot arrive, because the group has changed",
+      [group({}, "Pending", "8")],
+      1_000,
+      undefined,
+    ],
+    ["is over when the group is gone", [], 1_000, undefined],
+  ];
+  for (const [what, groups, ms, wanted] of rows)
+    test(what, () => assert.equal(unsettledUntil(planning, groups, eight + ms), wanted));
+});

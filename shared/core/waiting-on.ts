@@ -50,6 +50,8 @@ export type WaitingOn =
     }
   /** More executors than wanted, which end when they are idle. */
   | { readonly on: "surplus"; readonly executors: number }
+  /** A quota or a queue grants fewer executors than are wanted; `why`: in its words. */
+  | { readonly on: "grant"; readonly wanted: number; readonly granted: number; readonly why: string }
   /** The run has no executor ids left. */
   | { readonly on: "executorIds"; readonly short: number; readonly most: number }
   /** Executors are created more slowly, because so many have crashed in a row. */
@@ -101,6 +103,8 @@ export const waitingText = (waiting: WaitingOn): string => {
       return `${waiting.there} of ${waiting.least} pods of task ${waiting.task} of job ${waiting.job} ${waiting.that}`;
     case "surplus":
       return `the driver to finish, and ${counted(waiting.executors, "surplus executor")} to become idle`;
+    case "grant":
+      return `more executors to be granted: ${waiting.wanted} are wanted, ${waiting.granted} granted (${waiting.why})`;
     case "executorIds":
       return `${counted(waiting.short, "executor")} that cannot be created: spark.kubernetes.allocation.maximum allows one run ${waiting.most}`;
     case "crashes":

@@ -39,6 +39,10 @@ const isJudgement = ({ status, message }: ApiError): boolean =>
 export const isRefusal = (error: ApiError): boolean =>
   (error.status === 422 || error.status === 400 || error.status === 413 || isJudgement(error)) && !fromPolicy(error);
 
+/** True if a ResourceQuota has no room for the object. */
+export const isUsedUp = ({ status, message }: ApiError): boolean =>
+  status === 403 && /\bexceeded quota\b/.test(message.slice(0, longestLook));
+
 /** The reason of a trouble that is a fault of Rekindle; no server uses this word. */
 export const internal = "RekindleFault";
 

@@ -26,9 +26,11 @@ export const collectionPath = (resource: Resource, namespace?: string): string =
 export const objectPath = (ref: Ref, subresource?: string): string =>
   `${collectionPath(ref.resource, ref.namespace)}/${segment(ref.name)}${subresource === undefined ? "" : `/${subresource}`}`;
 
-/** Returns the path of a port of a pod behind the API server's proxy. */
-export const proxyPath = (pod: Ref, port: number, path: readonly string[]): string =>
-  [objectPath({ ...pod, name: `${pod.name}:${port}` }, "proxy"), ...path.map(segment)].join("/");
+/** Returns the path of a port of a pod behind the API server's proxy. An empty last part ends it with a slash. */
+export const proxyPath = (pod: Ref, port: number, path: readonly string[]): string => {
+  const parts = path.map((part, at) => (part === "" && at > 0 && at === path.length - 1 ? "" : segment(part)));
+  return [objectPath({ ...pod, name: `${pod.name}:${port}` }, "proxy"), ...parts].join("/");
+};
 
 /** Returns the path with its query; parameters that are undefined are left out. */
 export const withQuery = (path: string, parameters: Readonly<Record<string, string | undefined>>): string => {

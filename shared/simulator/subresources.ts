@@ -187,9 +187,20 @@ const executorView = (server: Server, pod: Item, script: PodScript) => ({
   isActive: isUp(pod),
   addTime: textAt(pod, "status", "startTime"),
   totalTasks: 0,
+  ...(script.shuffleBytes !== undefined && { totalShuffleWrite: script.shuffleBytes, rddBlocks: 0 }),
   ...tasksOf(server, pod, script),
   ...(mainExit(pod) !== undefined && { removeReason: `exit code ${mainExit(pod)?.code}` }),
 });
+
+/** The driver's metrics; undefined while it answers no request for them. */
+const metricsOf = (server: Server, pod: Item, driver: Driver): unknown => {
+  const now = server.clock.now();
+  const gauge = (driver.script.gauge ?? []).findLast(([fromMs]) => now >= busyUntil(pod, fromMs))?.[1] ?? 0;
+  if (gauge === "silent") return undefined;
+  const flaps = typeof gauge === "object" ? (Math.floor(now / 5_000) % 2) * gauge.flaps : gauge;
+  const name = `${driver.appId}.driver.ExecutorAllocationManager.executors.numberMaxNeededExecutors`;
+  return { version: "4.0.0", gauges: { [name]: { value: flaps === "nonsense" ? -1 : flaps } } };
+};
 
 /** The driver's own REST API, as the API server passes it on. */
 const proxy =
@@ -212,6 +223,7 @@ const proxy =
       [`api/v1/applications/${driver.appId}`]: application,
       [`api/v1/applications/${driver.appId}/executors`]: all.filter(({ isActive }) => isActive),
       [`api/v1/applications/${driver.appId}/allexecutors`]: all,
+      "metrics/json": metricsOf(server, pod, driver),
     };
     const body = routes[target.rest];
     return body === undefined

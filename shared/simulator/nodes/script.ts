@@ -22,7 +22,15 @@ export type PodScript = {
   readonly log?: string;
   /** Of an executor: the time of the one task that it works on from its start, as its driver reports. */
   readonly busyMs?: number;
+  /** Of an executor: the shuffle data that it has written since its start, bytes, as its driver reports. */
+  readonly shuffleBytes?: number;
 };
+
+/**
+ * A driver's gauge of the executors that it needs: a number; one that alternates with 0 every five seconds; no answer;
+ * or an answer that makes no sense.
+ */
+export type Gauge = number | { readonly flaps: number } | "silent" | "nonsense";
 
 /** The course of one driver. With `runMs` its process dies that long after it came up, and cleans nothing. */
 export type DriverScript = PodScript & {
@@ -32,6 +40,8 @@ export type DriverScript = PodScript & {
   readonly jobMs?: number;
   /** From the first running executor to a backlog of tasks, where executors are allocated dynamically. */
   readonly backlogMs?: number;
+  /** The gauge from these times after the container's start on, ms; 0 before the first. */
+  readonly gauge?: readonly (readonly [fromMs: number, gauge: Gauge])[];
   /** The job never ends. */
   readonly hangs?: boolean;
   /** By executor id; "*" is for those not named. */

@@ -168,6 +168,24 @@ export const listOf = (text: string | undefined): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
+/** The positive whole number of a conf. */
+export const countIn = (confs: Texts, key: string): number | undefined => {
+  const text = confs[key]?.trim() ?? "";
+  return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
+};
+
+/** Spark's units in ms, as JavaUtils.timeStringAs, in any case. */
+const factors: Readonly<Record<string, number>> = {
+  ...{ us: 0.001, ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
+};
+
+/** A duration as Spark reads it; without a unit it counts milliseconds, unless the conf has another one, in ms. */
+export const msIn = (confs: Texts, key: string, unitMs = 1): number | undefined => {
+  const [, amount, unit = ""] = /^(\d{1,9})(us|ms|s|min|m|h|d)?$/.exec(confs[key]?.trim().toLowerCase() ?? "") ?? [];
+  const ms = Number(amount) * (unit === "" ? unitMs : (factors[unit] ?? 1));
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+};
+
 const withPoint = (text: string): string => (text.includes(".") ? text : `${text}.0`);
 
 /**

@@ -66,7 +66,7 @@ const heldUntil = ({ crashes }: Allotment, expected: number): number => {
   return crashes.at + backoffOf(rounds, 5_000, longestWaitMs);
 };
 
-const underwayIn = ({ underway }: Allotment): number =>
+export const underwayIn = ({ underway }: Allotment): number =>
   underway.reduce((sum, { ids }) => sum + countOfIds(idsOf(ids)), 0);
 
 /** The number of young pending executors, and the time when the oldest is no longer young. */

@@ -1,5 +1,5 @@
 /** The rate at which executors are created: by the annotations, else by Spark's confs, else by Rekindle's defaults. */
-import type { Texts } from "../configuration/conf.ts";
+import { countIn, msIn, type Texts } from "../configuration/conf.ts";
 import type { Rules } from "../configuration/versions.ts";
 import type { Pace } from "./allocate.ts";
 
@@ -14,23 +14,6 @@ const defaultBatch = 500;
 /** The most executors created in one step, whatever is asked: building more would delay every other application. */
 export const mostInBatch = 1_000;
 const defaultIntervalMs = 1_000;
-
-const countIn = (confs: Texts, key: string): number | undefined => {
-  const text = confs[key]?.trim() ?? "";
-  return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
-};
-
-/** Spark's units in ms, as JavaUtils.timeStringAs, in any case. */
-const factors: Readonly<Record<string, number>> = {
-  ...{ us: 0.001, ms: 1, "": 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
-};
-
-/** A duration as Spark reads it; without a unit it counts milliseconds. */
-const msIn = (confs: Texts, key: string): number | undefined => {
-  const [, amount, unit = ""] = /^(\d{1,9})(us|ms|s|min|m|h|d)?$/.exec(confs[key]?.trim().toLowerCase() ?? "") ?? [];
-  const ms = Number(amount) * (factors[unit] ?? 1);
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
-};
 
 /** The limit of pending pods. An own run has one resource profile, so both limits apply to all its executors. */
 const pendingIn = (confs: Texts): number =>

@@ -5,6 +5,8 @@
  */
 import * as z from "zod";
 import { instant } from "../../kube/instant.ts";
+import { demandShape } from "./demand.ts";
+import { grantShape } from "./grant.ts";
 import { areFew, idsShape } from "./ids.ts";
 
 /** The first id. The driver's own allocator starts at 1, and stays below this in a run that asks it for none. */
@@ -40,6 +42,10 @@ export const allotment = z.object({
   listens: z.boolean().optional(),
   /** An executor was lost for lack of memory: later ones run one task at a time. */
   singleTask: z.boolean().optional(),
+  /** The driver's demand, where executors are allocated dynamically. */
+  demand: demandShape.optional(),
+  /** The limit of a quota that is used up. */
+  grant: grantShape.optional(),
   /** Executors in a row that ended soon after their start, and the time of the last end, epoch ms. */
   crashes: z.object({ count: z.number().int(), at: instant }).optional(),
 });

@@ -43,13 +43,8 @@ const featureSteps = "spark.kubernetes.executor.pod.featureSteps";
 /** Every reason why Rekindle cannot be the allocator: reported with its remedy, and nothing is submitted. */
 export const obstacles: readonly Obstacle[] = [
   {
-    what: "dynamic allocation",
-    why: "the driver decides how many executors it needs, and only its own allocator hears of it",
-    stands: flag("spark.dynamicAllocation.enabled"),
-  },
-  {
     what: "spark.streaming.dynamicAllocation.enabled",
-    why: "the driver decides how many executors it needs, and only its own allocator hears of it",
+    why: "the driver decides by its batches how many executors it needs, and shows no gauge of it",
     stands: flag("spark.streaming.dynamicAllocation.enabled"),
   },
   {

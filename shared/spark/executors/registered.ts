@@ -9,6 +9,8 @@ const entry = z.looseObject({
   activeTasks: z.number().optional(),
   completedTasks: z.number().optional(),
   failedTasks: z.number().optional(),
+  totalShuffleWrite: z.number().optional(),
+  rddBlocks: z.number().optional(),
 });
 
 /** Numeric ids; the driver itself is an entry without one. */
@@ -18,6 +20,8 @@ export type Registered = {
   readonly inactive: ReadonlySet<number>;
   /** Active executors with running tasks. */
   readonly busy: ReadonlySet<number>;
+  /** Active executors that have written shuffle data or hold cached blocks: somebody may still need them. */
+  readonly holders: ReadonlySet<number>;
   readonly runningTasks: number;
   /** Completed and failed tasks of all executors that the driver remembers. */
   readonly endedTasks: number;
@@ -76,6 +80,10 @@ export const registeredIn = (hearing: ProbeResult): Registered | undefined => {
     active: idsWhere(entries, ({ isActive }) => isActive),
     inactive: idsWhere(entries, ({ isActive }) => !isActive),
     busy: idsWhere(entries, ({ isActive, activeTasks = 0 }) => isActive && activeTasks > 0),
+    holders: idsWhere(
+      entries,
+      ({ isActive, totalShuffleWrite = 0, rddBlocks = 0 }) => isActive && totalShuffleWrite + rddBlocks > 0,
+    ),
     runningTasks: sum(entries, ({ isActive, activeTasks }) => (isActive ? activeTasks : 0)),
     endedTasks: sum(entries, ({ completedTasks = 0, failedTasks = 0 }) => completedTasks + failedTasks),
   };

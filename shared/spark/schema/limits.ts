@@ -2,7 +2,7 @@
 import { below, type Limit, limitsOf } from "../../kube/limits.ts";
 
 /** The most executors of one application. A step lists and counts them all. */
-const mostExecutors = 20_000;
+export const mostExecutors = 20_000;
 
 const perExecutor = "each step looks at every executor";
 const paths = { characters: 4_096, why: "no file system takes a longer path" };

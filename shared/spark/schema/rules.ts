@@ -211,8 +211,10 @@ const sizes = (role: "driver" | "executor", pod: Sizes, conf: Readonly<Record<st
   return { ...(cores === undefined ? {} : { cores }), ...(memory === undefined ? {} : { memory }) };
 };
 
-const isDynamic = (spec: SparkApplicationSpec): boolean =>
-  spec.dynamicAllocation?.enabled === true || spec.sparkConf?.["spark.dynamicAllocation.enabled"] === "true";
+/** True when the driver decides how many executors it needs. */
+export const isDynamic = (spec: SparkApplicationSpec): boolean =>
+  spec.dynamicAllocation?.enabled === true ||
+  spec.sparkConf?.["spark.dynamicAllocation.enabled"]?.trim().toLowerCase() === "true";
 
 /** The defaults of upstream's webhook, applied where a spec is read: the stored object stays as its user wrote it. */
 export const withDefaults = (spec: SparkApplicationSpec): SparkApplicationSpec => {

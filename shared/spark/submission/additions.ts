@@ -6,8 +6,11 @@ import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Rules } from "../configuration/versions.ts";
+import { scaleOf } from "../executors/demand.ts";
 import { wantedOf } from "../executors/owner.ts";
+import { decommissionConfs } from "../executors/scale-down.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { isDynamic } from "../schema/rules.ts";
 import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
 
@@ -58,6 +61,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
   {
     what: "with rekindle.dev/executors: own, spark.executor.maxNumFailures of 100 or ten for every executor",
     why: "Spark would end the application for losses that are made good",
+  },
+  {
+    what: `with it and with dynamic allocation, ${decommissionConfs.map(([key, value]) => `${key}=${value}`).join(", ")}, unless they are set`,
+    why: "an executor that leaves moves its shuffle data to others first",
   },
   {
     what: "without it and without dynamic allocation, spark.executor.maxNumFailures of 12 or four for every executor",
@@ -159,7 +166,10 @@ const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {
 };
 
 /** Spark counts every failed pod, also those that are replaced; Rekindle itself slows crash loops down. */
-const failureBudget = (spec: SparkApplicationSpec): Pair => [failureCount, `${Math.max(100, 10 * wantedOf(spec))}`];
+const failureBudget = (spec: SparkApplicationSpec): Pair => [
+  failureCount,
+  `${Math.max(100, 10 * (scaleOf(spec)?.most ?? wantedOf(spec)))}`,
+];
 
 /**
  * Confs of `rekindle.dev/executors: own`, put last so that they win: the driver asks for no executor, ends none for
@@ -184,6 +194,7 @@ export const confs = (spec: SparkApplicationSpec, rules: Rules, own: boolean): r
     // Spark deletes a lost executor's pod 90 ms after the loss, and the reason with it.
     [keepEvidence, "false"],
     ...(own ? [failureBudget(spec)] : failuresPassed(spec)),
+    ...(own && isDynamic(spec) ? decommissionConfs : []),
     // From 4.1 on Spark overwrites what the template says.
     ...(grace === undefined || !rules.executorGraceConf ? [] : [[executorGrace, `${grace}s`] as const]),
   ];

@@ -8,6 +8,9 @@
  * E5. At rest, no executor runs on a machine for which a notice has come.
  * E6. An executor avoids only machines for which a notice has come, or on which three or more have ended.
  * E7. With Spark 4.2 and later, an executor of Rekindle's runs a single task after another of the run lacked memory.
+ * E8. Under dynamic allocation no more executors live, without those that are being deleted, than its maximum allows.
+ * E9. The last living executor with shuffle data is not ended while its driver runs, and an executor that leaves takes
+ *     no data of another one that leaves: holders of data leave one after the other.
  */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import type { Facts, Pod } from "./facts.ts";
@@ -115,4 +118,33 @@ export const checkAtWork = (
   const ends = type === "DELETED" || object.metadata.deletionTimestamp !== undefined;
   if (pod.role !== "executor" || !pod.live || !ends || pod.began === undefined) return;
   if (now < pod.began + busyMs) blame(`E4: ${pod.name} was ended while it worked`);
+};
+
+const isStaying = ({ role, live, leaving }: Pod): boolean => role === "executor" && live && leaving !== true;
+
+/** E8, for a new executor; `most`: `maxExecutors` of the application. */
+export const checkMost = ({ pods, most }: Facts, driver: string, blame: Blame): void => {
+  const staying = [...pods.values()].filter((pod) => pod.driver === driver && isStaying(pod)).length;
+  if (most !== undefined && staying > most) blame(`E8: ${staying} executors live where ${most} are allowed`);
+};
+
+/** E9, for the deletion of an executor by the engine; `holders`: ids of executors that hold data from their start on. */
+export const checkHolders = (
+  { pods }: Facts,
+  pod: Pod,
+  { object }: Change,
+  holders: readonly string[],
+  blame: Blame,
+): void => {
+  const known = [...pods.values()];
+  const driver = known.find(({ role, driver: of }) => role === "driver" && of === pod.driver);
+  const holds = ({ name }: Pod): boolean => holders.some((id) => id === "*" || name.endsWith(`-exec-${id}`));
+  const began = object.metadata.deletionTimestamp !== undefined && pod.leaving !== true;
+  if (!began || !isStaying(pod) || !holds(pod) || driver?.live !== true) return;
+  const others = known.filter(
+    (one) => one !== pod && one.driver === pod.driver && one.role === "executor" && holds(one),
+  );
+  if (!others.some(isStaying)) blame(`E9: ${pod.name} was ended with the last shuffle data`);
+  if (others.some(({ live, leaving }) => live && leaving === true))
+    blame(`E9: ${pod.name} was ended while another with shuffle data was leaving`);
 };

@@ -13,6 +13,8 @@ export type Pod = {
   node: string | undefined;
   /** True when a notice has come for its machine. */
   leaves?: boolean;
+  /** True from its deletion's request on. */
+  leaving?: boolean;
   /** Start of its container, epoch ms. */
   began?: number | undefined;
 };
@@ -54,6 +56,8 @@ export type Facts = {
   driverAttempt: number | undefined;
   pods: Map<string, Pod>;
   born: { app: string; attempt: number; at: number; stray: boolean }[];
+  /** The maximum of dynamic allocation; undefined where there is none. */
+  most: number | undefined;
   /** UID of the executor that has an id, by driver and id. */
   executorIds: Map<string, string>;
   /** Instant since which the record lists a lack of memory of this attempt's executors. */
@@ -84,6 +88,7 @@ export const fresh = (): Facts => ({
   driverAttempt: undefined,
   pods: new Map(),
   born: [],
+  most: undefined,
   executorIds: new Map(),
   shortOfMemory: undefined,
   shownUnder: new Map(),

@@ -212,6 +212,12 @@ const busyMsOf = ({ scripts, annotations }: Scenario): number =>
     ? 0
     : (scripts[appName]?.[0]?.executors?.["*"]?.busyMs ?? 0);
 
+/** Ids of executors that hold shuffle data; "*": all of them. */
+const holdersOf = ({ scripts }: Scenario): readonly string[] =>
+  Object.entries(scripts[appName]?.[0]?.executors ?? {}).flatMap(([id, { shuffleBytes = 0 }]) =>
+    shuffleBytes > 0 ? [id] : [],
+  );
+
 /** Opens the simulator of a scenario with its initial objects, lets them come to rest, and applies the application. */
 export const openFixture = (scenario: Scenario): Fixture => {
   const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
@@ -225,7 +231,8 @@ export const openFixture = (scenario: Scenario): Fixture => {
     for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const initialCluster = initialClusterOf(simulator);
-  const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
+  const [busyMs, holders] = [busyMsOf(scenario), holdersOf(scenario)];
+  const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs, holders });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const judged = scenario.gang === "builtin" ? oneAtATime(heard) : heard;
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));

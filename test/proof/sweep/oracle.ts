@@ -12,7 +12,7 @@
  * I7. Nothing is left of a deleted application.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E7. Of its executors: see `executor-invariants.ts`.
+ * E1–E9. Of its executors: see `executor-invariants.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
 
@@ -22,9 +22,11 @@ import {
   checkAtWork,
   checkCores,
   checkCount,
+  checkHolders,
   checkId,
   checkLeft,
   checkLosses,
+  checkMost,
   checkPlace,
   isClosing,
   memoryLack,
@@ -43,6 +45,8 @@ export type Subject = {
   readonly canaries: readonly string[];
   /** Time, ms, for which every executor works from its start on; none of them may be ended because fewer are wanted. */
   readonly busyMs?: number;
+  /** Ids of executors that hold shuffle data from their start on; "*": all of them. */
+  readonly holders?: readonly string[];
   /** One of several oracles that watch together: the owner of a write is judged for all of them at once. */
   readonly together?: boolean;
 };
@@ -126,6 +130,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (generation < facts.generation) blame("I4: the generation went back");
     if (generation > facts.generation || deletionTimestamp !== undefined) facts.stoppedAt = now;
     if (run !== facts.run) facts.specChangedAt = now;
+    facts.most = numberAt(object, "spec", "dynamicAllocation", "maxExecutors");
     Object.assign(facts, { generation, run });
     hearPhase(object, run);
     checkSecret(JSON.stringify(object["status"]) ?? "", "a status");
@@ -223,8 +228,15 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (role !== "executor" || driver === undefined) return;
     facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined, node: undefined });
     checkId(facts, object, blame);
+    checkMost(facts, driver.driver, blame);
     checkPlace(facts, object, blame);
     checkCores(facts, object, now, blame);
+  };
+
+  /** E4 and E9. */
+  const checkEnding = (pod: Pod, change: Change, now: number): void => {
+    checkAtWork(pod, change, { busyMs: subject.busyMs ?? 0, now }, blame);
+    checkHolders(facts, pod, change, subject.holders ?? [], blame);
   };
 
   const hearPod = (change: Change, actor: Actor, now: number): void => {
@@ -234,11 +246,12 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       if (type === "ADDED") appear(object, actor, now);
       return;
     }
-    if (actor === "engine") checkAtWork(known, change, { busyMs: subject.busyMs ?? 0, now }, blame);
+    if (actor === "engine") checkEnding(known, change, now);
     known.began ??= startOf(object);
     known.live = type !== "DELETED" && !isOver(object);
     known.node = textAt(object, "spec", "nodeName");
     known.leaves ||= object.metadata.annotations?.["rekindle.dev/leaving"] !== undefined;
+    known.leaving ||= object.metadata.deletionTimestamp !== undefined;
     if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;
     if (actor === "user" && known.role === "driver") facts.stoppedAt = now;
   };

@@ -2,6 +2,7 @@
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
 import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.ts";
+import { elastic } from "./elastic.ts";
 import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
@@ -258,6 +259,7 @@ const first: readonly Scenario[] = [
 
 const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
+  ...elastic,
   ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
 ];
 
@@ -274,6 +276,6 @@ const volcano: readonly Scenario[] = [
 ];
 
 /** The values of `--family`. */
-export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano };
+export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano, elastic };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

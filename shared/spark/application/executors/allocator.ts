@@ -6,17 +6,26 @@
 
 import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Wait } from "../../../core/plan.ts";
+import { type Effect, quotaExceeded, type Refusal, type Wait } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { rulesFor } from "../../configuration/versions.ts";
 import { recoveryMode } from "../../executor-pod/environment.ts";
-import { type Allocation, allocate, crashesBefore, mostPrompt, shortage } from "../../executors/allocate.ts";
+import {
+  type Allocation,
+  allocate,
+  crashesBefore,
+  mostPrompt,
+  shortage,
+  underwayIn,
+} from "../../executors/allocate.ts";
 import { paceOf } from "../../executors/allocation-rate.ts";
 import { type Allotment, settlesAt } from "../../executors/allotment.ts";
-import { idsOf } from "../../executors/ids.ts";
+import { demandAfter, firstDemand, gaugeEveryMs, type Scale, scaleOf, targetOf } from "../../executors/demand.ts";
+import { type Grant, grantAfterLook, grantedAt, refusedGrant } from "../../executors/grant.ts";
+import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
 import { endingOf } from "../../executors/losses.ts";
 import {
@@ -28,15 +37,15 @@ import {
   newlyEnded,
   quitters,
 } from "../../executors/members.ts";
-import { wantedOf } from "../../executors/owner.ts";
-import { shrink } from "../../executors/scale-down.ts";
+import { type Data, isMigrating, shrink } from "../../executors/scale-down.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";
+import { idIn } from "../state/status.ts";
 import { executorsFor, type Making, mostAtOnce } from "./create.ts";
-import { askDriver, type DriverAnswer } from "./driver-api.ts";
-import { membersOfRun } from "./lookup.ts";
+import { askDriver, askGauge, type DriverAnswer } from "./driver-api.ts";
+import { expectedOf, membersOfRun } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
 import { terminationsOf } from "./repair.ts";
 
@@ -46,17 +55,25 @@ export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
   readonly createWithinMs?: number;
 };
 
-const byJudgement = ({ pod }: Member): Effect => {
-  const { name, namespace, uid, resourceVersion } = pod.metadata;
-  const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
-  return { do: "delete", ref, uid, resourceVersion };
-};
+/** Deletes an executor as it was seen; `graceMs`: the time for moving its data, instead of its pod's own grace. */
+const byJudgement =
+  (graceMs: number | undefined) =>
+  ({ pod }: Member): Effect => {
+    const { name, namespace, uid, resourceVersion } = pod.metadata;
+    const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
+    const grace = graceMs === undefined ? {} : { graceSeconds: Math.ceil(graceMs / 1_000) };
+    return { do: "delete", ref, uid, resourceVersion, ...grace };
+  };
 
 type Situation = Making & {
   readonly scene: ApplicationContext;
   readonly members: readonly Member[];
   readonly allotment: Allotment;
   readonly expected: number;
+  /** The bounds of dynamic allocation, where the driver decides how many executors it needs. */
+  readonly scale: Scale | undefined;
+  /** The driver's gauge in this step: 0 while no job runs. */
+  readonly gauge?: number | undefined;
 };
 
 const allocation = ({ scene, driver, pod, members, allotment, expected }: Situation, unsure: number): Allocation => {
@@ -64,7 +81,8 @@ const allocation = ({ scene, driver, pod, members, allotment, expected }: Situat
   const { sparkConf = {}, sparkVersion = "" } = read.ok ? read.spec : {};
   const asked = paceOf(policies, sparkConf, rulesFor(sparkVersion));
   const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
-  const need = { expected, members, allotment, unsure, pace: asked, now: view.now, promptUntil };
+  const granted = Math.min(expected, grantedAt([allotment.grant], view.now));
+  const need = { expected: granted, members, allotment, unsure, pace: asked, now: view.now, promptUntil };
   if (shortage(need) <= mostPrompt) return allocate(need);
   const batch = Math.min(asked.batch, mostAtOnce(scene, driver, pod));
   return allocate({ ...need, pace: { ...asked, batch } });
@@ -143,6 +161,12 @@ const dismissing = (
   return { ...memory, executors: { ...ledger, doomed } };
 };
 
+/** The data that executors hold; undefined where the user sets their number. */
+const dataOf = ({ scale, gauge }: Situation, { registered }: DriverAnswer, moves: boolean): Data | undefined =>
+  scale === undefined || registered === undefined
+    ? undefined
+    : { holders: registered.holders, moves, needed: registered.runningTasks > 0 || gauge !== 0 };
+
 /** Plans after the driver's answer: replaces executors that exited with 0 if it goes on, deletes surplus ones. */
 const settle = (situation: Situation, heard: DriverAnswer, late = false): AllocationResult => {
   const { scene, members, expected } = situation;
@@ -150,14 +174,24 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   const goesOn = heard.registered !== undefined;
   const next = allocation(situation, goesOn ? 0 : quit.length);
   const force = scene.policies.executorScaleDown === "force";
-  const { leaving, kept } = shrink({ expected, members, busy: heard.registered?.busy, force });
+  const moves = scene.read.ok && isMigrating(scene.read.spec, true);
+  const { busy } = heard.registered ?? {};
+  const { leaving, kept } = shrink({ expected, members, busy, force, data: dataOf(situation, heard, moves) });
   const now = { ...situation, scene: { ...scene, memory: dismissing(situation, leaving) } };
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
   const waits = kept > 0 ? { waitsFor: { on: "surplus", executors: kept } as const } : {};
-  const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
+  // A surplus of a demand stays for long, and a driver that ends its work is silent for a moment.
+  const lasts =
+    late ||
+    (kept > 0 && situation.scale === undefined) ||
+    quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
   const events = goesOn || !lasts ? [] : unheard(situation, heard.why);
-  return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], events], ...polls, ...waits });
+  return planned(now, next, {
+    stages: [[...done, ...leaving.map(byJudgement(moves ? scene.policies.leaveMs : undefined))], events],
+    ...polls,
+    ...waits,
+  });
 };
 
 /** A driver that ends its work is silent for a moment as well: only a longer silence is reported. */
@@ -175,7 +209,7 @@ const driverListensWithinMs = 120_000;
 /** Waits for the driver's first answer: executors that start before its RPC listens would give up and end. */
 const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResult => {
   const { scene, pod, allotment } = situation;
-  const listens = { ...situation, allotment: { ...allotment, listens: true } };
+  const listens = { ...situation, allotment: { ...allotment, listens: true, ...beginning(situation) } };
   if (heard.registered !== undefined) return settle(listens, heard);
   const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
   if (scene.view.now < startedAt + driverListensWithinMs)
@@ -183,14 +217,56 @@ const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResul
   return settle(listens, heard, true);
 };
 
+/** The demand of a driver that has begun to listen. */
+const beginning = ({ scale, scene, members }: Situation): Pick<Allotment, "demand"> =>
+  scale === undefined ? {} : { demand: firstDemand(scale, members.filter(isLiving).length, scene.view.now) };
+
 const noneOf = ({ allotment }: Situation): Allocation => ({ ids: [], allotment, wakeAt: undefined });
+
+/** The ids of executors whose creation was refused: their pods never come. */
+const idsOfRefused = (refused: readonly Refusal[]): ReadonlySet<number> =>
+  new Set(refused.flatMap(({ effect }) => (effect.do === "create" ? (idIn(effect.object.metadata.name) ?? []) : [])));
+
+/** Remembers what a used-up quota grants. Executors that it admitted in the same step may still be on their way. */
+const limitedHere = (situation: Situation, refused: readonly Refusal[], why: string): AllocationResult => {
+  const { scene, allotment, members } = situation;
+  const never = idsOfRefused(refused);
+  const underway = allotment.underway
+    .map(({ ids, ...round }) => ({
+      ...round,
+      ids: textOfIds(idSet(listOfIds(idsOf(ids)).filter((id) => !never.has(id)))),
+    }))
+    .filter(({ ids }) => ids !== "");
+  const left = { ...allotment, underway };
+  const granted = members.filter(isLiving).length + underwayIn(left);
+  const grant = refusedGrant(allotment.grant, granted, why, scene.view.now);
+  const event = onceForTheRun(
+    situation,
+    "ExecutorsLimited",
+    `fewer executors run than are wanted: ${why}`.slice(0, 1_024),
+  );
+  const none = noneOf({ ...situation, allotment: { ...left, grant } });
+  return planned(
+    situation,
+    { ...none, wakeAt: grant.until, waitsFor: limitedBy(situation, grant) },
+    { stages: [[event]] },
+  );
+};
+
+const limitedBy = ({ expected }: Situation, { executors, why }: Grant): WaitingOn => ({
+  on: "grant",
+  wanted: expected,
+  granted: executors,
+  why,
+});
 
 /** Records creations that the API server refused, and retries them with the delay of crashes. */
 const refusedHere = (situation: Situation): AllocationResult | undefined => {
   const { scene, allotment, expected } = situation;
   const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
-  const [first] = refused;
-  if (first === undefined) return undefined;
+  const [first] = refused.filter(({ reason }) => reason !== quotaExceeded);
+  if (first === undefined)
+    return refused[0] === undefined ? undefined : limitedHere(situation, refused, refused[0].message);
   const about = {
     about: scene.object,
     resource: sparkApplications,
@@ -203,20 +279,56 @@ const refusedHere = (situation: Situation): AllocationResult | undefined => {
   return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[event]] });
 };
 
-/** Replaces losses that need no answer of the driver first; asks the driver only where the decision depends on it. */
-function* decided(situation: Situation): Reads<AllocationResult> {
-  const { scene, driver, members, allotment, expected } = situation;
-  const refused = refusedHere(situation);
-  if (refused !== undefined) return refused;
-  const quit = quitters(members).length;
-  const surplus = members.filter(isLiving).length > expected;
-  const next = allotment.listens === true ? allocation(situation, quit) : noneOf(situation);
-  const asks = quit > 0 || surplus;
-  if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
-  if (allotment.listens === true && !asks) return planned(situation, next);
-  const heard = yield* askDriver(scene, driver);
-  return allotment.listens === true ? settle(situation, heard) : awaitDriver(situation, heard);
+/** Reads the driver's demand, unless an answer has just changed it. Without an answer the last demand stands. */
+function* demanded(situation: Situation): Reads<Situation> {
+  const { scene, driver, allotment, scale } = situation;
+  const { demand } = allotment;
+  if (scale === undefined || allotment.listens !== true) return situation;
+  const { now } = scene.view;
+  const before = demand ?? firstDemand(scale, situation.members.filter(isLiving).length, now);
+  if (demand !== undefined && now < demand.at + gaugeEveryMs) return situation;
+  const gauge = yield* askGauge(scene, driver);
+  // The driver counts with the tasks that a usual executor runs at once.
+  const need = gauge === undefined ? undefined : gauge * (allotment.singleTask === true ? scale.slots : 1);
+  const after = need === undefined ? before : demandAfter(scale, before, need, now);
+  return { ...situation, gauge, allotment: { ...allotment, demand: after }, expected: targetOf(scale, after) };
 }
+
+/** Replaces losses that need no answer of the driver first; asks the driver only where the decision depends on it. */
+function* decided(given: Situation): Reads<AllocationResult> {
+  const refused = refusedHere(given);
+  if (refused !== undefined) return refused;
+  const quit = quitters(given.members).length;
+  const listens = given.allotment.listens === true;
+  const lost = listens ? allocation(given, quit) : noneOf(given);
+  if (lost.ids.length > 0) return planned(given, lost, quit > 0 || hasSurplus(given) ? { pollMs: 1_000 } : {});
+  const situation = yield* demanded(given);
+  const next = listens ? allocation(situation, quit) : noneOf(situation);
+  const asks = quit > 0 || hasSurplus(situation);
+  if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
+  if (listens && !asks) return planned(situation, next);
+  const heard = yield* askDriver(situation.scene, situation.driver);
+  return listens ? settle(situation, heard) : awaitDriver(situation, heard);
+}
+
+const hasSurplus = ({ members, expected }: Situation): boolean => members.filter(isLiving).length > expected;
+
+/** The wait of a run to which fewer executors are granted than it wants. */
+const limitedWait = (situation: Situation, { memory, wakeAt }: AllocationResult): Partial<AllocationResult> => {
+  const grant = memory.allotment?.grant;
+  if (grant === undefined) return {};
+  const next = grant.until > situation.scene.view.now ? grant.until : undefined;
+  return { waitsFor: limitedBy(situation, grant), ...earlier(wakeAt, next) };
+};
+
+/** A run whose number of executors follows its driver's demand is looked at regularly: no event tells of a demand. */
+const followed = (situation: Situation, result: AllocationResult): AllocationResult => ({
+  ...result,
+  ...limitedWait(situation, result),
+  ...(situation.scale === undefined || result.memory.allotment?.listens !== true
+    ? {}
+    : { pollMs: Math.min(result.pollMs ?? gaugeEveryMs, gaugeEveryMs) }),
+});
 
 /**
  * True when executors run one task at a time. Spark turns its recovery mode on when the text of a loss says OOM, which
@@ -246,16 +358,20 @@ export function* allocateAmong(
   if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
   const looked = afterLook(before, members, { now: scene.view.now, settledMs: scene.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
-  const { crashes: _, ...rest } = looked;
+  const { crashes: _, grant: __, ...rest } = looked;
+  const grant = grantAfterLook(looked.grant, members.filter(isLiving).length, expectedOf(scene));
   const allotment: Allotment = {
     ...rest,
+    ...(grant === undefined ? {} : { grant }),
     ...(crashes === undefined ? {} : { crashes }),
     ...(isShortOfMemory(scene, before, members) ? { singleTask: true } : {}),
   };
   // An executor on a node that is about to go does not count: its replacement is created first.
   const staying = members.filter((member) => !isLeaving(member));
-  const expected = wantedOf(scene.read.spec);
-  return yield* decided({ scene, driver, pod, there: found.executors, members: staying, allotment, expected });
+  const expected = expectedOf(scene);
+  const scale = scaleOf(scene.read.spec);
+  const situation = { scene, driver, pod, there: found.executors, members: staying, allotment, expected, scale };
+  return followed(situation, yield* decided(situation));
 }
 
 /** Allocates among all executors that there are. */

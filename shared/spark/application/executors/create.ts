@@ -80,6 +80,7 @@ export const executorsFor = (
     body: () => marked(placedElsewhere(builder.build(id).pod, nodes), scene, driver),
     resource: pods,
     owner: uid,
+    limited: true,
   });
   const all = ids.map((id) => `${id}`);
   const claims = claimsFor(builder, all);

@@ -1,7 +1,8 @@
-/** Asks the driver's REST API for its executors, only where a decision depends on it. */
+/** Asks the driver for its executors and for its demand, only where a decision depends on it. */
 import { proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Query } from "../../../core/query.ts";
 import { pods } from "../../../kube/resources.ts";
+import { gaugeIn, gaugeQuery, scaleOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/registered.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { Driver } from "../state/memory.ts";
@@ -14,12 +15,8 @@ const portOf = ({ read }: ApplicationContext): number => {
 };
 
 /** The most executors in an answer: those that the spec allows at once, and 100 dead ones. */
-const mostExecutors = ({ read }: ApplicationContext): number => {
-  if (!read.ok) return 0;
-  const { executor, dynamicAllocation } = read.spec;
-  const most = dynamicAllocation?.enabled === true ? (dynamicAllocation.maxExecutors ?? 0) : 0;
-  return Math.max(executor.instances ?? 0, most) + 100;
-};
+const mostExecutors = ({ read }: ApplicationContext): number =>
+  read.ok ? Math.max(read.spec.executor.instances ?? 0, scaleOf(read.spec)?.most ?? 0) + 100 : 0;
 
 const questionOf = (
   scene: ApplicationContext,
@@ -42,4 +39,10 @@ export function* askDriver(scene: ApplicationContext, driver: Driver): Reads<Dri
   const registered = registeredIn(hearing);
   if (registered !== undefined) return { registered };
   return { registered, why: hearing.heard ? "it answered something else" : `${hearing.why}: ${hearing.message}` };
+}
+
+/** The number of executors that the driver needs; undefined where it gives no answer, or an invalid one. */
+export function* askGauge(scene: ApplicationContext, { podName: name }: Driver): Reads<number | undefined> {
+  const pod = { resource: pods, namespace: scene.key.namespace, name };
+  return gaugeIn(yield* proxyGet(gaugeQuery(pod, portOf(scene))));
 }

@@ -4,11 +4,20 @@ import type { Looking } from "../../../core/query.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond } from "../../executors/allotment.ts";
+import { scaleOf, targetOf } from "../../executors/demand.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { isLiving, type Member, membersOf, missingOf } from "../../executors/members.ts";
+import { wantedOf } from "../../executors/owner.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
 import { isOwnRun, relevant } from "../state/memory.ts";
+
+/** The number of executors that an own run is to have: the driver's demand, or the number in the spec. */
+export const expectedOf = ({ read, memory }: ApplicationContext): number => {
+  if (!read.ok) return 0;
+  const scale = scaleOf(read.spec);
+  return scale === undefined ? wantedOf(read.spec) : targetOf(scale, memory.allotment?.demand);
+};
 
 /** The most pods that are read one by one; more are read by one list. */
 const fewWrong = 8;

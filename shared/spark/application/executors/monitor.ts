@@ -208,7 +208,8 @@ const booksOf = (scene: ApplicationContext, driver: Driver, body: Stored, findin
   };
   const oldest = still.find(({ at }) => at < view.now);
   const settledAt = oldest === undefined ? undefined : oldest.at + scene.settings.settledMs;
-  return { ledger: withEnds(scene, { before, next, executors }), toTell, unclear, trouble, settledAt };
+  const dismissed = lost.filter(({ reason }) => reason === "dismissed").map(({ id }) => id);
+  return { ledger: withEnds(scene, { before, next, executors, dismissed }), toTell, unclear, trouble, settledAt };
 };
 
 const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number } => {

@@ -16,10 +16,10 @@ import { endingOf, executorId } from "../../executors/losses.ts";
 import { isLiving, type Member, membersOf } from "../../executors/members.ts";
 import { goingAt } from "../../executors/node-avoidance.ts";
 import { nodeRef } from "../../executors/nodes.ts";
-import { wantedOf } from "../../executors/owner.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { isOwnRun } from "../state/memory.ts";
+import { expectedOf } from "./lookup.ts";
 import type { Termination } from "./repair.ts";
 
 /** An executor waits for its replacement until this long before its node goes, ms: Kubernetes' grace, and a margin. */
@@ -68,15 +68,13 @@ export const drainingNodes = (pods: readonly Stored[]): readonly string[] => [
 export const isLeaving = (member: Member): boolean => isLiving(member) && leavingAt(member.pod) !== undefined;
 
 /** Ends as many executors as have running replacements, those whose time is over, and those that do not run yet. */
-const replacedFirst = (
-  { view, read }: ApplicationContext,
-  executors: readonly Stored[],
-): Pick<NodeDrain, "dooms" | "until"> => {
+const replacedFirst = (scene: ApplicationContext, executors: readonly Stored[]): Pick<NodeDrain, "dooms" | "until"> => {
+  const { view, read } = scene;
   const members = membersOf(executors).filter(isLiving);
   const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
   const running = members.filter(({ state }) => state === "running");
   const young = running.filter(({ createdAt }) => view.now < createdAt + knownMs);
-  const expected = read.ok ? wantedOf(read.spec) : running.length;
+  const expected = read.ok ? expectedOf(scene) : running.length;
   const spare = Math.max(0, running.length - young.length - expected);
   const rest = leavers
     .filter(({ state, at }) => state === "running" && view.now < at - leadMs)

@@ -22,20 +22,27 @@ const written = (ends: Ends): Pick<Ledger, "ends"> => {
   };
 };
 
-type Change = { readonly before: Ledger; readonly next: Ledger; readonly executors: readonly Stored[] };
+type Change = {
+  readonly before: Ledger;
+  readonly next: Ledger;
+  readonly executors: readonly Stored[];
+  /** Executors that Rekindle has ended as surplus: they have done their work, whatever their exit status. */
+  readonly dismissed?: readonly number[];
+};
 
 /** The next ledger with the ends that the status does not show yet. An end that it shows is no reason to save. */
 export const withEnds = (
   { object, memory, settings }: Pick<ApplicationContext, "object" | "memory" | "settings">,
-  { before, next, executors }: Change,
+  { before, next, executors, dismissed = [] }: Change,
 ): Ledger => {
   const shown = shownExecutors(object, memory.driver);
   const last = trackedUpTo({ settings, memory });
   const kept = endsIn(before);
   const ends = new Map(kept);
+  for (const id of dismissed) if (id <= last) ends.set(id, "COMPLETED");
   for (const pod of executors.filter((each) => endingOf(each)?.reason !== undefined)) {
     const [id, state] = [executorId(pod), stateOf(pod)];
-    if (id !== undefined && id <= last && isFinished(state)) ends.set(id, state);
+    if (id !== undefined && id <= last && isFinished(state) && !ends.has(id)) ends.set(id, state);
   }
   for (const [name, state] of Object.entries(shown)) if (isFinished(state)) ends.delete(idIn(name) ?? 0);
   const { ends: known, ...rest } = before;

@@ -7,6 +7,7 @@ import type { Care, Ledger, Loss } from "../../executors/ledger.ts";
 import { exitWords, losses, lossReasons } from "../../executors/losses.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import { sparkApplications } from "../../schema/resource.ts";
+import { isDynamic } from "../../schema/rules.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { End } from "../run/failure.ts";
 import type { Cause } from "../state/memory.ts";
@@ -79,7 +80,7 @@ const reasonOf: Readonly<Record<Kind, { readonly reason: string; readonly cause:
 
 /** True when executors are wanted: under dynamic allocation none may be. */
 const wants = ({ read }: ApplicationContext, pods: readonly Stored[]): boolean =>
-  read.ok && (read.spec.dynamicAllocation?.enabled === true ? pods.length > 0 : wantedOf(read.spec) > 0);
+  read.ok && (isDynamic(read.spec) ? pods.length > 0 : wantedOf(read.spec) > 0);
 
 /** True when a lost executor was to be replaced: one that had not finished, and not as surplus. */
 const hasLost = ({ lost = {} }: Ledger): boolean =>

@@ -3,6 +3,7 @@ import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
 import { podStatus, waitingReason } from "../../../kube/pods.ts";
+import { isDynamic } from "../../schema/rules.ts";
 import { delayOf, type Pods, spendsRetry } from "../state/evidence.ts";
 import type { Cause, Driver, Memory } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
@@ -65,7 +66,7 @@ const isUp = (pod: Stored): boolean => podStatus(pod).phase !== "Pending";
 
 /** True when the run has or asks for executors; under dynamic allocation none may be asked for. */
 const expectsExecutors = ({ read }: ApplicationContext, found: Pods): boolean =>
-  found.executors.length > 0 || (read.ok && read.spec.dynamicAllocation?.enabled !== true);
+  found.executors.length > 0 || (read.ok && !isDynamic(read.spec));
 
 /** `rekindle.dev/executor-start-timeout`: counted from the driver's start, until the first executor runs. */
 export const executorLateness = (scene: ApplicationContext, driver: Driver, found: Pods, pod: Stored): Lateness => {

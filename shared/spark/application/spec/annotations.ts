@@ -122,6 +122,15 @@ export const spans = {
     most: 168 * hour,
     meaning: "a driver that has running tasks, of which none ended for this long, causes the event DriverStalled",
   },
+  leaveMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-leave-grace",
+    default: 2 * minute,
+    least: second,
+    most: 24 * hour,
+    meaning:
+      "the time that a decommissioned executor has for its running tasks, and to move its shuffle data and cached blocks to others",
+  },
   retentionMs: {
     form: "duration",
     annotation: "rekindle.dev/executor-retention",

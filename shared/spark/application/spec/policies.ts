@@ -34,6 +34,7 @@ export type Policies = {
   readonly goneMs: number;
   readonly silenceMs: number;
   readonly stallMs: number;
+  readonly leaveMs: number;
   readonly retentionMs: number;
   readonly executorBatch: number | undefined;
   readonly executorMaxPending: number | undefined;
@@ -66,6 +67,7 @@ export const policiesOf = ({
     goneMs: fixed(spans.goneMs),
     silenceMs: fixed(spans.silenceMs),
     stallMs: fixed(spans.stallMs),
+    leaveMs: fixed(spans.leaveMs),
     retentionMs: fixed(spans.retentionMs),
     executorBatch: count(counts.executorBatch),
     executorMaxPending: count(counts.executorMaxPending),

@@ -135,11 +135,18 @@ const free = ({ suspend, timeToLiveSeconds: left }: Json): Json => ({
   timeToLiveSeconds: Number.isSafeInteger(left) ? undefined : left,
 });
 
-/** Blanks the number of executors. */
-const scalable = ({ executor }: Json): Json =>
-  isRecord(executor) && Number.isSafeInteger(executor["instances"])
+const bounds = ["minExecutors", "maxExecutors", "initialExecutors"];
+
+const unbounded = (scale: Json): Json =>
+  Object.fromEntries(bounds.filter((name) => Number.isSafeInteger(scale[name])).map((name) => [name, undefined]));
+
+/** Blanks the number of executors and its bounds. */
+const scalable = ({ executor, dynamicAllocation: scale }: Json): Json => ({
+  ...(isRecord(executor) && Number.isSafeInteger(executor["instances"])
     ? { executor: { ...executor, instances: undefined } }
-    : {};
+    : {}),
+  ...(isRecord(scale) ? { dynamicAllocation: { ...scale, ...unbounded(scale) } } : {}),
+});
 
 /** True when Rekindle is the allocator of the newest run. */
 export const isOwnRun = ({ allotment, attempt }: Pick<Memory, "allotment" | "attempt">): boolean =>

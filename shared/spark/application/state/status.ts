@@ -77,9 +77,8 @@ export const executorStates = (
   const tracked = pods.filter((pod) => Number(pod.metadata.labels?.["spark-exec-id"] ?? 0) <= limit);
   const now = tracked.map((pod): [string, string] => {
     const { name } = pod.metadata;
-    const shown = stateOf(pod);
     const known = before[name] ?? "";
-    return [name, isFinished(known) && !isFinished(shown) ? known : shown];
+    return [name, isFinished(known) ? known : (ends.get(idIn(name) ?? 0) ?? stateOf(pod))];
   });
   const present = new Set(now.map(([name]) => name));
   const gone = Object.entries(before)

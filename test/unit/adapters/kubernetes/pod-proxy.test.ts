@@ -64,6 +64,16 @@ describe("a question to a pod", () => {
   ] as const)
     it(`no answer, ${reason}: ${meaning}`, async () => assert.equal(await why(silent(reason)), meaning));
 
+  it("ends with a slash where its path ends with an empty part, and nowhere else", async () => {
+    const transport = scripted({ body: {} });
+    await ask(transport, { ...question, path: ["metrics", "json", ""] });
+    assert.match(transport.asked[0]?.path ?? "", /\/proxy\/metrics\/json\/$/);
+    for (const path of [[""], ["metrics", "", "json"]]) {
+      const answer = await ask(scripted({ body: {} }), { ...question, path });
+      assert.equal(answer.heard, false);
+    }
+  });
+
   it("is not asked of a name that would climb in the path", async () => {
     const answer = await ask(scripted(), { ...question, path: ["..", "secrets"] });
     assert.equal(answer.heard, false);

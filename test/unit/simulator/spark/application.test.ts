@@ -190,3 +190,31 @@ test("an executor works as long as its script says, and the driver tells so", ()
   stand.pass(10_000);
   assert.deepEqual(tasks(), [undefined, 0, undefined]);
 });
+
+test("the gauge of a driver follows its script: numbers, none, nonsense, and one that flaps", () => {
+  const gauge = [
+    [0, 3],
+    [20_000, "silent"],
+    [30_000, "nonsense"],
+    [40_000, { flaps: 8 }],
+  ] as const;
+  const stand = open({ scripts: { pi: [{ hangs: true, gauge, executors: { "*": { shuffleBytes: 900 } } }] } });
+  submit(stand, "pi", { "spark.executor.instances": "1" });
+  const proxy = `${podsPath}/pi-driver:4040/proxy`;
+  const name = "spark-pi.driver.ExecutorAllocationManager.executors.numberMaxNeededExecutors";
+  const need = (): number | undefined =>
+    numberAt(stand.call("GET", `${proxy}/metrics/json/`).body, "gauges", name, "value");
+  const after = (ms: number): number | undefined => {
+    stand.pass(ms);
+    return need();
+  };
+  assert.equal(after(10_000), 3);
+  assert.throws(() => after(13_000), /not found/);
+  assert.equal(after(10_000), -1);
+  assert.deepEqual([after(10_000), after(5_000)].sort(), [0, 8]);
+  const all = stand.call("GET", `${proxy}/api/v1/applications/spark-pi/allexecutors`).body;
+  assert.deepEqual(
+    itemsAt({ body: all }, "body").map((each) => numberAt(each, "totalShuffleWrite")),
+    [undefined, 900],
+  );
+});

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";
 import { obstacles, wantedOf } from "../../../../shared/spark/executors/owner.ts";
+import { decommissionConfs } from "../../../../shared/spark/executors/scale-down.ts";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
 import { held } from "../../../../shared/spark/submission/additions.ts";
 import type { Submission } from "../../../../shared/spark/submission/submit.ts";
@@ -25,6 +26,9 @@ const specOf = (changes: object) =>
     executor: { instances: 12, memory: "512m" },
     ...changes,
   });
+
+const notTracked = { dynamicAllocation: { enabled: true, shuffleTrackingEnabled: false } };
+const undecommissioned = { "spark.decommission.enabled": "false" };
 
 const asked = (changes: object, mode = "own") =>
   submit({
@@ -80,6 +84,18 @@ describe("a driver whose executors are Rekindle's", () => {
     ],
     ["spark.kubernetes.executor.deleteOnTermination", "false"],
     ["spark.dynamicAllocation.minExecutors", "0", { sparkConf: { "spark.dynamicAllocation.minExecutors": "4" } }],
+    ["spark.dynamicAllocation.minExecutors", "0", { dynamicAllocation: { enabled: true, minExecutors: 4 } }],
+    ["spark.dynamicAllocation.initialExecutors", "0", { dynamicAllocation: { enabled: true, initialExecutors: 4 } }],
+    ["spark.dynamicAllocation.maxExecutors", "9", { dynamicAllocation: { enabled: true, maxExecutors: 9 } }],
+    ["spark.dynamicAllocation.shuffleTracking.enabled", "true", notTracked],
+    ["spark.executor.instances", "0", { dynamicAllocation: { enabled: true } }],
+    ["spark.executor.maxNumFailures", "200", { dynamicAllocation: { enabled: true, maxExecutors: 20 } }],
+    ...decommissionConfs.map(([conf, value]) => [conf, value, { dynamicAllocation: { enabled: true } }] as const),
+    ...decommissionConfs.map(([conf]) => [conf, undefined] as const),
+    ...decommissionConfs.map(
+      ([conf]) => [conf, undefined, { dynamicAllocation: { enabled: true } }, "assist"] as const,
+    ),
+    ["spark.decommission.enabled", "false", { dynamicAllocation: { enabled: true }, sparkConf: undecommissioned }],
   ];
   for (const [conf, value, changes, mode] of rows)
     test(`is told ${conf}=${value} of ${JSON.stringify(changes ?? {})}, ${mode ?? "own"}`, () => {
@@ -89,8 +105,6 @@ describe("a driver whose executors are Rekindle's", () => {
 
 describe("what is in the way of own", () => {
   const rows: readonly (readonly [part: string, changes: object])[] = [
-    ["dynamic allocation", { dynamicAllocation: { enabled: true } }],
-    ["dynamic allocation", { sparkConf: { "spark.dynamicAllocation.enabled": "true" } }],
     ["streaming", { sparkConf: { "spark.streaming.dynamicAllocation.enabled": "true" } }],
     ["version", { sparkVersion: "4.7.0" }],
     ["version", { sparkVersion: "3.4.1" }],
@@ -204,8 +218,8 @@ describe("confs of Spark's own allocator that own reads otherwise", () => {
 
   test("what is in the way of own is told at the door, too", () => {
     const annotations = { "rekindle.dev/executors": "own" };
-    const dynamic = { ...good, dynamicAllocation: { enabled: true } };
-    const door = said(creating("SparkApplication", dynamic, { name: "app", annotations }));
+    const silent = { ...good, sparkConf: { "spark.ui.enabled": "false" } };
+    const door = said(creating("SparkApplication", silent, { name: "app", annotations }));
     assert.match(
       door,
       /^warning: its submission will fail: metadata\.annotations\[rekindle\.dev\/executors\]: own does not/,

@@ -6,7 +6,7 @@ import { pods } from "../../../../shared/kube/resources.ts";
 import { registeredIn, registeredQuery } from "../../../../shared/spark/executors/registered.ts";
 
 const said = (value: unknown): ProbeResult => ({ heard: true, value });
-const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0, failedTasks = 0) => ({
+const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0, failedTasks = 0): object => ({
   ...{ id, isActive, activeTasks, completedTasks, failedTasks },
   hostPort: "10.244.0.9:7079",
 });
@@ -16,12 +16,13 @@ describe("the driver's answer", () => {
     const answer = [
       one("driver", true),
       one("1", true, 2, 10, 1),
-      one("2", true),
-      one("3", false, 1, 5),
+      { ...one("2", true), totalShuffleWrite: 0, rddBlocks: 3 },
+      { ...one("3", false, 1, 5), totalShuffleWrite: 9 },
+      { ...one("4", true), totalShuffleWrite: 812, rddBlocks: 0 },
       one("x", true),
     ];
     assert.deepEqual(registeredIn(said(answer)), {
-      ...{ active: new Set([1, 2]), inactive: new Set([3]), busy: new Set([1]) },
+      ...{ active: new Set([1, 2, 4]), inactive: new Set([3]), busy: new Set([1]), holders: new Set([2, 4]) },
       ...{ runningTasks: 2, endedTasks: 16 },
     });
   });

@@ -282,10 +282,10 @@ describe("a run that is submitted with the annotation", () => {
   });
 
   test("fails with every reason why it cannot be", () => {
-    const object = app(3, { spec: { sparkVersion: "9.9.9", dynamicAllocation: { enabled: true } } });
+    const object = app(3, { spec: { sparkVersion: "9.9.9", sparkConf: { "spark.ui.port": "0" } } });
     const { plan } = decided({ object, memory: remembered({ state: { phase: "" } }) });
     assert.equal(plan.memory.state.phase, "SUBMISSION_FAILED");
-    assert.match(JSON.stringify(plan.memory.state), /dynamic allocation.*version/);
+    assert.match(JSON.stringify(plan.memory.state), /version.*spark\.ui\.port/);
   });
 });
 

@@ -20,6 +20,7 @@ const plain = {
   goneMs: 60_000,
   silenceMs: 300_000,
   stallMs: 1_800_000,
+  leaveMs: 120_000,
   retentionMs: 86_400_000,
   executorBatch: undefined,
   executorMaxPending: undefined,
@@ -59,6 +60,7 @@ describe("annotations", () => {
     { name: "executors-gone-timeout", value: "2m", want: { goneMs: 120_000 } },
     { name: "driver-silence-timeout", value: "10m", want: { silenceMs: 600_000 } },
     { name: "driver-stall-timeout", value: "2h", want: { stallMs: 7_200_000 } },
+    { name: "executor-leave-grace", value: "10m", want: { leaveMs: 600_000 } },
     { name: "executor-retention", value: "7d", want: { retentionMs: 604_800_000 } },
     { name: "on-executors-gone", value: "fail", want: { onExecutorsGone: "fail" } },
     { name: "on-driver-hang", value: "restart", want: { onDriverHang: "restart" } },
@@ -114,7 +116,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 25);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 26);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

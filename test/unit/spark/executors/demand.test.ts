@@ -1,0 +1,190 @@
+/** The demand of a driver: its bounds, its gauge, and the number of executors that follows, answer by answer. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
+import {
+  type Demand,
+  demandAfter,
+  demandShape,
+  firstDemand,
+  gaugeIn,
+  type Scale,
+  scaleOf,
+  targetOf,
+} from "../../../../shared/spark/executors/demand.ts";
+import { specSchema } from "../../../../shared/spark/schema/application.ts";
+
+const specOf = (changes: object) =>
+  specSchema.parse({
+    type: "Scala",
+    sparkVersion: "4.1.1",
+    mainApplicationFile: "local:///opt/pi.jar",
+    driver: {},
+    executor: {},
+    ...changes,
+  });
+
+const usual: Scale = { least: 0, most: 20, initial: 0, backlogMs: 1_000, idleMs: 60_000, slots: 1 };
+
+describe("the bounds of dynamic allocation", () => {
+  const unbounded = { ...usual, most: 20_000 };
+  const on = { "spark.dynamicAllocation.enabled": "true" };
+  const enabled = { enabled: true };
+  const rows: readonly (readonly [changes: object, scale: Scale | undefined])[] = [
+    [{}, undefined],
+    [{ dynamicAllocation: { enabled: false, maxExecutors: 4 } }, undefined],
+    [{ dynamicAllocation: enabled }, unbounded],
+    [{ sparkConf: { "spark.dynamicAllocation.enabled": " TRUE " } }, unbounded],
+    [
+      { dynamicAllocation: { enabled: true, minExecutors: 2, maxExecutors: 8, initialExecutors: 3 } },
+      { ...usual, least: 2, most: 8, initial: 3 },
+    ],
+    [{ dynamicAllocation: { enabled: true, minExecutors: 2 } }, { ...unbounded, least: 2, initial: 2 }],
+    [
+      { dynamicAllocation: { enabled: true, maxExecutors: 4 }, executor: { instances: 9 } },
+      { ...usual, most: 4, initial: 4 },
+    ],
+    [
+      {
+        sparkConf: { ...on, "spark.dynamicAllocation.minExecutors": "1", "spark.dynamicAllocation.maxExecutors": "5" },
+      },
+      { ...usual, least: 1, most: 5, initial: 1 },
+    ],
+    [
+      {
+        dynamicAllocation: { enabled: true, maxExecutors: 3 },
+        sparkConf: { "spark.dynamicAllocation.maxExecutors": "5" },
+      },
+      { ...usual, most: 3 },
+    ],
+    [
+      { sparkConf: { ...on, "spark.dynamicAllocation.executorIdleTimeout": "90", "spark.executor.instances": "2" } },
+      { ...unbounded, idleMs: 90_000, initial: 2 },
+    ],
+    [
+      { sparkConf: { ...on, "spark.dynamicAllocation.schedulerBacklogTimeout": "2m" } },
+      { ...unbounded, backlogMs: 120_000 },
+    ],
+    [
+      { dynamicAllocation: enabled, executor: { cores: 5 }, sparkConf: { "spark.task.cpus": "2" } },
+      { ...unbounded, slots: 2 },
+    ],
+    [{ sparkConf: { ...on, "spark.executor.cores": "3" } }, { ...unbounded, slots: 3 }],
+  ];
+  for (const [changes, scale] of rows)
+    test(JSON.stringify(changes), () => assert.deepEqual(scaleOf(specOf(changes)), scale));
+});
+
+describe("the gauge in the driver's metrics", () => {
+  const name = "spark-1.driver.ExecutorAllocationManager.executors.numberMaxNeededExecutors";
+  const said = (gauges: unknown): ProbeResult => ({ heard: true, value: { version: "4.0.0", gauges, counters: {} } });
+  const rows: readonly (readonly [what: string, answer: ProbeResult, need: number | undefined])[] = [
+    ["of a usual answer", said({ [name]: { value: 40 }, "spark-1.driver.jvm": { value: "x" } }), 40],
+    ["under the user's namespace", said({ ["my.team".concat(name.slice(7))]: { value: 3 } }), 3],
+    ["with a fraction", said({ [name]: { value: 2.5 } }), 3],
+    ["above any cluster", said({ [name]: { value: 1e12 } }), 20_000],
+    ["without it", said({}), undefined],
+    ["that is negative", said({ [name]: { value: -1 } }), undefined],
+    ["that is no number", said({ [name]: { value: "40" } }), undefined],
+    ["that is twice there", said({ [name]: { value: 1 }, [`x${name}`]: { value: 2 } }), undefined],
+    ["of another form", { heard: true, value: [] }, undefined],
+    ["that does not come", { heard: false, why: "timeout", message: "" }, undefined],
+  ];
+  for (const [what, answer, need] of rows) test(`${what}: ${need}`, () => assert.equal(gaugeIn(answer), need));
+});
+
+/** Answers 5 s apart, each with the number of executors that is wanted after it. */
+type Course = readonly (readonly [gauge: number, target: number])[];
+
+const run = (scale: Scale, course: Course, start: Demand = firstDemand(scale, 0, 0)): readonly number[] => {
+  let demand = start;
+  return course.map(([gauge], index) => {
+    demand = demandAfter(scale, demand, gauge, (index + 1) * 5_000);
+    demandShape.parse(demand);
+    return targetOf(scale, demand);
+  });
+};
+
+const times = (count: number, gauge: number, target: number): Course =>
+  Array.from({ length: count }, () => [gauge, target] as const);
+
+describe("the number of executors", () => {
+  const rows: readonly (readonly [what: string, scale: Partial<Scale>, course: Course])[] = [
+    [
+      "rises at once, and stays within the maximum",
+      {},
+      [
+        [4, 4],
+        [9, 9],
+        [4_000, 20],
+      ],
+    ],
+    ["never falls below the minimum", { least: 2 }, [[0, 2], [5, 5], ...times(12, 0, 5), [0, 2], [0, 2]]],
+    [
+      "falls once the driver has needed fewer for the idle timeout, to the most that it needed meanwhile",
+      {},
+      [[9, 9], [1, 9], [3, 9], ...times(10, 1, 9), [1, 3], ...times(12, 1, 3), [1, 1]],
+    ],
+    [
+      "does not fall while the gauge flaps",
+      {},
+      Array.from({ length: 40 }, (_, at) => [at % 2 === 0 ? 8 : 0, 8] as const),
+    ],
+    [
+      "waits for a backlog that lasts",
+      { backlogMs: 10_000 },
+      [
+        [4, 0],
+        [4, 0],
+        [6, 6],
+        [0, 6],
+      ],
+    ],
+    [
+      "does not rise for a backlog that was over in between",
+      { backlogMs: 10_000 },
+      [
+        [4, 0],
+        [0, 0],
+        [4, 0],
+        [4, 0],
+        [4, 4],
+      ],
+    ],
+    ["is the initial one until the idle timeout", { initial: 3 }, [...times(11, 0, 3), [0, 0]]],
+    [
+      "is the initial one until more are needed",
+      { initial: 3 },
+      [
+        [0, 3],
+        [5, 5],
+      ],
+    ],
+  ];
+  for (const [what, scale, course] of rows)
+    test(what, () =>
+      assert.deepEqual(
+        run({ ...usual, ...scale }, course),
+        course.map(([, target]) => target),
+      ),
+    );
+
+  test("follows bounds that change, without an answer of the driver", () => {
+    const demand: Demand = { target: 9, at: 0 };
+    assert.equal(targetOf({ ...usual, most: 4 }, demand), 4);
+    assert.equal(targetOf({ ...usual, least: 12 }, demand), 12);
+    assert.equal(targetOf({ ...usual, initial: 5 }, undefined), 5);
+  });
+
+  test("is the same state while answers change nothing, so that nothing is saved", () => {
+    const demand = demandAfter(usual, { target: 4, at: 0 }, 9, 5_000);
+    assert.equal(demandAfter(usual, demand, 9, 10_000), demand);
+    assert.equal(demandAfter({ ...usual, most: 9 }, demand, 40, 10_000), demand);
+    const fewer = demandAfter(usual, demand, 3, 15_000);
+    assert.equal(demandAfter(usual, fewer, 2, 20_000), fewer);
+  });
+
+  test("counts those that live when the record was lost", () => {
+    assert.deepEqual(firstDemand(usual, 7, 1_000), { target: 7, at: 1_000, initialUntil: 61_000 });
+  });
+});

@@ -9,8 +9,8 @@ import type { ProbeResult, Query } from "../../core/query.ts";
 import { instant } from "../../kube/instant.ts";
 import { countIn, msIn, type Texts } from "../configuration/conf.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { isDynamic } from "../schema/rules.ts";
 import { mostExecutors } from "../schema/limits.ts";
+import { isDynamic } from "../schema/rules.ts";
 
 export type Scale = {
   /** Bounds of the number of executors. */

@@ -20,6 +20,9 @@ const attemptLabel = "rekindle.dev/attempt";
 /** Labels of every object that a submission creates. */
 export const addedLabels: readonly string[] = [appUidLabel, attemptLabel];
 
+/** Variables of drivers and executors by which a sink can tell the writers of two attempts apart. */
+export const addedVariables = ["REKINDLE_EPOCH", "REKINDLE_APP_UID"] as const;
+
 /** Labels of objects other than pods: upstream's pods have them already, by conf. */
 export const foundBy = ["sparkoperator.k8s.io/app-name", "sparkoperator.k8s.io/submission-id"] as const;
 
@@ -69,6 +72,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
   {
     what: "without it and without dynamic allocation, spark.executor.maxNumFailures of 12 or four for every executor",
     why: "executors of lost nodes are made to count as failed, so that the driver hears of them at once",
+  },
+  {
+    what: `variables ${addedVariables.join(" and ")} of the driver and the executors: the attempt, and the application's UID`,
+    why: "a sink can refuse a writer of an earlier attempt",
   },
   {
     what: "spark-version is spec.sparkVersion, SPARK_USER is spark",
@@ -148,7 +155,24 @@ const failureWindow = "spark.executor.failuresValidityInterval";
 const failureCount = "spark.executor.maxNumFailures";
 const elastic = ["spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled"] as const;
 
-export const addedConfs: readonly string[] = [keepEvidence, executorGrace, failureWindow, failureCount];
+const variablePrefixes = ["spark.kubernetes.driverEnv.", "spark.executorEnv."] as const;
+
+const variableConfs = addedVariables.flatMap((name) => variablePrefixes.map((prefix) => `${prefix}${name}`));
+
+export const addedConfs: readonly string[] = [
+  ...[keepEvidence, executorGrace, failureWindow, failureCount],
+  ...variableConfs,
+];
+
+/**
+ * Confs of the variables, put last so that they win: the attempt is saved before its driver exists and only grows, so a
+ * sink that has seen a later one can refuse a writer.
+ */
+export const epochConfs = ({ uid }: Pick<Application, "uid">, attempt: number): readonly Pair[] =>
+  variablePrefixes.flatMap((prefix): readonly Pair[] => [
+    [`${prefix}REKINDLE_EPOCH`, `${attempt}`],
+    [`${prefix}REKINDLE_APP_UID`, uid],
+  ]);
 
 /** True when the driver may ask for any number of executors: Spark then forgives twice their maximum. */
 const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): boolean =>

@@ -7,7 +7,16 @@ import { firstId } from "../executors/allotment.ts";
 import { isOwn, obstaclesIn, readOtherwise } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
-import { confs, driverOwner, executorOwner, held, before as marked, podLabels, shared } from "./additions.ts";
+import {
+  confs,
+  driverOwner,
+  epochConfs,
+  executorOwner,
+  held,
+  before as marked,
+  podLabels,
+  shared,
+} from "./additions.ts";
 import { type Arguments, argumentsOf } from "./arguments/argv.ts";
 import { metricsMap, needsMetricsMap } from "./arguments/monitoring.ts";
 import { wrongScratch } from "./arguments/pod.ts";
@@ -86,7 +95,7 @@ const ownedIn = ({ app }: SubmissionInput): boolean => isOwn(app.annotations ?? 
 const built = (input: SubmissionInput, identity: Identity, line: Arguments, executor: string): Built | Refused => {
   const { app, spec } = input;
   const own = ownedIn(input);
-  const given = [...confs(spec, rulesFor(spec.sparkVersion), own), ...line.confs];
+  const given = [...confs(spec, rulesFor(spec.sparkVersion), own), ...line.confs, ...epochConfs(app, input.attempt)];
   const obstacles = own ? obstaclesIn({ conf: new Map(given), sparkVersion: spec.sparkVersion }) : [];
   if (obstacles.length > 0) return { refused: obstacles.join("; ") };
   const prepared = prepare({

@@ -118,6 +118,22 @@ export const mutants: readonly Mutant[] = [
     tests: ["test/unit/spark/executors/demand.test.ts"],
   },
   {
+    name: "grant-ignored",
+    promise: "a used-up quota bounds the executors of a run",
+    file: "shared/spark/application/executors/allocator.ts",
+    find: "const granted = Math.min(expected, grantedAt([allotment.grant], view.now));",
+    replace: "const granted = Math.max(expected, Math.min(0, grantedAt([allotment.grant], view.now)));",
+    tests: ["test/unit/spark/application/executors/demand.test.ts"],
+  },
+  {
+    name: "epoch-stands-still",
+    promise: "drivers and executors of each attempt carry its number",
+    file: "shared/spark/submission/additions.ts",
+    find: "[`${prefix}REKINDLE_EPOCH`, `${attempt}`],",
+    replace: '[`${prefix}REKINDLE_EPOCH`, attempt > 0 ? "1" : "0"],',
+    tests: ["test/unit/spark/executors/owner.test.ts"],
+  },
+  {
     name: "last-holder-let-go",
     promise: "the last executor with shuffle data stays while a job runs",
     file: "shared/spark/executors/scale-down.ts",

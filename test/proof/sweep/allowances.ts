@@ -70,6 +70,15 @@ export const allowances: readonly Allowance[] = [
         (path === "" && /-exec-/.test(id))),
   },
   {
+    name: "a quota that was used up for a moment is told",
+    reason: "the fault refuses executors for want of quota, which is no trouble: fewer run, which an event tells",
+    allows: (difference, family) =>
+      isExtra(difference) &&
+      isOf("events", difference) &&
+      difference.got.includes('"reason":"ExecutorsLimited"') &&
+      /^(403|quota-5m|then)/.test(family),
+  },
+  {
     name: "an executor of a machine that was given up is shown as failed, not as unknown",
     reason:
       "who comes between our last word on its pod, which Spark goes by, and its deletion sees it as failed; who comes after sees nothing",

@@ -22,7 +22,10 @@ const course = ({ gauge, jobMs = 120_000, executors = idle }: Course): Scenario[
   [appName]: [{ jobMs, gauge, executors }],
 });
 
-type Way = Pick<Scenario, "name" | "what" | "scripts"> & Partial<Pick<Scenario, "userActions" | "spec">>;
+type Way = Pick<Scenario, "name" | "what" | "scripts"> & Partial<Pick<Scenario, "userActions" | "stands">>;
+
+const quotas = "/api/v1/namespaces/default/resourcequotas";
+const quota = { apiVersion: "v1", kind: "ResourceQuota" } as const;
 
 const spec = {
   ...base,
@@ -77,6 +80,12 @@ const ways: readonly Way[] = [
         do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
       },
     ],
+  },
+  {
+    name: "elastic-quota",
+    what: "a quota admits two executors of the three that are needed: no third is created, and the job completes",
+    scripts: course({ gauge: [[0, 3]], jobMs: 60_000 }),
+    stands: [[quotas, { ...quota, metadata: { name: "team" }, spec: { hard: { pods: "4" } } }]],
   },
   {
     name: "elastic-leavers",

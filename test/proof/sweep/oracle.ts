@@ -82,6 +82,9 @@ const accompanying: ReadonlySet<string> = new Set([
   ...["poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
 ]);
 
+/** True of the server's own count of what a quota's namespace uses, which it writes with each creation. */
+const isCounted = (change: Change): boolean => change.table === "resourcequotas" && isSameButStatus(change);
+
 export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => {
   const blame = (what: string): void => {
     if (!facts.violations.includes(what)) facts.violations.push(what);
@@ -269,7 +272,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (table === apps && type === "DELETED") return isSubject(object) && isExpired(object);
     if (table === apps) return isSubject(object) && type === "MODIFIED" && isSameButStatus(change);
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
-    if (!accompanying.has(table)) return isClosing(change);
+    if (!accompanying.has(table)) return isClosing(change) || isCounted(change);
     return isOwned(before ?? object);
   };
 

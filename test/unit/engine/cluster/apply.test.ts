@@ -1,7 +1,7 @@
 /** Applying effects: each effect under each answer of the API server, and no effect after the fence. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ApiError } from "../../../../shared/core/errors.ts";
+import { ApiError } from "../../../../shared/core/errors.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
 import { apply, applyStage, type Done } from "../../../../shared/engine/cluster/apply.ts";
 import {
@@ -48,6 +48,14 @@ const event: Effect = {
   type: "Normal",
   reason: "ToyMade",
   message: "made",
+};
+
+const limited: Effect = {
+  do: "create",
+  object: part("arm"),
+  resource: parts,
+  owner: "toy-1",
+  limited: true,
 };
 
 const earlier = part("arm", "toy-1", "0");
@@ -122,6 +130,20 @@ describe("an effect under an answer of the server", () => {
     {
       name: "quota is the platform's",
       effect: creation("arm"),
+      errors: [failing(403, "Forbidden")],
+      want: "troubled Forbidden",
+      calls: 1,
+    },
+    {
+      name: "quota is evidence where the decision takes it as an answer",
+      effect: limited,
+      errors: [new ApiError({ status: 403, reason: "Forbidden", message: "forbidden: exceeded quota: team" })],
+      want: "refused 403 QuotaExceeded",
+      calls: 1,
+    },
+    {
+      name: "a missing right is the platform's there, too",
+      effect: limited,
       errors: [failing(403, "Forbidden")],
       want: "troubled Forbidden",
       calls: 1,

@@ -180,6 +180,33 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       assert.equal(waitIn(plan).pollMs, 5_000);
     });
 
+  test("keeps what a used-up quota grants, tells it once, and tries one more later", () => {
+    const object = app({ spec: { executor: { cores: 1 }, dynamicAllocation: { enabled: true, maxExecutors: 9 } } });
+    const before = memory(object, { demand: demand(0) });
+    const first = decided({ object, memory: before, pods: [pod()], hears: { "": gauge(5) } }).plan;
+    const made = first.stages.flat().filter((effect) => effect.do === "create");
+    assert.deepEqual(
+      made.map(({ limited }) => limited),
+      [true, true, true, true, true],
+    );
+    const message = "pods is forbidden: exceeded quota: team";
+    const refused = made.slice(3).map((effect) => ({ effect, status: 403, reason: "QuotaExceeded", message }));
+    const again = { object, memory: first.memory, pods: [pod(), ...three] };
+    const second = decided({ ...again, refused }).plan;
+    assert.deepEqual(second.stages.flat().map(said).map(brief).filter(notOfTheRun), ["tell ExecutorsLimited"]);
+    const grant = { executors: 3, until: eight + 5_000, times: 1, why: message };
+    assert.deepEqual(second.memory.allotment?.grant, grant);
+    assert.deepEqual(second.memory.allotment?.underway, []);
+    assert.match(waitIn(second).waitsFor ?? "", /5 are wanted, 3 granted \(pods is forbidden: exceeded quota: team\)/);
+    const after = (now: number) =>
+      decided({ ...again, memory: second.memory, now })
+        .plan.stages.flat()
+        .map(said)
+        .map(brief);
+    assert.deepEqual(after(eight + 4_000).filter(notOfTheRun), []);
+    assert.deepEqual(after(eight + 5_000).filter(notOfTheRun), ["create 1006"]);
+  });
+
   test("is no other run when its bounds change", () => {
     const object = app({ generation: 2, spec: { dynamicAllocation: { enabled: true, maxExecutors: 9 } } });
     const before = app({ spec: { dynamicAllocation: { enabled: true, maxExecutors: 4 } } });

@@ -168,11 +168,13 @@ export const addedConfs: readonly string[] = [
  * Confs of the variables, put last so that they win: the attempt is saved before its driver exists and only grows, so a
  * sink that has seen a later one can refuse a writer.
  */
-export const epochConfs = ({ uid }: Pick<Application, "uid">, attempt: number): readonly Pair[] =>
-  variablePrefixes.flatMap((prefix): readonly Pair[] => [
-    [`${prefix}REKINDLE_EPOCH`, `${attempt}`],
-    [`${prefix}REKINDLE_APP_UID`, uid],
-  ]);
+export const epochConfs = ({ uid }: Pick<Application, "uid">, attempt: number): readonly Pair[] => {
+  const values: Readonly<Record<(typeof addedVariables)[number], string>> = {
+    REKINDLE_EPOCH: String(attempt),
+    REKINDLE_APP_UID: uid,
+  };
+  return variablePrefixes.flatMap((prefix) => addedVariables.map((name): Pair => [`${prefix}${name}`, values[name]]));
+};
 
 /** True when the driver may ask for any number of executors: Spark then forgives twice their maximum. */
 const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): boolean =>

@@ -129,8 +129,8 @@ export const mutants: readonly Mutant[] = [
     name: "epoch-stands-still",
     promise: "drivers and executors of each attempt carry its number",
     file: "shared/spark/submission/additions.ts",
-    find: "[`${prefix}REKINDLE_EPOCH`, `${attempt}`],",
-    replace: '[`${prefix}REKINDLE_EPOCH`, attempt > 0 ? "1" : "0"],',
+    find: "REKINDLE_EPOCH: String(attempt),",
+    replace: 'REKINDLE_EPOCH: attempt > 0 ? "1" : "0",',
     tests: ["test/unit/spark/executors/owner.test.ts"],
   },
   {

@@ -85,6 +85,9 @@ const accompanying: ReadonlySet<string> = new Set([
 /** True of the server's own count of what a quota's namespace uses, which it writes with each creation. */
 const isCounted = (change: Change): boolean => change.table === "resourcequotas" && isSameButStatus(change);
 
+/** True of a change of an object of others that a step may cause. */
+const isIncidental = (change: Change): boolean => isClosing(change) || isCounted(change);
+
 export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => {
   const blame = (what: string): void => {
     if (!facts.violations.includes(what)) facts.violations.push(what);
@@ -272,7 +275,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (table === apps && type === "DELETED") return isSubject(object) && isExpired(object);
     if (table === apps) return isSubject(object) && type === "MODIFIED" && isSameButStatus(change);
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
-    if (!accompanying.has(table)) return isClosing(change) || isCounted(change);
+    if (!accompanying.has(table)) return isIncidental(change);
     return isOwned(before ?? object);
   };
 

@@ -16,6 +16,7 @@ import { endingOf, executorId } from "../../executors/losses.ts";
 import { isLiving, type Member, membersOf } from "../../executors/members.ts";
 import { goingAt } from "../../executors/node-avoidance.ts";
 import { nodeRef } from "../../executors/nodes.ts";
+import { isMigrating } from "../../executors/scale-down.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { isOwnRun } from "../state/memory.ts";
@@ -46,12 +47,21 @@ type Moves = Pick<NodeDrain, "dooms" | "until" | "cordons" | "again"> & { readon
 
 type Leaver = { readonly pod: Stored; readonly at: number };
 
-const doomOf = ({ pod, at }: Leaver): Termination => ({
-  pod,
-  reason: "node",
-  why: goingAt(at),
-  forced: false,
-});
+/** The least time for moving data, ms: with less left, it would not be begun. */
+const leastGraceMs = 1_000;
+
+/** Ends an executor. One that moves its data gets the time until its node goes, at most the application's own. */
+const doomOf =
+  ({ read, memory, view, policies }: ApplicationContext) =>
+  ({ pod, at }: Leaver): Termination => ({
+    pod,
+    reason: "node",
+    why: goingAt(at),
+    forced: false,
+    ...(read.ok && isMigrating(read.spec, isOwnRun(memory))
+      ? { graceMs: Math.max(leastGraceMs, Math.min(policies.leaveMs, at - view.now)) }
+      : {}),
+  });
 
 const leaversAmong = (pods: readonly Stored[]): readonly Leaver[] =>
   pods.flatMap((pod) => {
@@ -81,7 +91,7 @@ const replacedFirst = (scene: ApplicationContext, executors: readonly Stored[]):
     .sort((a, b) => a.at - b.at || a.id - b.id)
     .slice(spare);
   return {
-    dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf),
+    dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf(scene)),
     until:
       rest.length === 0
         ? []
@@ -139,7 +149,7 @@ function* behind(scene: ApplicationContext, name: string, leavers: readonly Leav
   const door = cordoningOf(yield* getIfAllowed(nodeRef(name)));
   const tried = triedOn(scene, name);
   const nothing = { dooms: [], until: [], cordons: [], warnings: [], again: false };
-  if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
+  if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf(scene)) };
   if (door.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, door)] };
   const again = leavers.some(({ at }) => scene.view.now < at);
   return door.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };

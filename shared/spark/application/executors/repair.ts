@@ -26,6 +26,8 @@ export type Termination = {
   readonly reason: LossReason;
   readonly why: string;
   readonly forced: boolean;
+  /** Time for its tasks and for moving its data, instead of its pod's own grace, ms. */
+  readonly graceMs?: number | undefined;
 };
 
 /** The most nodes read in one step. */
@@ -176,8 +178,10 @@ const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: w
 export const endings = (dooms: readonly Termination[]): readonly Effect[] =>
   dooms
     .filter(({ pod, forced }) => forced || !isEnding(pod))
-    .map(({ pod: { metadata }, forced, why }) => {
+    .map(({ pod: { metadata }, forced, why, graceMs }) => {
       const { name, namespace, uid, resourceVersion } = metadata;
       const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
-      return { do: "delete", ref, uid, resourceVersion, ...(forced ? { graceSeconds: 0, lastWord: lost(why) } : {}) };
+      const grace = graceMs === undefined ? {} : { graceSeconds: Math.ceil(graceMs / 1_000) };
+      const now = { graceSeconds: 0, lastWord: lost(why) };
+      return { do: "delete", ref, uid, resourceVersion, ...(forced ? now : grace) };
     });

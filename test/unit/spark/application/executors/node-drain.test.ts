@@ -239,6 +239,27 @@ describe("an executor of Rekindle's own on a node that goes", () => {
       assert.equal(waitIn(plan).wakeAt, wakeAt);
     });
 
+  const moving = { "spark.decommission.enabled": "true", "spark.storage.decommission.enabled": "true" };
+  const graces: readonly (readonly [what: string, sparkConf: object, now: number, seconds: number | undefined])[] = [
+    ["the application's grace to move its data", moving, at("08:00:00"), 120],
+    ["the time until its node goes, where that is less", moving, at("08:01:30"), 30],
+    ["at least a second", moving, at("08:02:30"), 1],
+    ["its pod's own grace where nothing moves", { "spark.decommission.enabled": "true" }, at("08:00:00"), undefined],
+  ];
+  for (const [what, sparkConf, now, seconds] of graces)
+    test(`gets ${what}`, () => {
+      const spec = { ...Object(app["spec"]), sparkConf };
+      const object = { ...app, spec };
+      const { plan } = decided({
+        object,
+        memory: { ...memory, spec: relevant(object, true), allotment: { ...allotment, next: 1005 } },
+        pods: [pod(), own(1001, leaving), own(1002), own(1003), own(1004)],
+        now,
+      });
+      const deleted = plan.stages.flat().flatMap((one) => (one.do === "delete" ? [one.graceSeconds] : []));
+      assert.deepEqual(deleted, [seconds]);
+    });
+
   test("has its replacement put elsewhere", () => {
     const { plan, before } = decided({ object: app, memory, pods: [pod(), own(1001, leaving), own(1002), own(1003)] });
     const [made] = [...before, ...plan.stages.flat()].flatMap((one) => (one.do === "create" ? [wholeOf(one)] : []));

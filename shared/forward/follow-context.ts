@@ -1,6 +1,7 @@
 /** The parameters of following one resource: transport, selectors, callbacks; time and randomness are values. */
 import type { HttpRequest, Transport } from "../core/http.ts";
 import type { Resource, Stored } from "../core/object.ts";
+import type { Share } from "../core/share.ts";
 import { collectionPath, withQuery } from "../kube/paths.ts";
 import type { Change } from "./keys.ts";
 import { type ObjectCache, openObjectCache } from "./object-cache.ts";
@@ -40,8 +41,8 @@ export type WatchState = {
 };
 
 /** Returns the initial state of a watch; with a stored cursor it continues from there. */
-export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string): WatchState => ({
-  known: openObjectCache(trim),
+export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string, share?: Share): WatchState => ({
+  known: openObjectCache(trim, share),
   cursor,
   base: cursor === undefined ? "nothing" : "cursor",
   moved: false,

@@ -6,11 +6,12 @@ import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
+import { openShare } from "../core/share.ts";
 import type { Report } from "../engine/ports.ts";
 import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
 import { type Sending, type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "./keys.ts";
 import { follow } from "./listwatch.ts";
-import type { ObjectCache } from "./object-cache.ts";
+import { type ObjectCache, usualCacheBytes } from "./object-cache.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 import { openSender, type Sender } from "./sender.ts";
 
@@ -34,6 +35,8 @@ export type ForwarderSettings = {
   readonly gone?: ((object: Stored) => void) | undefined;
   /** Returns the state from which a loop continues; undefined: from the beginning. */
   readonly trailOf?: (loop: Loop) => WatchState | undefined;
+  /** The memory for watched objects, bytes; absent: as in a process with the heap of the manifests. */
+  readonly cacheBytes?: number;
   /** Returns keys of known objects that the first list of a loop did not find: they were deleted earlier. */
   readonly strays?: (loop: Loop, trail: WatchState) => Promise<readonly Sending[]>;
 };
@@ -56,7 +59,7 @@ export type Loop = { readonly subject: Subject; readonly namespace: string | und
 export type Forwarder = {
   /** True if every resource has been listed, or is watched from a stored cursor. */
   synced(): boolean;
-  /** Returns the trimmed objects that are known; undefined unless all of them are. */
+  /** Returns the trimmed objects that are known; undefined unless all of them are, and none is an outline. */
   known(asked: Asked): Seen | undefined;
   /** Returns the cursors of all loops at the time of the call; undefined if not everything up to them could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
@@ -184,8 +187,9 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   const { report } = settings;
   const stopping = new AbortController();
   const sender = openSender(settings);
+  const share = openShare(settings.cacheBytes ?? usualCacheBytes);
   const courses = loopsOf(settings).map((loop): Course => {
-    const trail = settings.trailOf?.(loop) ?? openWatchState(loop.subject.trim);
+    const trail = settings.trailOf?.(loop) ?? openWatchState(loop.subject.trim, undefined, share);
     return { loop, trail, searches: new Set() };
   });
   const listed = new Set<Loop>();
@@ -207,6 +211,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
     const [course] = mine;
     if (mine.length !== 1 || course?.trail.base !== "list") return undefined;
     const { trail } = course;
+    if (!trail.known.isWhole(namespace)) return undefined;
     return { get: trail.known.get, values: trail.known.values, reached: () => trail.cursor };
   };
   return {

@@ -6,9 +6,11 @@
  * C3. A quiet cluster costs no writes: a cursor that only bookmarks moved is kept in memory and stored rarely.
  */
 import { textOf } from "../core/key.ts";
+import { openShare } from "../core/share.ts";
 import { type Cursors, loopKey } from "./cursors.ts";
 import { openWatchState, type WatchState } from "./follow-context.ts";
 import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./forwarder.ts";
+import { usualCacheBytes } from "./object-cache.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 
 export type Ran = {
@@ -42,12 +44,13 @@ export const openWindows = (settings: Settings): Windows => {
   const { cluster, cursors, report, now, wait = realPause } = settings;
   const idOf = (loop: Loop): string => textOf(loopKey(cluster, loop));
   const storedWatches = new Map<string, StoredWatch>();
+  const share = openShare(usualCacheBytes);
 
   const stand = async (loop: Loop): Promise<StoredWatch> => {
     const warm = storedWatches.get(idOf(loop));
     if (warm !== undefined) return warm;
     const stored = await cursors.load(loopKey(cluster, loop));
-    const opened = { trail: openWatchState(loop.subject.trim, stored), stored, storedAt: now() };
+    const opened = { trail: openWatchState(loop.subject.trim, stored, share), stored, storedAt: now() };
     storedWatches.set(idOf(loop), opened);
     return opened;
   };

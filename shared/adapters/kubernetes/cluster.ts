@@ -1,10 +1,12 @@
 /** The engine's cluster port over any transport: quorum reads, fenced writes, parsed answers. */
 
+import { getHeapStatistics } from "node:v8";
 import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/query.ts";
+import { openShare, type Share } from "../../core/share.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
 import { openPaging } from "../../kube/list-pages.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
@@ -16,11 +18,20 @@ export type ClusterOptions = {
   /** Time limit of one request, ms; the engine's fence relies on it. */
   readonly timeoutMs?: number;
   readonly pageSize?: number;
+  /**
+   * The most text of all lists that are being read, bytes; the namespaces share it. Absent: a fifth of the heap, because
+   * objects take a multiple of their text.
+   */
+  readonly listBytes?: number;
   /** Epoch ms, used only if an answer has no `Date`. */
   readonly now?: () => number;
 };
 
-type Settled = Required<ClusterOptions> & { readonly transport: Transport };
+type Settled = Required<Omit<ClusterOptions, "listBytes">> & {
+  readonly transport: Transport;
+  /** The text of lists that are being read. */
+  readonly share: Share;
+};
 type ListQuery = Parameters<Cluster["list"]>[0];
 
 const where = (
@@ -45,7 +56,19 @@ const get = async (settled: Settled, ref: Ref): Promise<Answer<Stored | undefine
 /** The number of times that a list is begun: a continue token expires after minutes, and then the list begins again. */
 const listBegins = 3;
 
-const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<readonly Stored[]>> => {
+const tooMuch = (query: ListQuery): ApiError =>
+  new ApiError({
+    status: 0,
+    reason: "TooMuch",
+    message: `${where("list", query)}: the objects of this list, with those of others that are being read, exceed the memory for lists; trying again. Delete objects that are not needed, or give the process more memory`,
+  });
+
+/** `takes` is told the text of each page that is kept; a projection keeps a bounded part of it. */
+const listOnce = async (
+  settled: Settled,
+  query: ListQuery,
+  takes: (bytes: number) => void,
+): Promise<Answer<readonly Stored[]>> => {
   const { transport, timeoutMs, pageSize } = settled;
   const type = { apiVersion: apiVersionOf(query.resource), kind: query.resource.kind };
   const items: Stored[] = [];
@@ -65,6 +88,7 @@ const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<read
       transport.send({ method: "GET", path: pathOf(size), headers: {}, timeoutMs }),
     );
     if (Number.isNaN(date)) date = answerDate(settled, response);
+    if (query.projecting === undefined) takes(response.body.length);
     const page = pageOf(where("list", query), response, type);
     for (const item of page.items) {
       const kept = project(item);
@@ -76,11 +100,18 @@ const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<read
 };
 
 const list = async (settled: Settled, query: ListQuery): Promise<Answer<readonly Stored[]>> => {
+  const { share } = settled;
   for (let begun = 1; ; begun += 1) {
+    let taken = 0;
     try {
-      return await listOnce(settled, query);
+      return await listOnce(settled, query, (bytes) => {
+        if (!share.take(query.namespace, bytes)) throw tooMuch(query);
+        taken += bytes;
+      });
     } catch (cause) {
       if (!(cause instanceof ApiError) || cause.status !== 410 || begun === listBegins) throw cause;
+    } finally {
+      share.give(query.namespace, taken);
     }
   }
 };
@@ -151,8 +182,12 @@ const patchStatus = (settled: Settled, ref: Ref, resourceVersion: string, status
   });
 
 /** Opens the cluster port over a transport. */
-export const openCluster = (transport: Transport, options: ClusterOptions = {}): Cluster => {
-  const settled: Settled = { transport, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
+export const openCluster = (
+  transport: Transport,
+  { listBytes = getHeapStatistics().heap_size_limit / 5, ...options }: ClusterOptions = {},
+): Cluster => {
+  const share = openShare(listBytes);
+  const settled: Settled = { transport, share, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
   return {
     get: (ref) => get(settled, ref),
     list: (query) => list(settled, query),

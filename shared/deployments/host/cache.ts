@@ -4,18 +4,18 @@
  * change.
  */
 
-import { forgetOldest } from "../../core/bounded-map.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/query.ts";
+import { bytesOf, openShare, type Share } from "../../core/share.ts";
 import type { Epoch } from "../../core/time.ts";
 import type { CachedStep, StepCache } from "../../engine/cache.ts";
 import type { Forwarder } from "../../forward/forwarder.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { trim, wholeOf } from "../../kube/trim.ts";
 import { type CacheFreshness, isUpToDate, markCurrent } from "./cache-freshness.ts";
-import { beyond, type Made, note } from "./created-objects.ts";
+import { beyond, type Made, note, openMade } from "./created-objects.ts";
 
 type Known = Forwarder["known"];
 
@@ -27,6 +27,8 @@ type Settings = {
 
 /** The most keys that are cached; the key with the oldest step is dropped first. */
 const most = 2_000;
+/** The memory of all cached steps, bytes: a tenant's objects have up to 1.5 MB each. */
+const mostBytes = 64 * 1_048_576;
 
 /** Returns the metadata without `resourceVersion`, which every status write changes. */
 const saidIn = ({ metadata }: Stored): unknown => {
@@ -40,6 +42,9 @@ type Listing = Extract<Looking, { do: "list" }>;
 export type CacheState = {
   /** The last step of each key, by the key's text. */
   readonly kept: Map<string, CachedStep>;
+  /** The memory of each of them, taken from its namespace's share. */
+  readonly bytes: Map<string, number>;
+  readonly share: Share;
   readonly made: Made;
   readonly firm: CacheFreshness;
   /** The newest reading of the server's clock. */
@@ -48,7 +53,9 @@ export type CacheState = {
 
 export const openCacheState = (): CacheState => ({
   kept: new Map(),
-  made: new Map(),
+  bytes: new Map(),
+  share: openShare(mostBytes),
+  made: openMade(),
   firm: new Map(),
   latest: undefined,
 });
@@ -91,8 +98,14 @@ const oneOf = (
 };
 
 export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState = openCacheState()): StepCache => {
-  const { kept, made } = mind;
+  const { kept, bytes, share, made } = mind;
   const looks = { known, made };
+  const drop = (id: string): void => {
+    const step = kept.get(id);
+    kept.delete(id);
+    if (step !== undefined) share.give(step.object.metadata.namespace ?? "", bytes.get(id) ?? 0);
+    bytes.delete(id);
+  };
   const watchedOf = ({ kind, namespace, name }: Key): Stored | undefined => {
     const resource = resourceOf(kind);
     return resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
@@ -105,14 +118,20 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
     take: (key) => {
       const id = textOf(key);
       const recollection = kept.get(id);
-      kept.delete(id);
+      drop(id);
       return recollection !== undefined && isCurrent(key, recollection) ? recollection : undefined;
     },
     keep: (key, recollection) => {
       const { epoch } = recollection;
       if (mind.latest === undefined || epoch.at > mind.latest.at) mind.latest = epoch;
-      kept.set(textOf(key), recollection);
-      forgetOldest(kept, most);
+      const id = textOf(key);
+      const size = bytesOf([recollection.object, recollection.record ?? recollection.memory]);
+      drop(id);
+      if (!share.take(recollection.object.metadata.namespace ?? "", size)) return;
+      kept.set(id, recollection);
+      bytes.set(id, size);
+      const [oldest] = kept.size > most ? kept.keys() : [];
+      if (oldest !== undefined) drop(oldest);
     },
     invalidate: (key) => void mind.firm.delete(textOf(key)),
     appeared: (key) => {

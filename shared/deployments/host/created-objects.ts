@@ -3,18 +3,33 @@
  * watch that has passed an object's version knows its newer state.
  */
 
-import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Resource, Stored } from "../../core/object.ts";
+import { bytesOf, openShare, type Share } from "../../core/share.ts";
+import { trimPod } from "../../kube/trim.ts";
 import { idOf, isFrom } from "./cache-freshness.ts";
 
-/** An object as the server answered its creation, and the id of its resource. */
-type One = { readonly of: string; readonly object: Stored };
+/** An object as the server answered its creation (a pod trimmed, as the watch has it), and the id of its resource. */
+type One = { readonly of: string; readonly object: Stored; readonly bytes: number };
 
-/** By resource, namespace and name, in order of creation. */
-export type Made = Map<string, One>;
+export type Made = {
+  /** By resource, namespace and name, in order of creation. */
+  readonly objects: Map<string, One>;
+  /** The memory of all of them. */
+  readonly share: Share;
+};
 
-/** The most objects that are kept; beyond that, only the watch knows the oldest. */
+/** The most objects that are kept, and their memory in bytes; beyond that, only the watch knows an object. */
 const most = 5_000;
+const mostBytes = 32 * 1_048_576;
+
+export const openMade = (): Made => ({ objects: new Map(), share: openShare(mostBytes) });
+
+const drop = ({ objects, share }: Made, place: string): void => {
+  const one = objects.get(place);
+  if (one === undefined) return;
+  objects.delete(place);
+  share.give(one.object.metadata.namespace ?? "", one.bytes);
+};
 
 const placeOf = (resource: Resource, namespace: string, name: string): string =>
   `${idOf(resource)} ${namespace}/${name}`;
@@ -26,12 +41,16 @@ const placeOf = (resource: Resource, namespace: string, name: string): string =>
 const hasPassed = (reached: string | undefined, version: string): boolean =>
   reached !== undefined && (isFrom(reached, version) ?? true);
 
-export const note = (made: Made, resource: Resource, object: Stored): void => {
+export const note = (made: Made, resource: Resource, answered: Stored): void => {
+  const object = answered.kind === "Pod" ? trimPod(answered) : answered;
   const { namespace = "", name } = object.metadata;
   const place = placeOf(resource, namespace, name);
-  made.delete(place);
-  made.set(place, { of: idOf(resource), object });
-  forgetOldest(made, most);
+  const bytes = bytesOf(object);
+  drop(made, place);
+  if (!made.share.take(namespace, bytes)) return;
+  made.objects.set(place, { of: idOf(resource), object, bytes });
+  const [oldest] = made.objects.size > most ? made.objects.keys() : [];
+  if (oldest !== undefined) drop(made, oldest);
 };
 
 /**
@@ -40,9 +59,9 @@ export const note = (made: Made, resource: Resource, object: Stored): void => {
  */
 export const beyond = (made: Made, resource: Resource, reached: string | undefined): readonly Stored[] => {
   const found: Stored[] = [];
-  for (const [place, { of, object }] of made) {
+  for (const [place, { of, object }] of made.objects) {
     if (of !== idOf(resource)) continue;
-    if (hasPassed(reached, object.metadata.resourceVersion)) made.delete(place);
+    if (hasPassed(reached, object.metadata.resourceVersion)) drop(made, place);
     else found.push(object);
   }
   return found;

@@ -1,4 +1,5 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
+import { getHeapStatistics } from "node:v8";
 import { calm } from "../../adapters/telemetry/rate-limited-log.ts";
 import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
 import type { Transport } from "../../core/http.ts";
@@ -211,6 +212,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const forwarder: Forwarder = startForwarder({
     ...scope,
     ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random },
+    cacheBytes: getHeapStatistics().heap_size_limit / 4,
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);

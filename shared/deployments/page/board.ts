@@ -7,6 +7,7 @@ import { hintOf } from "../../adapters/checkpoints/object.ts";
 import { historyOf } from "../../cli/inspection/history.ts";
 import { lossesOf } from "../../cli/inspection/losses.ts";
 import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
+import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Batch, columnsOf, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";
@@ -27,6 +28,12 @@ type Entry = {
 
 type Gone = { readonly key: string; readonly namespace: string; readonly revision: number };
 
+/** The most changes of rows that are remembered: a reader from before the oldest makes the board look at all rows. */
+const mostLogged = 20_000;
+
+/** The most applications whose last change is remembered: tenants can name any application on a pod. */
+const mostChanged = 20_000;
+
 /** Called after a change; `application` names the one whose row, pods or record changed. */
 type Listener = (application: string) => void;
 
@@ -43,7 +50,7 @@ export type Board = {
   read(namespaces: readonly string[], since?: string): Batch;
   row(key: string): Row | undefined;
   lanes(key: string): readonly Lane[];
-  /** Counts the changes of one application: a detail of an older count is read again. */
+  /** Numbers the last change of one application: a detail of another number is read again. */
   changes(key: string): number;
   subscribe(listener: Listener): () => void;
   size(): number;
@@ -73,8 +80,12 @@ type State = {
   /** The revision of the newest change of a queue. */
   queuesAt: number;
   readonly changes: Map<string, number>;
+  /** The number of the newest change of any application. */
+  serial: number;
   readonly lanes: Lanes;
   readonly listeners: Set<Listener>;
+  /** Changes of rows in their order; of a row there may be several. */
+  log: { readonly revision: number; readonly key: string }[];
   gone: Gone[];
   /** The revision of the newest deletion that is no longer remembered. */
   forgotten: number;
@@ -82,12 +93,30 @@ type State = {
 };
 
 const tell = (state: State, application: string): void => {
-  state.changes.set(application, (state.changes.get(application) ?? 0) + 1);
+  state.serial += 1;
+  state.changes.delete(application);
+  state.changes.set(application, state.serial);
+  forgetOldest(state.changes, mostChanged);
   for (const listener of state.listeners) listener(application);
 };
 
 const recordOf = ({ records }: State, { kind, namespace, name }: Projected): RecordOutline | undefined =>
   records.get(recordId({ cluster: "", kind, namespace, name }));
+
+/** Notes a change of a row. Half of a full log is dropped at once, so that a change costs little. */
+const note = ({ log, revision }: State, key: string): void => {
+  log.push({ revision, key });
+  if (log.length > mostLogged) log.splice(0, mostLogged / 2);
+};
+
+/** The rows that have changed after a revision; undefined: all of them, or those that the log does not reach back to. */
+const entriesAfter = ({ log, entries }: State, since: number | undefined): readonly Entry[] => {
+  const [first] = log;
+  if (since === undefined || first === undefined || first.revision > since + 1) return [...entries.values()];
+  const at = log.findLastIndex(({ revision }) => revision <= since);
+  const keys = new Set(log.slice(at + 1).map(({ key }) => key));
+  return [...keys].flatMap((key) => entries.get(key) ?? []);
+};
 
 const put = (state: State, uid: string, outline: Projected): void => {
   const row = rowFrom(outline, recordOf(state, outline));
@@ -97,6 +126,7 @@ const put = (state: State, uid: string, outline: Projected): void => {
   if (!isSame) state.revision += 1;
   const print = isSame ? before.print : printOf(JSON.stringify(row));
   state.entries.set(key, { uid, outline, row, print, revision: isSame ? before.revision : state.revision });
+  if (!isSame) note(state, key);
   if (!isSame) tell(state, key);
 };
 
@@ -219,7 +249,7 @@ const printOfAll = (state: State, namespaces: readonly string[]): string => {
 /** The parts of a batch that have changed after a revision, of some namespaces; undefined: all of them. */
 const changedAfter = (state: State, namespaces: readonly string[], since: number | undefined) => {
   const isNews = (revision: number): boolean => since === undefined || revision > since;
-  const entries = [...state.entries.values()].filter(
+  const entries = entriesAfter(state, since).filter(
     ({ row, revision }) => isNews(revision) && within(namespaces, row.namespace),
   );
   const gone = state.gone.filter(
@@ -251,7 +281,7 @@ export const openBoard = (now: () => number): Board => {
     epoch: randomBytes(6).toString("hex"),
     now,
     ...{ entries: new Map(), records: new Map(), queues: new Map(), changes: new Map(), lanes: openLanes() },
-    ...{ listeners: new Set(), gone: [], forgotten: 0, revision: 0, queuesAt: 0 },
+    ...{ listeners: new Set(), serial: 0, log: [], gone: [], forgotten: 0, revision: 0, queuesAt: 0 },
   };
   return {
     see: (object) => seen(state, object),

@@ -11,6 +11,8 @@ import type { Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
+import { isTooMuch } from "../../core/json.ts";
+import { bytesOf } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { type Detail, keyOf, type Row } from "../../page/wire.ts";
@@ -35,8 +37,17 @@ type Answer = {
   readonly detail: Promise<Detail | undefined>;
 };
 
+/** The most memory of a value that is shown, bytes: writing the YAML of a larger one would take the process too long. */
+const mostShown = 500_000;
+
 const short = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText)}\n… cut off`;
+
+/** The YAML of a value that tenants write, without secrets. */
+const shown = (value: unknown): string =>
+  isTooMuch(value) || bytesOf(value, mostShown) >= mostShown
+    ? "too large to be shown here: kubectl get -o yaml shows it"
+    : short(asYaml(masked(value)));
 
 type EventsRead = { readonly events: readonly EventEntry[]; readonly error: string };
 
@@ -89,7 +100,7 @@ const updatesIn = ({ updates }: ReturnType<typeof statusView>): Detail["updates"
       };
 
 const recordText = ({ found }: Seen): string => {
-  if (found.is === "record") return short(asYaml(masked(found.record)));
+  if (found.is === "record") return shown(found.record);
   return found.is === "none" ? `no record: ${found.why}` : `the record cannot be read: ${found.error}`;
 };
 
@@ -129,7 +140,7 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
     lanesAt: Date.now(),
     events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
     eventsError: error,
-    spec: short(asYaml(masked({ metadata: seen.object.metadata, spec: seen.object["spec"] }))),
+    spec: shown({ metadata: seen.object.metadata, spec: seen.object["spec"] }),
     record: recordText(seen),
   };
 };

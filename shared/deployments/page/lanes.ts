@@ -1,11 +1,13 @@
 /**
  * The pods of applications as this process has seen them, also after they are gone: from when they were asked for until
- * they ended. Bounded: of an application the newest, and the applications whose pods changed last.
+ * they ended. Bounded: of an application the newest, and of each namespace, within its share, the applications whose pods
+ * or records changed last.
  */
 import type { lossesOf } from "../../cli/inspection/losses.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { openShare } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -13,17 +15,22 @@ import type { Lane, LossRow } from "../../page/wire.ts";
 import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
 import { ownerOf } from "./projection.ts";
 
-/** The most pods of one application, and the most applications, that are remembered. */
+/** The most pods, and the most losses, of one application that are remembered. */
 const mostPods = 600;
-const mostApplications = 2_000;
+/** The most pods and losses of all applications; each takes some hundred bytes. The namespaces share them. */
+const mostOfAll = 60_000;
+/** The longest text of a pod or a loss, which a tenant may have written. */
+const longestText = 253;
+
+const short = (text: string): string => text.slice(0, longestText);
 
 /** A loss in a record; `pod` is empty where no step saw the pod's end. */
 export type RecordedLoss = LossRow & { readonly pod: string };
 
 /** The losses of a record as lanes show them. */
 export const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly RecordedLoss[] =>
-  (found?.losses ?? []).map(({ id, reason, node = "", exitCode, why = "", at, pod = "" }) => ({
-    ...{ id, reason, node, why, pod },
+  (found?.losses ?? []).slice(-mostPods).map(({ id, reason, node = "", exitCode, why = "", at, pod = "" }) => ({
+    ...{ id, reason: short(reason), node: short(node), why: short(why), pod: short(pod) },
     exit: exitCode,
     at: Date.parse(at),
   }));
@@ -125,42 +132,80 @@ const marked = (known: readonly Known[]): readonly Lane[] => {
   });
 };
 
-type Recorded = { readonly losses: readonly RecordedLoss[]; readonly attempt: number };
+type Application = {
+  readonly pods: Map<string, Known>;
+  readonly losses: readonly RecordedLoss[];
+  readonly attempt: number;
+};
 
-export const openLanes = (): Lanes => {
-  const known = new Map<string, Map<string, Known>>();
-  const records = new Map<string, Recorded>();
+const none: Omit<Application, "pods"> = { losses: [], attempt: 0 };
+
+/** The applications of each namespace, those that changed last at the end, within the namespace's share. */
+const openApplications = (most: number) => {
+  const share = openShare(most);
+  const byNamespace = new Map<string, Map<string, Application>>();
+  const sizes = new Map<string, number>();
+  const forget = (namespace: string, key: string): void => {
+    const own = byNamespace.get(namespace);
+    if (own?.delete(key) !== true) return;
+    share.give(namespace, sizes.get(key) ?? 0);
+    sizes.delete(key);
+    if (own.size === 0) byNamespace.delete(namespace);
+  };
+  /** Makes room for an application by forgetting the oldest others of its namespace; false if there is none. */
+  const hasRoom = (namespace: string, size: number): boolean => {
+    for (;;) {
+      if (share.take(namespace, size)) return true;
+      const [oldest] = byNamespace.get(namespace)?.keys() ?? [];
+      if (oldest === undefined) return false;
+      forget(namespace, oldest);
+    }
+  };
+  return {
+    get: (namespace: string, key: string): Application | undefined => byNamespace.get(namespace)?.get(key),
+    put: (namespace: string, key: string, application: Application): void => {
+      forget(namespace, key);
+      const size = application.pods.size + application.losses.length;
+      if (size === 0 || !hasRoom(namespace, size)) return;
+      const own = byNamespace.get(namespace) ?? new Map<string, Application>();
+      byNamespace.set(namespace, own.set(key, application));
+      sizes.set(key, size);
+    },
+    forget,
+  };
+};
+
+const namespaceIn = (key: string): string => key.split("/")[1] ?? "";
+
+export const openLanes = (most = mostOfAll): Lanes => {
+  const known = openApplications(most);
   const take = (pod: Stored, finish: (lane: Known) => Known): string | undefined => {
     const owner = ownerOf(pod);
     if (owner === undefined) return undefined;
-    const key = `${owner.kind}/${owner.namespace}/${owner.name}`;
-    const pods = known.get(key) ?? new Map<string, Known>();
+    const { namespace } = owner;
+    const key = `${owner.kind}/${namespace}/${owner.name}`;
+    const application = known.get(namespace, key) ?? { ...none, pods: new Map<string, Known>() };
+    const { pods } = application;
     const { uid } = pod.metadata;
     pods.set(uid, finish(laneOf(pod, pods.get(uid))));
     forgetOldest(pods, mostPods);
-    known.delete(key);
-    known.set(key, pods);
-    forgetOldest(known, mostApplications);
+    known.put(namespace, key, application);
     return key;
   };
   return {
     see: (pod) => take(pod, (lane) => lane),
     gone: (pod, now) => take(pod, (lane) => (lane.end === undefined ? { ...lane, end: now } : lane)),
     recorded: (key, losses, attempt) => {
-      records.delete(key);
-      if (losses.length === 0) return;
-      records.set(key, { losses, attempt });
-      forgetOldest(records, mostApplications);
+      const namespace = namespaceIn(key);
+      const pods = known.get(namespace, key)?.pods ?? new Map<string, Known>();
+      known.put(namespace, key, { pods, ...(losses.length === 0 ? none : { losses, attempt }) });
     },
     of: (key) => {
-      const lanes = marked([...(known.get(key)?.values() ?? [])]);
-      const { losses, attempt } = records.get(key) ?? { losses: [], attempt: 0 };
+      const { pods, losses, attempt } = known.get(namespaceIn(key), key) ?? { ...none, pods: new Map<string, Known>() };
+      const lanes = marked([...pods.values()]);
       return lanes.length === 0 ? [] : withLosses(lanes, losses, attempt);
     },
-    forget: (key) => {
-      known.delete(key);
-      records.delete(key);
-    },
+    forget: (key) => known.forget(namespaceIn(key), key),
   };
 };
 

@@ -40,7 +40,11 @@ export type RecordOutline = Pick<RecordView, "trouble" | "waitsFor"> & {
 
 /** The most spans of a strip: the latest tell what matters. */
 const mostSegments = 12;
+/** The longest texts of a row; tenants write them. */
 const longestText = 400;
+const longestName = 253;
+
+const short = (text: string, most = longestText): string => text.slice(0, most);
 
 const seconds = (ms: number): number => Math.round(ms / 1_000);
 
@@ -50,11 +54,13 @@ const segmentsOf = (record: RecordView): readonly Segment[] =>
     .map(({ state, at }) => [seconds(Date.parse(at)), groups.indexOf(groupOf(state))]);
 
 export const recordOutline = (record: RecordView): RecordOutline => {
-  const { trouble, waitsFor } = record;
+  const { waitsFor } = record;
+  const { reason = "", message = "", since = 0 } = record.trouble ?? {};
+  const trouble = record.trouble === undefined ? undefined : { reason: short(reason), message: short(message), since };
   const lost = Object.entries(lossesOf(record)?.lost ?? {}).filter(([reason]) => reason !== "finished");
   return {
     trouble,
-    waitsFor,
+    waitsFor: waitsFor === undefined ? undefined : short(waitsFor),
     strip: segmentsOf(record),
     lost: lost.reduce((sum, [, count]) => sum + count, 0),
   };
@@ -93,7 +99,18 @@ const queueOf = (object: Stored): string =>
 export const projected = (object: Stored): Projected | undefined => {
   const kind = kindOf(object);
   if (kind === undefined) return undefined;
-  return { ...outlineOf(kind, object), pods: podsOf(object), queue: queueOf(object) };
+  const outline = outlineOf(kind, object);
+  const details = Object.entries(outline.details).map(([name, text]) => [name, short(text, longestName)] as const);
+  return {
+    ...outline,
+    state: short(outline.state, longestName),
+    message: outline.message === undefined ? undefined : short(outline.message),
+    held: outline.held === undefined ? undefined : short(outline.held),
+    further: short(outline.further),
+    details: Object.fromEntries(details),
+    pods: podsOf(object),
+    queue: short(queueOf(object), longestName),
+  };
 };
 
 const rowGroup = (outline: Projected, record: RecordOutline | undefined): Group => {

@@ -1,10 +1,12 @@
 /**
- * The live stream of the page: server-sent events with resume ids, coalesced. A slow reader costs no memory, because
- * the next batch is made only when the last one was taken, from what has changed by then.
+ * The live stream of the page: server-sent events with resume ids, coalesced. A slow reader costs no more memory than
+ * one batch, because the next one is made only when the last one was taken, from what has changed by then; and callers
+ * share the memory of all batches.
  */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
+import { openShare, type Share } from "../../core/share.ts";
 import type { Batch } from "../../page/wire.ts";
 import type { Board } from "./board.ts";
 import type { Viewer } from "./session.ts";
@@ -17,8 +19,11 @@ const beatMs = 5_000;
 const longestMs = 15 * 60_000;
 /** The longest time, ms, that a reader may take for one batch. */
 const timeLimitMs = 30_000;
+/** The most streams, which callers share, and the most of one session. */
 const mostStreams = 200;
 const mostOfOne = 4;
+/** The most text that readers have not taken yet, bytes; callers share it. A batch of all rows may have megabytes. */
+const mostUntaken = 32 * 1_048_576;
 const retryMs = 1_000;
 const jitterMs = 4_000;
 
@@ -58,9 +63,28 @@ const openBell = () => {
 const within = ({ namespaces }: Viewer, application: string): boolean =>
   namespaces.length === 0 || namespaces.includes(application.split("/")[1] ?? "");
 
-type Flow = { readonly stream: SSEStreamingApi; readonly board: Board; readonly viewer: Viewer };
+type Flow = {
+  readonly stream: SSEStreamingApi;
+  readonly board: Board;
+  readonly viewer: Viewer;
+  /** The text that readers have not taken yet. */
+  readonly untaken: Share;
+};
 
-const written = async ({ stream }: Flow, message: { event: string; data: string; id?: string }): Promise<boolean> => {
+type SentEvent = { readonly event: string; readonly data: string; readonly id?: string };
+
+/** Writes an event; false if the reader is gone or too slow, or its caller has too much that is not taken yet. */
+const written = async (one: Flow, message: SentEvent): Promise<boolean> => {
+  const { untaken, viewer } = one;
+  if (!untaken.take(viewer.name, message.data.length)) return false;
+  try {
+    return await taken(one, message);
+  } finally {
+    untaken.give(viewer.name, message.data.length);
+  }
+};
+
+const taken = async ({ stream }: Flow, message: SentEvent): Promise<boolean> => {
   const timeout = Promise.withResolvers<boolean>();
   const timer = globalThis.setTimeout(() => timeout.resolve(false), timeLimitMs);
   const writing = stream.writeSSE(message).then(() => !stream.aborted);
@@ -75,6 +99,7 @@ const flow = async (one: Flow, from: string | undefined): Promise<void> => {
   const bell = openBell();
   const touched = new Set<string>();
   const leave = board.subscribe((application) => {
+    if (!within(viewer, application)) return;
     touched.add(application);
     bell.ring();
   });
@@ -83,7 +108,7 @@ const flow = async (one: Flow, from: string | undefined): Promise<void> => {
   let at = from;
   let isTaken = true;
   const send = async (): Promise<void> => {
-    const applications = [...touched].filter((application) => within(viewer, application));
+    const applications = [...touched];
     touched.clear();
     const batch = board.read(viewer.namespaces, at);
     if (!isEmpty(batch) || at === undefined)
@@ -113,8 +138,10 @@ const flow = async (one: Flow, from: string | undefined): Promise<void> => {
 
 export const openStreams = (board: Board): Streams => {
   const counts = new Map<string, number>();
+  const places = openShare(mostStreams);
+  const untaken = openShare(mostUntaken);
   let all = 0;
-  const add = ({ id }: Viewer, by: number): void => {
+  const add = ({ id }: Viewer, by: 1 | -1): void => {
     all += by;
     const count = (counts.get(id) ?? 0) + by;
     if (count === 0) counts.delete(id);
@@ -123,14 +150,15 @@ export const openStreams = (board: Board): Streams => {
   return {
     count: () => all,
     open: (c, viewer) => {
-      if (all >= mostStreams || (counts.get(viewer.id) ?? 0) >= mostOfOne)
+      if ((counts.get(viewer.id) ?? 0) >= mostOfOne || !places.take(viewer.name, 1))
         return c.json({ error: "too many streams: poll /page/changes" }, 503, { "retry-after": "30" });
       add(viewer, 1);
       const from = c.req.header("last-event-id");
       return streamSSE(c, async (stream) => {
         try {
-          await flow({ stream, board, viewer }, from);
+          await flow({ stream, board, viewer, untaken }, from);
         } finally {
+          places.give(viewer.name, 1);
           add(viewer, -1);
         }
       });

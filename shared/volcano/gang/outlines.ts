@@ -5,6 +5,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Metadata, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/query.ts";
+import { openShare } from "../../core/share.ts";
 import { pinned, pinOf } from "../../kube/node-pin.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
@@ -53,19 +54,6 @@ const writersOf = ({ metadata }: Stored): Json => {
   };
 };
 
-/** A bounded text, of which a namespace gets as much as all others may still get. */
-const openTextShares = (most: number): ((namespace: string, size: number) => boolean) => {
-  let left = most;
-  const used = new Map<string, number>();
-  return (namespace, size) => {
-    const sum = (used.get(namespace) ?? 0) + size;
-    if (sum > left - size) return false;
-    used.set(namespace, sum);
-    left -= size;
-    return true;
-  };
-};
-
 /** Marks of a group, and the most characters of each: a longer one is no mark of Rekindle's. */
 const marks = { [letIn]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planKey]: mostPlanBytes } as const;
 
@@ -74,7 +62,7 @@ const marks = { [letIn]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planK
  * its namespace has no room counts as one without a plan.
  */
 export const groupOutline = (resources: ReadonlySet<string>, most = mostText): Projection => {
-  const hasRoom = openTextShares(most);
+  const share = openShare(most);
   return (group) => {
     const { conditions, ...status } = statusOf(group);
     const owner = jobOwnerOf(group);
@@ -82,7 +70,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
     const { namespace = "", annotations = {} } = group.metadata;
     const named = Object.entries(marks).filter(([key, longest]) => (annotations[key]?.length ?? 0) <= longest);
     const size = named.reduce((sum, [key]) => sum + (annotations[key]?.length ?? 0), 0);
-    const kept = hasRoom(namespace, size) ? named.map(([key]) => key) : [letIn];
+    const kept = share.take(namespace, size) ? named.map(([key]) => key) : [letIn];
     return {
       ...{ apiVersion: group.apiVersion, kind: group.kind },
       metadata: {
@@ -129,7 +117,7 @@ const taskOutline = (task: Json): Json => ({
  * its namespace has no room: a namespace keeps at most as much text as all others may still keep.
  */
 export const jobOutlines = (uids: ReadonlySet<string>, most = mostText): Projection => {
-  const hasRoom = openTextShares(most);
+  const share = openShare(most);
   return (job) => {
     if (!uids.has(job.metadata.uid)) return undefined;
     const spec = specOf(job);
@@ -139,7 +127,7 @@ export const jobOutlines = (uids: ReadonlySet<string>, most = mostText): Project
     };
     const { namespace = "" } = job.metadata;
     const kept = { apiVersion: job.apiVersion, kind: job.kind, metadata: metadataOf(job, []) };
-    return hasRoom(namespace, JSON.stringify(outline).length) ? { ...kept, spec: outline } : kept;
+    return share.take(namespace, JSON.stringify(outline).length) ? { ...kept, spec: outline } : kept;
   };
 };
 

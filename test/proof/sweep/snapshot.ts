@@ -8,9 +8,11 @@ import type { Oracle } from "./oracle.ts";
 /** The numbers of calls, messages and others before this moment. */
 export type Count = { calls: number; messages: number; events: number; invocations: number; told: number };
 
-export const copyOf = ({ kept, made, firm, latest }: CacheState): CacheState => ({
+export const copyOf = ({ kept, bytes, share, made, firm, latest }: CacheState): CacheState => ({
   kept: new Map(kept),
-  made: new Map(made),
+  bytes: new Map(bytes),
+  share: share.copy(),
+  made: { objects: new Map(made.objects), share: made.share.copy() },
   firm: new Map(firm),
   latest,
 });

@@ -87,6 +87,16 @@ describe("what the forwarder knows", () => {
     assert.equal(forwarder.known({ kind: "Another", resource: secrets, namespace: "elsewhere" }), undefined);
     await forwarder.stop();
   });
+
+  it("is nothing in a namespace whose objects exceed its share of the memory, and their keys are sent all the same", async () => {
+    const { apply, run, sent } = start({ operators: [operator, other], cacheBytes: 4_000 });
+    for (let at = 0; at < 20; at += 1) apply("secrets", "Secret", `s${at}`, { job: "task", long: "x".repeat(63) });
+    const forwarder = run();
+    await until(() => forwarder.synced());
+    await until(() => sent.length > 0);
+    assert.equal(forwarder.known({ kind: "Another", resource: secrets, namespace: "default" }), undefined);
+    await forwarder.stop();
+  });
 });
 
 describe("the forwarder", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
 import { apps, date, pod, pods, type Reply, refusal, scripted } from "./fake.ts";
 
 const ref = { resource: pods, namespace: "ns", name: "a" };
@@ -115,6 +116,34 @@ describe("list", () => {
     const { value } = await openCluster(transport).list({ do: "list", resource: apps, namespace: "", labels: {} });
     assert.deepEqual(value, []);
     assert.equal(transport.asked[0]?.path, "/apis/sparkoperator.k8s.io/v1beta2/sparkapplications?limit=500");
+  });
+
+  it("keeps of each page what the projection of the query does, which begins anew with each list", async () => {
+    const transport = scripted(page([bare("a"), bare("b")], "more"), page([bare("c")]));
+    let begun = 0;
+    const projecting = () => {
+      begun += 1;
+      return (object: Stored) => (object.metadata.name === "b" ? undefined : { ...object, kept: true });
+    };
+    const { value } = await openCluster(transport, { listBytes: 1 }).list({ ...query, projecting });
+    assert.deepEqual(
+      [begun, value.map(({ metadata, kept }) => [metadata.name, kept])],
+      [
+        1,
+        [
+          ["a", true],
+          ["c", true],
+        ],
+      ],
+    );
+  });
+
+  it("gives up lists that together exceed their memory, and reads the next one", async () => {
+    const cluster = openCluster(scripted(page([bare("a")], "more"), page([bare("b".repeat(200))]), page([])), {
+      listBytes: 1_000,
+    });
+    await assert.rejects(cluster.list(query), { status: 0, reason: "TooMuch", message: /exceed the memory for lists/ });
+    assert.deepEqual((await cluster.list(query)).value, []);
   });
 
   it("refuses what is no list", async () => {

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { openStepCache } from "../../../../shared/deployments/host/cache.ts";
+import { type CacheState, openCacheState, openStepCache } from "../../../../shared/deployments/host/cache.ts";
 import type { CachedStep } from "../../../../shared/engine/cache.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
 import { trim, trimWith } from "../../../../shared/kube/trim.ts";
@@ -208,5 +208,42 @@ describe("what was made by a step", () => {
     assert.deepEqual(cache.look(key, list), []);
     for (let other = 0; other <= 5_000; other++) cache.made(key, pods, made({ name: `p-${other}` }));
     assert.equal(cache.look(key, list)?.length, 5_000);
+  });
+});
+
+describe("the memory of the cache", () => {
+  const large = (at: number, namespace = "ns"): Stored =>
+    app({ name: `a${at}`, namespace, resourceVersion: "9", annotations: { text: `${at}`.padEnd(1_000_000) } });
+  const keyOf = ({ metadata: { name, namespace = "" } }: Stored) => ({ ...key, name, namespace });
+  const keptIn = (mind: CacheState): readonly string[] => [...mind.kept.keys()];
+
+  test("is bounded: of a tenant's steps with a megabyte each some dozens are kept, and those of others, too", () => {
+    const mind = openCacheState();
+    const cache = openStepCache({ known: () => undefined, resourceOf: () => apps }, mind);
+    for (let at = 0; at < 200; at += 1) cache.keep(keyOf(large(at)), kept(large(at)));
+    assert.ok(keptIn(mind).length > 10 && keptIn(mind).length < 40, `${keptIn(mind).length}`);
+    const other = large(0, "other");
+    cache.keep(keyOf(other), kept(other));
+    assert.ok(keptIn(mind).some((id) => id.includes("other")));
+    for (let at = 0; at < 200; at += 1) cache.take(keyOf(large(at)));
+    for (let at = 0; at < 200; at += 1) cache.keep(keyOf(large(at)), kept(large(at)));
+    assert.ok(keptIn(mind).length > 10);
+  });
+
+  test("is bounded for created objects; of a pod the part that the watch has is kept", () => {
+    const mind = openCacheState();
+    const all = { get: () => undefined, values: () => [], reached: () => "5" };
+    const cache = openStepCache({ known: () => all, resourceOf: () => apps }, mind);
+    for (let at = 0; at < 200; at += 1) cache.made(key, apps, large(at));
+    assert.ok(mind.made.objects.size < 20);
+    const pod: Stored = {
+      ...app(),
+      kind: "Pod",
+      apiVersion: "v1",
+      spec: { containers: [{ env: "x".repeat(50_000) }] },
+    };
+    cache.made(key, pods, { ...pod, metadata: { ...pod.metadata, namespace: "other", resourceVersion: "9" } });
+    const [found] = cache.look(key, { do: "list", resource: pods, namespace: "other", labels: {} }) ?? [];
+    assert.deepEqual([found?.metadata.name, found?.["spec"]], ["a", {}]);
   });
 });

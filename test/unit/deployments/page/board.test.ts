@@ -169,3 +169,54 @@ test("values that look like secrets are masked, also in a container's environmen
     assert.ok(heard.filter((one) => one === key).length >= 2, heard.join());
   });
 });
+
+describe("the memory of the board, whatever tenants write", () => {
+  const long = "x".repeat(300_000);
+
+  test("a row has short texts", () => {
+    const board = openBoard(() => now);
+    const one = application("etl", long);
+    board.see({ ...one, spec: { batchSchedulerOptions: { queue: long }, executor: { instances: 3 } } });
+    board.see(record("etl", long));
+    board.see({
+      ...{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "ScheduledSparkApplication" },
+      metadata: { ...one.metadata, name: "nightly", uid: "nightly" },
+      ...{ spec: { schedule: long, timeZone: long }, status: { scheduleState: long, reason: long } },
+    });
+    assert.ok(JSON.stringify(read(board)).length < 5_000, `${JSON.stringify(read(board)).length}`);
+  });
+
+  test("changes of applications that only pods name are forgotten, the newest are not", () => {
+    const board = openBoard(() => now);
+    const pod = (at: number): Stored => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        ...{ name: `p-${at}`, namespace: "mallory", uid: `${at}`, resourceVersion: "1" },
+        labels: { "volcano.sh/job-name": `job-${at}` },
+      },
+    });
+    for (let at = 0; at < 21_000; at += 1) board.see(pod(at));
+    assert.equal(board.changes("Job/mallory/job-1"), 0);
+    assert.ok(board.changes("Job/mallory/job-20999") > 0);
+  });
+
+  test("a reader gets each changed row once, also from before all changes that are remembered", () => {
+    const board = openBoard(() => now);
+    for (const name of ["a", "b", "c"]) board.see(application(name, "SUBMITTED"));
+    const { id } = read(board);
+    const states = ["RUNNING", "SUBMITTED"];
+    for (let at = 0; at < 5; at += 1) board.see(application("a", states[at % 2] ?? "", "team-a", `${at + 2}`));
+    assert.deepEqual(
+      read(board, [], id).rows.map(({ name, state }) => [name, state]),
+      [["a", "RUNNING"]],
+    );
+    for (let at = 0; at < 25_000; at += 1) board.see(application("b", states[at % 2] ?? "", "team-a", `${at + 2}`));
+    assert.deepEqual(
+      read(board, [], id)
+        .rows.map(({ name }) => name)
+        .toSorted(),
+      ["a", "b"],
+    );
+  });
+});

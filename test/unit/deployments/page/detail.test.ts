@@ -25,14 +25,21 @@ const post = (simulator: Simulator, at: string, object: object): void => {
 };
 
 /** A cluster with one application, a board that has seen it, and the reads of the application. */
-const open = () => {
+const open = (sparkConf: Readonly<Record<string, string>> = {}) => {
   const simulator = openSimulator({ start: Date.parse("2026-11-02T08:00:00Z"), crds });
   post(simulator, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "team-a" } });
   const { metadata: _, ...rest } = application("NEW");
   post(simulator, path, {
     ...rest,
     metadata: { name: "etl", namespace: "team-a" },
-    spec: { type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///a.jar", driver: {}, executor: {} },
+    spec: {
+      type: "Scala",
+      sparkVersion: "4.1.1",
+      mainApplicationFile: "local:///a.jar",
+      driver: {},
+      executor: {},
+      sparkConf,
+    },
   });
   const reads: string[] = [];
   const board = openBoard(Date.now);
@@ -67,5 +74,11 @@ describe("details of the page", () => {
       answers.map((detail) => detail?.group),
       ["running", "running"],
     );
+  });
+
+  test("a spec that would take long to write as YAML is not shown", async () => {
+    const confs = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`spark.a${at}`, "x"]));
+    const { details } = open(confs);
+    assert.equal((await details(named))?.spec, "too large to be shown here: kubectl get -o yaml shows it");
   });
 });

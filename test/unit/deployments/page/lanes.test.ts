@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { openLanes, withLosses } from "../../../../shared/deployments/page/lanes.ts";
+import { openLanes, recordedLosses, withLosses } from "../../../../shared/deployments/page/lanes.ts";
 import type { Lane } from "../../../../shared/page/wire.ts";
 
 const lane = (id: number, attempt = 1): Lane => ({
@@ -115,5 +115,48 @@ describe("lanes as the pods themselves tell", () => {
       lanes.of(application).flatMap(({ lost, reason }) => (lost === true ? [reason] : [])),
       ["preempted"],
     );
+  });
+});
+
+describe("the memory of lanes", () => {
+  const podOf = (namespace: string, at: number): Stored => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...{ name: `p-${at}`, namespace, uid: `${namespace} ${at}`, resourceVersion: "1" },
+      labels: { "volcano.sh/job-name": `job-${at}` },
+    },
+    spec: { nodeName: "n" },
+    status: { phase: "Running" },
+  });
+
+  test("a tenant that names thousands of applications on its pods makes its own forgotten, and nobody else's", () => {
+    const lanes = openLanes(1_000);
+    lanes.see(podOf("team-a", 1));
+    for (let at = 0; at < 5_000; at += 1) lanes.see(podOf("mallory", at));
+    assert.equal(lanes.of("Job/team-a/job-1").length, 1);
+    assert.equal(lanes.of("Job/mallory/job-4999").length, 1);
+    const kept = Array.from({ length: 5_000 }, (_, at) => lanes.of(`Job/mallory/job-${at}`).length);
+    assert.equal(
+      kept.reduce((sum, count) => sum + count, 0),
+      499,
+    );
+  });
+
+  test("losses of records count, and those of an edited record are cut", () => {
+    const found = {
+      losses: Array.from({ length: 5_000 }, (_, id) => ({
+        ...{ id, reason: "x".repeat(10_000), why: "y".repeat(10_000), at: "2026-11-02T08:00:00Z" },
+        ...{ node: "n", pod: "p" },
+      })),
+      lost: {},
+    };
+    const losses = recordedLosses(found);
+    assert.equal(losses.length, 600);
+    assert.ok(JSON.stringify(losses).length < 600 * 700);
+    const lanes = openLanes(1_000);
+    lanes.see(podOf("mallory", 1));
+    lanes.recorded("Job/mallory/job-1", losses, 1);
+    assert.deepEqual(lanes.of("Job/mallory/job-1"), []);
   });
 });

@@ -154,3 +154,36 @@ describe("access to the page", () => {
     await reader?.cancel();
   });
 });
+
+describe("streams", () => {
+  const two = JSON.stringify(
+    ["one", "other"].map((name) => ({ name, tokens: [`${token}-${name}`], may: ["read"], namespaces: [] })),
+  );
+  const opened = (): Hono => {
+    const app = new Hono();
+    const identify = identifier(callers.parse(JSON.parse(two)), { now: Date.now, subjectOf: async () => undefined });
+    servePage(
+      app,
+      parts,
+      callersOnly(openGate(identify), async () => two),
+    );
+    return app;
+  };
+
+  test("a caller with many sessions leaves places for others", async () => {
+    const app = opened();
+    const open: Response[] = [];
+    const streamOf = async (name: string): Promise<number> => {
+      const headers = bearer(`${token}-${name}`);
+      const signed = await app.request("/page/session", { method: "POST", headers });
+      const stream = await app.request("/page/stream", { headers: { cookie: cookieIn(signed) } });
+      open.push(stream);
+      return stream.status;
+    };
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 503 && statuses.length < 300) statuses.push(await streamOf("one"));
+    assert.equal(statuses.length, 101);
+    assert.equal(await streamOf("other"), 200);
+    for (const stream of open) await stream.body?.cancel();
+  });
+});

@@ -165,7 +165,7 @@ export const gaugesOfJob = (job: Stored): readonly MetricSample[] => {
   return [
     counted("rekindle_jobs", 1, { phase, queue_name }),
     counted(allMade, 0, { uid }),
-    ...(ending === undefined ? [] : [counted(ending, 1, { job_name: `${namespace}/${name}`, queue_name })]),
+    ...(ending === undefined ? [] : [counted(ending, 1, { namespace, job_name: `${namespace}/${name}`, queue_name })]),
   ];
 };
 

@@ -1,6 +1,7 @@
 /** Metrics for Prometheus, kept by prom-client; counters and gauges exist from the beginning, at 0. */
 import { Counter, Gauge, Histogram, Registry, Summary } from "prom-client";
 import type { Figure, Labels, Meter, MetricSample } from "../../core/metric.ts";
+import { openShare } from "../../core/share.ts";
 
 /** A metric, its labels, and the prefix of its name. */
 export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };
@@ -15,34 +16,69 @@ type Kept = {
   readonly labels: readonly string[];
   readonly add: (labels: Record<string, string>, value: number) => void;
   readonly reset: () => void;
+  /** The sets of label values that are told apart. */
+  readonly told: ToldApart;
+};
+
+/** The most sets of label values of one metric; the namespaces of the objects share them. */
+const mostSets = 4_000;
+
+/** The value that stands for those beyond the share of their namespace. */
+const others = "(others)";
+
+const longestValue = 253;
+
+type ToldApart = {
+  readonly of: (values: Record<string, string>, namespace: string) => Record<string, string>;
+  readonly reset: () => void;
+};
+
+/** Bounds the sets of label values: tenants write them, and each is kept as long as the process lives. */
+const openToldApart = (): ToldApart => {
+  const known = new Set<string>();
+  let share = openShare(mostSets);
+  return {
+    of: (values, namespace) => {
+      const id = JSON.stringify(values);
+      if (known.has(id)) return values;
+      if (!share.take(namespace, 1)) return Object.fromEntries(Object.keys(values).map((name) => [name, others]));
+      known.add(id);
+      return values;
+    },
+    reset: () => {
+      known.clear();
+      share = openShare(mostSets);
+    },
+  };
 };
 
 const opened = ({ figure, labels, prefix }: Family, registry: Registry): Kept => {
   const labelNames = labels.map((label) => validName("", label));
+  const told = openToldApart();
   const options = { name: validName(prefix, figure.name), help: figure.help, labelNames, registers: [registry] };
   switch (figure.kind) {
     case "counter": {
       const counter = new Counter(options);
-      return { labels, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
+      return { labels, told, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
     }
     case "gauge": {
       const gauge = new Gauge(options);
-      return { labels, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
+      return { labels, told, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
     }
     case "summary": {
       const summary = new Summary({ ...options, percentiles: [] });
-      return { labels, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
+      return { labels, told, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
     }
     case "histogram": {
       const histogram = new Histogram({ ...options, ...(figure.buckets ? { buckets: [...figure.buckets] } : {}) });
-      return { labels, add: (of, value) => histogram.observe(of, value), reset: () => histogram.reset() };
+      return { labels, told, add: (of, value) => histogram.observe(of, value), reset: () => histogram.reset() };
     }
   }
 };
 
 /** Returns the values of the labels; a label that an application lacks is Unknown, as upstream. */
 const valuesOf = (labels: readonly string[], of: Labels): Record<string, string> =>
-  Object.fromEntries(labels.map((label) => [validName("", label), of[label] ?? "Unknown"]));
+  Object.fromEntries(labels.map((label) => [validName("", label), (of[label] ?? "Unknown").slice(0, longestValue)]));
 
 export type Metrics = {
   readonly meter: Meter;
@@ -66,7 +102,7 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
   for (const { family, one } of all) zeroed(one, family);
   const add = ({ name, value, of }: MetricSample): void => {
     const one = kept.get(name);
-    if (one !== undefined) one.add(valuesOf(one.labels, of), value);
+    if (one !== undefined) one.add(one.told.of(valuesOf(one.labels, of), of["namespace"] ?? ""), value);
   };
   return {
     meter: (measures) => measures.forEach(add),
@@ -74,6 +110,7 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
       for (const { family, one } of all) {
         if (family.figure.kind !== "gauge" && family.figure.ofObjects !== true) continue;
         one.reset();
+        one.told.reset();
         zeroed(one, family);
       }
       current.forEach(add);

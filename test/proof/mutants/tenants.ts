@@ -85,6 +85,14 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/unit/adapters/kubernetes/cluster.test.ts"],
   },
   {
+    name: "series-without-bound",
+    promise: "a metric has a bounded number of series, which namespaces share",
+    file: "shared/adapters/telemetry/metrics.ts",
+    find: "if (!share.take(namespace, 1)) return",
+    replace: "if (!share.take(namespace, 1) && known.size < 0) return",
+    tests: ["test/unit/adapters/telemetry/metrics.test.ts"],
+  },
+  {
     name: "details-of-any-size",
     promise: "a spec or a record that takes long to write as YAML is not shown by the page",
     file: "shared/deployments/page/detail.ts",

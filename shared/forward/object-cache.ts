@@ -70,10 +70,10 @@ const openOutlines = () => {
   };
 };
 
-/** Opens an empty cache. `trim` returns the parts of an object to keep; without a share, of any number of objects. */
-export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share): ObjectCache => {
+/** Keeps objects by their place: whole, or as outlines where the share of their namespace has no room. */
+const openStore = (share: Share | undefined) => {
   const objects = new Map<string, Stored>();
-  /** The memory taken for each object that is kept as it was trimmed, bytes. */
+  /** The memory taken for each object that is kept whole, bytes. */
   const taken = new Map<string, number>();
   const outlines = openOutlines();
   const drop = (place: string, object: Stored): void => {
@@ -84,7 +84,7 @@ export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share)
     else share.give(namespaceOf(object), bytes);
     taken.delete(place);
   };
-  const keep = (place: string, before: Stored | undefined, after: Stored): void => {
+  const put = (place: string, before: Stored | undefined, after: Stored): void => {
     if (before !== undefined) drop(place, before);
     const namespace = namespaceOf(after);
     const bytes = share === undefined ? 0 : bytesOf(after);
@@ -96,13 +96,19 @@ export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share)
     objects.set(place, outlineOf(after));
     outlines.add(namespace, 1);
   };
+  return { objects, drop, put, isWhole: (namespace: string): boolean => !outlines.has(namespace) };
+};
+
+/** Opens an empty cache. `trim` returns the parts of an object to keep; without a share, of any number of objects. */
+export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share): ObjectCache => {
+  const { objects, drop, put, isWhole } = openStore(share);
   const seen = (object: Stored): readonly Change[] => {
     const place = placeOf(object);
     const before = objects.get(place);
     const { uid, resourceVersion } = object.metadata;
     if (before?.metadata.uid === uid && before.metadata.resourceVersion === resourceVersion) return [];
     const after = trim(object);
-    keep(place, before, after);
+    put(place, before, after);
     if (before === undefined || before.metadata.uid === uid) return [{ before, after }];
     return [
       { before, after: undefined },
@@ -136,6 +142,6 @@ export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share)
     get: (namespace, name) => objects.get(`${namespace}/${name}`),
     size: () => objects.size,
     values: () => objects.values(),
-    isWhole: (namespace) => !outlines.has(namespace),
+    isWhole,
   };
 };

@@ -179,6 +179,9 @@ const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quara
   turns: openSubmissionSlots(maxSubmissions),
 });
 
+/** The memory for watched objects, bytes. */
+const cacheBytes = (): number => getHeapStatistics().heap_size_limit / 4;
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const trail = openTrail({ report: settings.report, level: "debug" });
@@ -211,8 +214,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
-    ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random },
-    cacheBytes: getHeapStatistics().heap_size_limit / 4,
+    ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);

@@ -5,6 +5,7 @@ import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { recoveryMutants } from "./recoveries.ts";
+import { shareMutants } from "./shares.ts";
 import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
@@ -16,6 +17,7 @@ export const mutants: readonly Mutant[] = [
   ...updateMutants,
   ...volcanoMutants,
   ...tenantMutants,
+  ...shareMutants,
   ...makerMutants,
   ...recoveryMutants,
   ...foreignControllerMutants,

@@ -21,7 +21,7 @@ type Kept = {
 };
 
 /** The most sets of label values of one metric; the namespaces of the objects share them. */
-const mostSets = 4_000;
+const mostSets = 20_000;
 
 /** The value that stands for those beyond the share of their namespace. */
 const others = "(others)";

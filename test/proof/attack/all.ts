@@ -9,6 +9,7 @@ import { escapes } from "./escapes.ts";
 import { memories } from "./memory.ts";
 import { names } from "./names.ts";
 import { serversAndClocks } from "./servers.ts";
+import { shares } from "./shares.ts";
 import { texts } from "./texts.ts";
 
 export const all: readonly Attack[] = [
@@ -20,6 +21,7 @@ export const all: readonly Attack[] = [
   ...doors,
   ...doorCrowds,
   ...memories,
+  ...shares,
   ...crowds,
   ...serversAndClocks,
 ];

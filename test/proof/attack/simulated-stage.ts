@@ -67,6 +67,12 @@ const openFront = async (to: string) => {
   };
 };
 
+/** Callers that may read the page; the stage sends no triggers. */
+const readers = ["greedy", "reader"].map((name) => ({
+  ...{ name, may: ["read"] },
+  tokens: [`${secrets.trigger}-${name}`],
+}));
+
 const furnish = async ({ call }: Hands): Promise<void> => {
   const made = (kind: string, namespace: string, object: object) => call("POST", pathOf(kind, namespace), object);
   await made("Namespace", "", { apiVersion: "v1", kind: "Namespace", metadata: { name: attackers } });
@@ -88,7 +94,7 @@ export const openSimulatedStage = async (): Promise<Stand & { readonly close: ()
   await furnish(hands);
   const kubeconfig = join(dir, "kubeconfig");
   await writeFile(kubeconfig, kubeconfigFor(front.url));
-  await writeFile(join(dir, "trigger"), secrets.trigger);
+  await writeFile(join(dir, "trigger"), JSON.stringify(readers));
   const clock = join(dir, "clock");
   await writeFile(clock, "0");
   const listener = await openListener();

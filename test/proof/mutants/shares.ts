@@ -105,7 +105,7 @@ export const shareMutants: readonly Mutant[] = [
     name: "rounds-hold-whole-jobs",
     promise: "an admission round keeps of the Jobs of one tenant a share of a bounded text",
     file: "shared/core/share.ts",
-    find: "      if (own > left - amount) return false;\\n",
+    find: "      if (own > left - amount) return false;\n",
     replace: "",
     tests: ["test/unit/volcano/gang/outlines.test.ts"],
   },

@@ -1,0 +1,198 @@
+/**
+ * What all tenants share: the memory of a process for objects, the rounds that admit groups of pods, and the page. A
+ * tenant, or a caller that may only read, takes a part of each, and another one finds room.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Attack, must } from "./attack.ts";
+import { answerOf, application, container, each, type Fields, flow, job, type Obj, remove, task } from "./objects.ts";
+import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+
+const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+
+/** The most that an API server takes in the annotations of one object, less the names. */
+const annotations = (): Readonly<Record<string, string>> => ({ text: "x".repeat(250_000) });
+
+/** Creates objects, gives the host some time with them, and deletes them. */
+const kept = async (
+  stand: Stand,
+  objects: readonly Obj[],
+  ms: number,
+  beside?: () => Promise<void>,
+): Promise<undefined> => {
+  try {
+    await each(objects, async (object) => {
+      const made = await stand.call("POST", pathOf(object.kind), object);
+      must(made.status < 500, `not taken: ${answerOf(made)}`);
+    });
+    await beside?.();
+    await sleep(ms);
+  } finally {
+    await each(objects, (object) => remove(stand, object));
+  }
+  return undefined;
+};
+
+const pod = (labels: Readonly<Record<string, string>>, more: Fields = {}): Obj => ({
+  ...{ apiVersion: "v1", kind: "Pod" },
+  metadata: { name: fresh("forged"), namespace: attackers, labels, ...more },
+  spec: { containers: [container] },
+});
+
+const memory = (name: string, objects: () => readonly Obj[], more: Partial<Attack> = {}): Attack => ({
+  ...{ class: "memory", name, stage: "cluster" },
+  run: (stand) => kept(stand, objects(), 3_000),
+  ...more,
+});
+
+const flowName = "attacked-flow";
+
+const memories: readonly Attack[] = [
+  memory("1,500 suspended applications with 250 kB of annotations each", () =>
+    many(1_500, () => application(fresh("large"), { suspend: true }, { annotations: annotations() })),
+  ),
+  memory("1,000 pods with forged labels and 250 kB of annotations each", () =>
+    many(1_000, (at) =>
+      pod({ "spark-role": "executor", "sparkoperator.k8s.io/app-name": `a${at}` }, { annotations: annotations() }),
+    ),
+  ),
+  memory("1,000 pods with labels of a job and 500 owners each", () =>
+    many(1_000, (at) =>
+      pod(
+        { "volcano.sh/job-name": `j${at}` },
+        {
+          ownerReferences: many(500, (nth) => ({
+            ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: `j${nth}`, uid: `${at}-${nth}` },
+          })),
+        },
+      ),
+    ),
+  ),
+  memory("150 jobs of 900 kB with the labels of one flow", () => [
+    ...many(150, () => {
+      const env = many(7, (at) => ({ name: `V${at}`, value: "v".repeat(128_000) }));
+      const tasks = [task("w", 1, {}, { containers: [{ ...container, env }] })];
+      const labels = { "volcano.sh/createdByJobFlow": `${attackers}.${flowName}` };
+      return job(fresh("large"), { tasks, queue: "nobody" }, { labels });
+    }),
+    flow(flowName, [{ name: "a" }]),
+  ]),
+];
+
+const group = (namespace: string, name: string, minResources: Readonly<Record<string, string>>): Obj => ({
+  ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup" },
+  metadata: { name, namespace },
+  spec: { minMember: 1, queue: "default", minResources },
+});
+
+/** A second tenant's group is admitted while the attacker's are there. */
+const admitted = async (stand: Stand): Promise<void> => {
+  const mine = group("default", fresh("group"), { cpu: "1" });
+  const path = `${pathOf("PodGroup", "default")}/${mine.metadata.name}`;
+  const made = await stand.call("POST", pathOf("PodGroup", "default"), mine);
+  must(made.status === 201, `not taken: ${answerOf(made)}`);
+  try {
+    const isIn = await waitFor(async () => {
+      const { body } = await stand.call("GET", path);
+      return Object(Object(body)["status"])["phase"] === "Inqueue";
+    }, 10_000);
+    must(isIn, "a second tenant's group was not admitted within 10 s");
+  } finally {
+    await stand.call("DELETE", path);
+  }
+};
+
+const groups = (name: string, make: () => readonly Obj[], more: Partial<Attack> = {}): Attack => ({
+  ...{ class: "fairness", name, stage: "cluster" },
+  run: (stand) => kept(stand, make(), 0, () => admitted(stand)),
+  ...more,
+});
+
+const resources = (at: number, count: number): Readonly<Record<string, string>> =>
+  Object.fromEntries(many(count, (nth) => [`example.com/r${at}-${nth}`, "1"]));
+
+const rounds: readonly Attack[] = [
+  groups(
+    "60 groups that each need 5,000 resources which nobody knows",
+    () => many(60, (at) => group(attackers, fresh("group"), resources(at, 5_000))),
+    { short: true },
+  ),
+  groups("2,000 groups of one pod", () => many(2_000, () => group(attackers, fresh("group"), { cpu: "1m" }))),
+];
+
+type Page = { readonly status: number; readonly cookie: string };
+
+const signIn = async ({ host, secrets }: Stand, name: string): Promise<Page> => {
+  const headers = { authorization: `Bearer ${secrets.trigger}-${name}` };
+  const answer = await fetch(`${host.url}/page/session`, { method: "POST", headers });
+  await answer.arrayBuffer();
+  return { status: answer.status, cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" };
+};
+
+/** Opens a stream of a session of its own; nobody reads from it. */
+const streamOf = async (stand: Stand, name: string, signal: AbortSignal): Promise<Response> => {
+  const { cookie } = await signIn(stand, name);
+  return await fetch(`${stand.host.url}/page/stream`, { headers: { cookie }, signal });
+};
+
+const page = (name: string, run: Attack["run"], more: Partial<Attack> = {}): Attack => ({
+  ...{ class: "fairness", name, stage: "simulated", run },
+  ...more,
+});
+
+/** Opens 200 streams of one caller, of which it reads nothing, beside another caller's. */
+const unread = async (stand: Stand): Promise<void> => {
+  const aborted = new AbortController();
+  const { signal } = aborted;
+  try {
+    const streams = await Promise.all(many(200, () => streamOf(stand, "greedy", signal)));
+    const open = streams.filter(({ status }) => status === 200).length;
+    must(open > 0 && open < 200, `one caller has ${open} streams`);
+    const other = await streamOf(stand, "reader", signal);
+    must(other.status === 200, `another caller's stream was answered ${other.status}`);
+    const first = await other.body?.getReader().read();
+    must(new TextDecoder().decode(first?.value).includes("event: rows"), "another caller's stream has no rows");
+  } finally {
+    aborted.abort();
+  }
+};
+
+const pages: readonly Attack[] = [
+  page(
+    "200 streams of the page of one caller, who reads none of 2,000 rows",
+    (stand) =>
+      kept(
+        stand,
+        many(2_000, () => application(fresh("row"), { suspend: true })),
+        0,
+        () => unread(stand),
+      ),
+    { short: true },
+  ),
+  page("rows of the page from 100 applications whose queue has 300 kB", async (stand) => {
+    const objects = many(100, () =>
+      application(fresh("row"), { suspend: true, batchSchedulerOptions: { queue: "q".repeat(300_000) } }),
+    );
+    return await kept(stand, objects, 1_000, async () => {
+      const { cookie } = await signIn(stand, "reader");
+      const answer = await fetch(`${stand.host.url}/page/rows`, { headers: { cookie } });
+      const { length } = await answer.text();
+      must(answer.status === 200 && length < 2_000_000, `answered ${answer.status} with ${length} characters`);
+    });
+  }),
+  page("the page of an application with 30,000 confs, read all the time", async (stand) => {
+    const sparkConf = Object.fromEntries(many(30_000, (at) => [`spark.a${at}`, "x"]));
+    const object = application(fresh("row"), { suspend: true, sparkConf });
+    return await kept(stand, [object], 0, async () => {
+      const { cookie } = await signIn(stand, "reader");
+      const path = `${stand.host.url}/page/app/SparkApplication/${attackers}/${object.metadata.name}`;
+      for (const end = performance.now() + 5_000; performance.now() < end; await sleep(100)) {
+        const answer = await fetch(path, { headers: { cookie } });
+        await answer.arrayBuffer();
+        must(answer.status < 500, `answered ${answer.status}`);
+      }
+    });
+  }),
+];
+
+export const shares: readonly Attack[] = [...memories, ...rounds, ...pages];

@@ -108,6 +108,8 @@ const dayMinutes = 1_440;
 const longestMs = 5 * 366 * dayMinutes * minuteMs;
 /** No clock changes by more than this within a day that is skipped, minutes. */
 const shiftMinutes = 180;
+/** A day that every month has, and a few more: up to it, days of a month that the schedule does not name are skipped. */
+const safeDay = 25;
 
 /** Day and weekday: when both are restricted, one of them is enough. */
 const dayMatches = ({ day, month, weekday }: Fields, wall: ReturnType<Zone>): boolean => {
@@ -122,7 +124,8 @@ const dayMatches = ({ day, month, weekday }: Fields, wall: ReturnType<Zone>): bo
  */
 const skip = (fields: Fields, wall: ReturnType<Zone>): number => {
   if (!dayMatches(fields, wall)) {
-    const left = dayMinutes - (wall.hour * 60 + wall.minute);
+    const days = fields.month.allows.has(wall.month) ? 0 : Math.max(0, safeDay - wall.day);
+    const left = days * dayMinutes + dayMinutes - (wall.hour * 60 + wall.minute);
     return left > shiftMinutes + 60 ? left - shiftMinutes : 60 - wall.minute;
   }
   if (!fields.hour.allows.has(wall.hour)) return 60 - wall.minute;
@@ -130,13 +133,12 @@ const skip = (fields: Fields, wall: ReturnType<Zone>): number => {
 };
 
 /**
- * Returns the first instant after `after` (epoch ms) that the schedule names; undefined if none comes within five
- * years.
+ * Returns the first instant after `after` (epoch ms) that the schedule names; undefined if none comes until `last`,
+ * which is five years later if it is absent.
  */
-export const nextAfter = (schedule: Schedule, after: number): number | undefined => {
+export const nextAfter = (schedule: Schedule, after: number, last = after + longestMs): number | undefined => {
   if (schedule.is === "every") return Math.floor(after / 1_000) * 1_000 + schedule.everyMs;
   const { fields, zone } = schedule;
-  const last = after + longestMs;
   for (let at = Math.floor(after / minuteMs) * minuteMs + minuteMs; at <= last; ) {
     const minutes = skip(fields, zone(at));
     if (minutes === 0) return at;

@@ -19,8 +19,28 @@ const never = "time difference between two schedules is less than 1 second";
 /** More missed times than this are many. */
 const few = 100;
 
+const minuteMs = 60_000;
+
+/**
+ * Returns the last time of five fields after `from` and up to `now`. Bisects: a gap of a year may be followed by a time
+ * in each minute of another one.
+ */
+const lastOfFields = (schedule: Schedule, from: number, now: number): number | undefined => {
+  const nextIn = (after: number): number | undefined => nextAfter(schedule, after, now);
+  let last = nextIn(from);
+  let [low, high] = [last ?? now, now];
+  while (last !== undefined && high - low >= minuteMs) {
+    const middle = Math.floor((low + high) / 2);
+    const next = nextIn(middle);
+    if (next === undefined) high = middle;
+    else [last, low] = [next, next];
+  }
+  return last;
+};
+
 /** Returns the last time up to `now`, searched from `from` on. */
 const lastUntil = (schedule: Schedule, from: number, now: number): number | undefined => {
+  if (schedule.is === "fields") return lastOfFields(schedule, from, now);
   let last: number | undefined;
   let next = nextAfter(schedule, from);
   while (next !== undefined && next <= now) {

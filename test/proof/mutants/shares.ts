@@ -117,4 +117,12 @@ export const shareMutants: readonly Mutant[] = [
     replace: "return stated.size === 0 ? new Map() : amountsIn(given);",
     tests: ["test/unit/volcano/growth.test.ts"],
   },
+  {
+    name: "due-times-one-by-one",
+    promise: "the due time of a CronJob is found without a look at each minute of a year",
+    file: "shared/volcano/cron/due-time.ts",
+    find: 'if (schedule.is === "fields") return lastOfFields(schedule, from, now);',
+    replace: 'if (schedule.is === "fields" && from > now) return lastOfFields(schedule, from, now);',
+    tests: ["test/unit/volcano/cron/due-time.test.ts"],
+  },
 ];

@@ -40,9 +40,25 @@ export type Polling = {
 const isAbsent = (cause: unknown): boolean =>
   cause instanceof ApiError && (cause.status === 404 || cause.status === 403);
 
-const kept = ({ apiVersion, kind, metadata }: Stored): Known => {
+const prefix = "rekindle.dev/";
+/** No name of an object is longer. */
+const longestValue = 253;
+
+/** Keeps the labels or annotations that name the application of a record; a tenant may have written any others. */
+const naming = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(texts).filter(([name, text]) => name.startsWith(prefix) && text.length <= longestValue),
+  );
+
+/** Returns the part of a listed object by which the board knows it when it is deleted. */
+export const kept = ({ apiVersion, kind, metadata }: Stored): Known => {
   const { name, namespace = "", uid, resourceVersion, labels = {}, annotations = {} } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, labels, annotations } };
+  if (kind !== checkpointResource.kind)
+    return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
+  return {
+    ...{ apiVersion, kind },
+    metadata: { name, namespace, uid, resourceVersion, labels: naming(labels), annotations: naming(annotations) },
+  };
 };
 
 /** Lists a resource into the board: what has another version, and what is gone. Returns what is known then. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
-import { openPolling } from "../../../../shared/deployments/page/polled.ts";
+import { kept, openPolling } from "../../../../shared/deployments/page/polled.ts";
 import { rowsOf } from "../../../../shared/page/wire.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";
@@ -56,6 +56,13 @@ const open = () => {
     },
   };
 };
+
+test("of a listed object some hundred bytes are kept, whatever a tenant writes into its metadata", () => {
+  const texts = { text: "x".repeat(250_000), "rekindle.dev/name": "etl", "rekindle.dev/other": "y".repeat(100_000) };
+  const metadata = { name: "a", namespace: "ns", uid: "u", resourceVersion: "1", labels: texts, annotations: texts };
+  for (const kind of ["SparkApplication", "Checkpoint"])
+    assert.ok(JSON.stringify(kept({ apiVersion: "rekindle.dev/v1alpha1", kind, metadata })).length < 300, kind);
+});
 
 describe("the page of a function", () => {
   test("fifty viewers cost one list in five seconds", async () => {

@@ -3,10 +3,11 @@
  * the object, so that each command is carried out once, whenever a step dies.
  */
 import * as z from "zod";
-import type { Obj, Resource, Stored } from "../../core/object.ts";
+import { fieldsOf } from "../../core/json.ts";
+import type { Metadata, Obj, Resource, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import type { Effect } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Looking, Projection } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
@@ -50,6 +51,27 @@ export const ordersFor = (about: Stored, resource: Resource, listed: readonly St
     return [{ object, uid, action: typeof action === "string" ? action : "", stale: isStale(object, aim, about) }];
   });
 
+/** No name, kind, version or UID of an object is longer. */
+const longestText = 253;
+
+const short = (text: unknown): unknown => (typeof text === "string" ? text.slice(0, longestText) : text);
+
+/** Keeps of a command its identity, target and action: a queue's step lists the commands of all tenants. */
+export const commandOutline: Projection = ({ apiVersion, kind, metadata, ...command }) => {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
+  const aim = fieldsOf(command["target"]);
+  const optional: Partial<Metadata> = {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  };
+  return {
+    ...{ apiVersion, kind, metadata: { name, uid, resourceVersion, ...optional } },
+    target: Object.fromEntries(["apiVersion", "kind", "name", "uid"].map((field) => [field, short(aim[field])])),
+    action: short(command["action"]),
+  };
+};
+
 /** Lists every command of a namespace, because a command's metadata does not name its target. */
 export const commandsIn = (namespace: string): Looking => ({
   do: "list",
@@ -57,6 +79,7 @@ export const commandsIn = (namespace: string): Looking => ({
   namespace,
   labels: {},
   spared: true,
+  projecting: () => commandOutline,
 });
 
 const removal = ({ metadata: { name, namespace = "", uid } }: Stored): Effect => ({

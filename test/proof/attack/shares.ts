@@ -4,7 +4,19 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
-import { answerOf, application, container, each, type Fields, flow, job, type Obj, remove, task } from "./objects.ts";
+import {
+  answerOf,
+  application,
+  command,
+  container,
+  each,
+  type Fields,
+  flow,
+  job,
+  type Obj,
+  remove,
+  task,
+} from "./objects.ts";
 import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
 
 const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
@@ -116,6 +128,13 @@ const rounds: readonly Attack[] = [
     "60 groups that each need 5,000 resources which nobody knows",
     () => many(60, (at) => group(attackers, fresh("group"), resources(at, 5_000))),
     { short: true },
+  ),
+  groups("200 commands whose action has a megabyte", () =>
+    many(200, () =>
+      command(fresh("command"), "x".repeat(1_000_000), {
+        ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", name: "root", uid: "0" },
+      }),
+    ),
   ),
   groups("2,000 groups of one pod", () => many(2_000, () => group(attackers, fresh("group"), { cpu: "1m" }))),
 ];

@@ -125,4 +125,12 @@ export const shareMutants: readonly Mutant[] = [
     replace: 'if (schedule.is === "fields" && from > now) return lastOfFields(schedule, from, now);',
     tests: ["test/unit/volcano/cron/due-time.test.ts"],
   },
+  {
+    name: "commands-held-whole",
+    promise: "a queue's step keeps a short part of each command of all tenants",
+    file: "shared/volcano/command/order.ts",
+    find: "  projecting: () => commandOutline,\n",
+    replace: "",
+    tests: ["test/unit/volcano/command/order.test.ts"],
+  },
 ];

@@ -1,0 +1,46 @@
+/** The part of a Command that a list keeps: each queue's step lists those of all tenants. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { commandOutline, commandsIn, ordersFor } from "../../../../shared/volcano/command/order.ts";
+import { queues } from "../../../../shared/volcano/schema/resource.ts";
+
+const target = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", name: "q", uid: "u", controller: true };
+
+const command = (more: Readonly<Record<string, unknown>> = {}, metadata: object = {}): Stored => ({
+  ...{ apiVersion: "bus.volcano.sh/v1alpha1", kind: "Command", target, action: "CloseQueue" },
+  metadata: { name: "c", namespace: "ns", uid: "c", resourceVersion: "1", ...metadata },
+  ...more,
+});
+
+const queue: Stored = {
+  ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue" },
+  metadata: { name: "q", uid: "u", resourceVersion: "1" },
+};
+
+describe("the outline of a command", () => {
+  test("is the same order", () => {
+    const kept = commandOutline(command());
+    assert.ok(kept !== undefined);
+    const [one] = ordersFor(queue, queues, [kept]);
+    const [whole] = ordersFor(queue, queues, [command()]);
+    assert.deepEqual([one?.uid, one?.action, one?.stale], [whole?.uid, whole?.action, false]);
+  });
+
+  test("is short, whatever a tenant writes into it", () => {
+    const text = "x".repeat(500_000);
+    const kept = commandOutline(
+      command(
+        { action: text, reason: text, message: text, target: { ...target, name: text, more: text } },
+        { labels: { a: text }, annotations: { a: text }, ownerReferences: [{ ...target, uid: text }] },
+      ),
+    );
+    assert.ok(JSON.stringify(kept).length < 1_000);
+    assert.deepEqual(kept === undefined ? [] : ordersFor(queue, queues, [kept]), []);
+  });
+
+  test("is what a list of commands keeps", () => {
+    const query = commandsIn("");
+    assert.ok(query.do === "list" && query.projecting?.() === commandOutline);
+  });
+});

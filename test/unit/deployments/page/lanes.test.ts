@@ -147,7 +147,7 @@ describe("the memory of lanes", () => {
     const found = {
       losses: Array.from({ length: 5_000 }, (_, id) => ({
         ...{ id, reason: "x".repeat(10_000), why: "y".repeat(10_000), at: "2026-11-02T08:00:00Z" },
-        ...{ node: "n", pod: "p", uid: 1 },
+        ...{ node: "n", pod: "p", uid: `u${id}` },
       })),
       lost: {},
     };

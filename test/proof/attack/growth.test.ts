@@ -15,8 +15,9 @@ import { sourcesUnder } from "../house/sources.ts";
 
 const rooms = ["core", "kube", "spark", "volcano", "engine", "api", "updates"].map((room) => `shared/${room}`);
 
-/** Matches an exported function whose first parameter is a `string` or `unknown`. */
-const reader = /^export const (\w+) = \((\w+): (?:string|unknown)(?: \| undefined)?((?:, \w+\??:[^=]*)?)\)/gm;
+/** Matches an exported function whose first parameter is a `string` or `unknown`, also where its head has several lines. */
+const reader =
+  /^export const (\w+) = \(\s*(\w+): (?:string|unknown)(?: \| undefined)?((?:,\s*\w+\??: [^()]*)?),?\s*\)/gm;
 
 type Found = { readonly file: string; readonly name: string; readonly more: boolean };
 
@@ -49,7 +50,6 @@ const rows: Readonly<Record<string, Call | string>> = {
       1,
       1,
     ),
-  addressOf: (read, text) => read(text, { name: "a", namespace: "b" }),
   withoutEnd: (read, text) => [read(text, text[0]), read(text, "x")],
   isListener: (read, text) => [read(text), read(`https://${text}`)],
   nearTo: (read, text) => read(text, ["alpha", "beta", "--gamma"]),
@@ -115,6 +115,13 @@ const rows: Readonly<Record<string, Call | string>> = {
   errorOf: (read, text) =>
     read("GET /", { status: 500, headers: {}, body: JSON.stringify({ message: text, reason: text }) }),
   storedOf: "takes an answer of the API server, as bodyOf does",
+  refusalOf: (read, text) => [read(text, { tasks: [task("a", 1)] }), read("a", { tasks: [task(text, 1)] })],
+  pageOf: (read, text) =>
+    read(
+      "GET /",
+      { status: 200, headers: {}, body: JSON.stringify({ metadata: { resourceVersion: text }, items: [{ a: text }] }) },
+      { apiVersion: "v1", kind: "Pod" },
+    ),
   bodyOf: (read, text) => read("GET /", { status: 200, headers: {}, body: JSON.stringify({ a: text }) }),
   opensMoreThan: (read, text) => read(text, Number.POSITIVE_INFINITY),
   standIn: (read, text) => read(text),

@@ -51,10 +51,9 @@ const pod = (labels: Readonly<Record<string, string>>, more: Fields = {}): Obj =
   spec: { containers: [container] },
 });
 
-const memory = (name: string, objects: () => readonly Obj[], more: Partial<Attack> = {}): Attack => ({
+const memory = (name: string, objects: () => readonly Obj[]): Attack => ({
   ...{ class: "memory", name, stage: "cluster" },
   run: (stand) => kept(stand, objects(), 3_000),
-  ...more,
 });
 
 const flowName = "attacked-flow";
@@ -114,20 +113,17 @@ const admitted = async (stand: Stand): Promise<void> => {
   }
 };
 
-const groups = (name: string, make: () => readonly Obj[], more: Partial<Attack> = {}): Attack => ({
+const groups = (name: string, make: () => readonly Obj[]): Attack => ({
   ...{ class: "fairness", name, stage: "cluster" },
   run: (stand) => kept(stand, make(), 0, () => admitted(stand)),
-  ...more,
 });
 
 const resources = (at: number, count: number): Readonly<Record<string, string>> =>
   Object.fromEntries(many(count, (nth) => [`example.com/r${at}-${nth}`, "1"]));
 
 const rounds: readonly Attack[] = [
-  groups(
-    "60 groups that each need 5,000 resources which nobody knows",
-    () => many(60, (at) => group(attackers, fresh("group"), resources(at, 5_000))),
-    { short: true },
+  groups("60 groups that each need 5,000 resources which nobody knows", () =>
+    many(60, (at) => group(attackers, fresh("group"), resources(at, 5_000))),
   ),
   groups("200 commands whose action has a megabyte", () =>
     many(200, () =>
@@ -154,9 +150,8 @@ const streamOf = async (stand: Stand, name: string, signal: AbortSignal): Promis
   return await fetch(`${stand.host.url}/page/stream`, { headers: { cookie }, signal });
 };
 
-const page = (name: string, run: Attack["run"], more: Partial<Attack> = {}): Attack => ({
+const page = (name: string, run: Attack["run"]): Attack => ({
   ...{ class: "fairness", name, stage: "simulated", run },
-  ...more,
 });
 
 /** Opens 200 streams of one caller, of which it reads nothing, beside another caller's. */
@@ -177,16 +172,13 @@ const unread = async (stand: Stand): Promise<void> => {
 };
 
 const pages: readonly Attack[] = [
-  page(
-    "200 streams of the page of one caller, who reads none of 2,000 rows",
-    (stand) =>
-      kept(
-        stand,
-        many(2_000, () => application(fresh("row"), { suspend: true })),
-        0,
-        () => unread(stand),
-      ),
-    { short: true },
+  page("200 streams of the page of one caller, who reads none of 2,000 rows", (stand) =>
+    kept(
+      stand,
+      many(2_000, () => application(fresh("row"), { suspend: true })),
+      0,
+      () => unread(stand),
+    ),
   ),
   page("rows of the page from 100 applications whose queue has 300 kB", async (stand) => {
     const objects = many(100, () =>

@@ -94,8 +94,9 @@ describe("what the forwarder knows", () => {
     const forwarder = run();
     await until(() => forwarder.synced());
     await until(() => sent.length > 0);
-    assert.equal(forwarder.known({ kind: "Another", resource: secrets, namespace: "default" }), undefined);
+    const known = forwarder.known({ kind: "Another", resource: secrets, namespace: "default" });
     await forwarder.stop();
+    assert.equal(known, undefined);
   });
 });
 

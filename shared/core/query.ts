@@ -14,6 +14,8 @@ export type Query =
        * is not behind any read of the key's steps.
        */
       readonly known?: true | "firm";
+      /** If this very step has created the object, the server's answer to the creation serves. */
+      readonly created?: true;
     }
   | {
       readonly do: "list";

@@ -1,7 +1,7 @@
 /** Answers the queries of a decision: gets and lists of objects, and probes that may fail without harm. */
 import type { Answer, Reads } from "../../core/decision.ts";
 import { ApiError } from "../../core/errors.ts";
-import { isLabelValue, type Ref, type Stored } from "../../core/object.ts";
+import { isLabelValue, type Ref, refText, type Stored } from "../../core/object.ts";
 import type { Looking, Probe, ProbeResult, Query } from "../../core/query.ts";
 import type { Cluster } from "../ports.ts";
 
@@ -69,23 +69,35 @@ const projected = (query: Query, objects: readonly Stored[]): readonly Stored[] 
 /** Answers from the cache, without a read; undefined if the cache cannot answer. */
 type Known = (query: Looking) => readonly Stored[] | undefined;
 
-const answerTo = async (cluster: Cluster, query: Query, known: Known | undefined): Promise<Answer> => {
+/** The objects that a step has created, as the server answered, by the text of their reference. */
+export type CreatedObjects = ReadonlyMap<string, Stored>;
+
+/** The sources of answers beside live reads. */
+export type Unread = { readonly known?: Known | undefined; readonly created?: CreatedObjects | undefined };
+
+const createdIn = (created: CreatedObjects | undefined, query: Looking): readonly Stored[] | undefined => {
+  const object = query.do === "get" && query.created === true ? created?.get(refText(query.ref)) : undefined;
+  return object === undefined ? undefined : [object];
+};
+
+const answerTo = async (cluster: Cluster, query: Query, { known, created }: Unread): Promise<Answer> => {
   if (query.do === "proxyGet" || query.do === "getIfAllowed") return { probe: await probed(cluster, query) };
   const watched = isContent(query) ? known?.(query) : undefined;
-  return { objects: watched === undefined ? await look(cluster, query) : projected(query, watched) };
+  if (watched !== undefined) return { objects: projected(query, watched) };
+  return { objects: createdIn(created, query) ?? (await look(cluster, query)) };
 };
 
 /** The reads of one step. Each query is answered once, also if several decisions of the step ask it. */
 export type StepReads = (queries: readonly Query[]) => Promise<readonly Answer[]>;
 
-/** Returns live reads, except for the queries that `known` answers. */
-export const stepReads = (cluster: Cluster, known?: Known): StepReads => {
+/** Returns live reads, except for the queries that another source answers. */
+export const stepReads = (cluster: Cluster, unread: Unread = {}): StepReads => {
   const read = new Map<string, Promise<Answer>>();
   const answer = (query: Query): Promise<Answer> => {
     const id = JSON.stringify(query);
     const before = read.get(id);
     if (before !== undefined) return before;
-    const answering = answerTo(cluster, query, known);
+    const answering = answerTo(cluster, query, unread);
     read.set(id, answering);
     return answering;
   };

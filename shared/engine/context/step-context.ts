@@ -1,5 +1,6 @@
 /** The context of a step: the world that it acts in, its observation, and its stored record. */
 import type { Message } from "../../core/key.ts";
+import { refText, type Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
 import { idOf } from "../../core/trace.ts";
@@ -33,13 +34,23 @@ export type StepContext = {
   readonly shown?: Plan<unknown>;
   /** The step's submission slot; absent if the number of parallel submissions is not limited. */
   readonly turn?: SubmissionSlot | undefined;
+  /** The objects that this step has created so far, as the server answered, by the text of their reference. */
+  readonly created?: Map<string, Stored>;
 };
 
 /** Returns the dependencies of this step's appliers; `until` is the fence, monotonic. */
-export const applyContextOf = ({ world, operator, observation, message }: StepContext, until: number): ApplyContext => {
+export const applyContextOf = (
+  { world, operator, observation, message, created }: StepContext,
+  until: number,
+): ApplyContext => {
   const { trace } = message;
   const { cluster, clock, chance } = world;
   const { component } = operator;
   const about = { now: observation.now, component, trace: trace === undefined ? trace : idOf(trace) };
-  return { cluster, clock, chance, until, ...about, made: (...what) => world.cache?.made(message, ...what) };
+  const made: ApplyContext["made"] = (resource, object) => {
+    const { name, namespace } = object.metadata;
+    created?.set(refText({ resource, name, ...(namespace === undefined ? {} : { namespace }) }), object);
+    world.cache?.made(message, resource, object);
+  };
+  return { cluster, clock, chance, until, ...about, made };
 };

@@ -69,6 +69,9 @@ export const mayBeWrong = ({ observation }: StepContext, held: StoredRecord): bo
 export const isRightOn = ({ fromCache }: Observation, { safety }: Plan<unknown>): boolean =>
   fromCache !== true || safety?.staleSafe === true;
 
-/** Returns the reads of a step's decisions: live, except for those that this process's watch may answer. */
-export const readsOf = ({ world, message, observation }: StepContext): StepReads =>
-  stepReads(world.cluster, observation.fromCache === true ? (query) => world.cache?.look(message, query) : undefined);
+/** Returns the reads of a step's decisions: live, except for those that the watch or the step's creations answer. */
+export const readsOf = ({ world, message, observation, created }: StepContext): StepReads =>
+  stepReads(world.cluster, {
+    known: observation.fromCache === true ? (query) => world.cache?.look(message, query) : undefined,
+    created,
+  });

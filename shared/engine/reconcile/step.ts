@@ -80,7 +80,7 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
     return { did: "nothing", why: "paused by annotation" };
   const observation = await ready({ ...call, looked }, observed);
-  return "did" in observation ? observation : await proceed({ ...call, observation, looked });
+  return "did" in observation ? observation : await proceed({ ...call, observation, looked, created: new Map() });
 };
 
 /**

@@ -39,6 +39,40 @@ describe("a plan with more to decide", () => {
     assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "with" });
   });
 
+  const legOnceMade = { ...leg, created: true } as const;
+
+  /** Creates a leg, and writes its resourceVersion into the status. */
+  const measuring = (): Fixture =>
+    openFixture(function* ({ done = [] }) {
+      const memory = { count: 1 };
+      if (done.length === 0) return { memory, stages: [[creation("leg")]], next: { do: "continue" } };
+      const version = (yield* get(legOnceMade))?.metadata.resourceVersion;
+      return { memory, stages: [], status: { version }, next: { do: "rest" } };
+    });
+
+  test("takes what it has just created from the answer to the creation, if the decision allows that", async () => {
+    const world = measuring();
+    await step(world.world, message);
+    assert.ok(world.calls.includes("create parts leg"));
+    assert.equal(world.calls.includes("get parts leg"), false);
+    const { metadata } = world.objects.get("parts leg") ?? assert.fail("no leg was created");
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { version: metadata.resourceVersion });
+  });
+
+  test("reads what it has not created itself, because it was there before", async () => {
+    const world = measuring();
+    world.after = (call) => {
+      if (call === "create parts leg") throw new Error("died");
+    };
+    await step(world.world, message);
+    world.after = () => {};
+    world.calls.length = 0;
+    await step(world.world, message);
+    assert.ok(world.calls.includes("create parts leg") && world.calls.includes("get parts leg"));
+    const { metadata } = world.objects.get("parts leg") ?? assert.fail("no leg was created");
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { version: metadata.resourceVersion });
+  });
+
   test("passes over what it may do without, and is not asked for it again", async () => {
     const world = growing(wish("leg"));
     world.before = (call) => {

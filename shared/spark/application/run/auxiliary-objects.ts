@@ -45,8 +45,9 @@ type Exposure =
 
 /**
  * Creates the services and ingresses of a driver that has begun, after the submission as upstream does: a Service whose
- * address the API server gives slowly does not delay the driver. Then reads the UI service, until the status shows its
- * information, because the API server gives its address.
+ * address the API server gives slowly does not delay the driver. Then takes the UI service from the
+ * answer to its creation, which has the address that the API server gave, and reads it where it was there before, until
+ * the status shows its information.
  */
 export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
   const { key, view, memory, read, object, settings } = scene;
@@ -63,7 +64,8 @@ export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
   }
   if (!settings.options.uiService || shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
   const name = uiServiceName(key.name);
-  const service = yield* get({ do: "get", ref: { resource: services, namespace: key.namespace, name } });
+  const ref = { resource: services, namespace: key.namespace, name };
+  const service = yield* get({ do: "get", ref, created: true });
   return { info: service !== undefined && ownedBy(service, view.uid) ? uiInfo(subject, service) : {} };
 }
 

@@ -3,9 +3,9 @@ import * as z from "zod";
 
 /**
  * `trigger`: request steps of named objects. `notice`: give notice that a node is about to go. `read`: use the read
- * API.
+ * API. `enclose`: call functions with objects that they need not read, as a dispatcher does.
  */
-export const abilities = ["trigger", "notice", "read"] as const;
+export const abilities = ["trigger", "notice", "read", "enclose"] as const;
 export type Ability = (typeof abilities)[number];
 
 const secret = z.string().min(16, { error: "a secret of at least 16 characters is needed" });

@@ -5,6 +5,7 @@ import type { MetricSample } from "./metric.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { StateUpdate } from "./outbox.ts";
 import type { Effect, Plan, Trouble, View } from "./plan.ts";
+import type { Listing } from "./query.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
@@ -70,6 +71,11 @@ export type Operator<Memory> = {
    * on live reads.
    */
   readonly watchful?: true;
+  /**
+   * Returns the lists that a dispatcher may enclose in a call for the key, beside the object; absent: nothing is
+   * enclosed. See engine/enclosure.ts.
+   */
+  readonly encloses?: (key: Key) => readonly Listing[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;

@@ -166,6 +166,11 @@ export type Safety = {
    */
   readonly staleSafe?: true;
   /**
+   * The plan is right if object and lists are as old as an enclosure may be: it deletes and patches nothing, concludes
+   * nothing from an object that is missing, and what it creates has a name of its own. See engine/enclosure.ts.
+   */
+  readonly enclosureSafe?: true;
+  /**
    * The status holds everything to remember: while there is no record, none is created for this plan. If the plan has
    * effects, the status is written before them, as the lock.
    */

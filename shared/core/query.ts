@@ -59,6 +59,8 @@ export type Query =
 /** The reason why a probe has no answer. `notFound` is the pod's own 404, `notJson` an answer of another type. */
 export type ProbeFailure = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
 
+export type Listing = Extract<Query, { do: "list" }>;
+
 /** A read of objects: a recovery may ask it, and a watch may answer it. */
 export type Looking = Extract<Query, { do: "get" | "list" }>;
 

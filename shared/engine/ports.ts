@@ -155,6 +155,15 @@ export type Updates = {
  */
 export type Chance = (what: "ssh-key") => Promise<Readonly<Record<string, string>>>;
 
+/** What a dispatcher's call encloses for a key: see enclosure.ts. */
+export type Enclosure = {
+  /** The API server's clock when the dispatcher looked, epoch ms. */
+  readonly date: number;
+  readonly object: Stored;
+  /** The answers to the lists that the operator `encloses`, in their order. */
+  readonly lists: readonly (readonly Stored[])[];
+};
+
 export type Clock = {
   /** A monotonic time, ms. */
   monotonic(): number;

@@ -7,7 +7,7 @@ import { trim } from "../kube/trim.ts";
 /** The parts of an operator that a forwarder needs. */
 export type Watcher = Pick<
   Operator<unknown>,
-  "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "founds" | "settled"
+  "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "founds" | "settled" | "encloses"
 >;
 
 /** A message and its deduplication id, under which the queue drops a second copy. */

@@ -1,6 +1,7 @@
 /** The watches of SparkApplications and SparkConnects, for forwarders: they need none of the decisions. */
 
 import { same } from "../core/json.ts";
+import type { Key } from "../core/key.ts";
 import type { Obj, Resource } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import { leavingAt } from "../kube/node-notice.ts";
@@ -10,7 +11,7 @@ import { configMaps, pods, services } from "../kube/resources.ts";
 import { isRecord } from "../kube/responses.ts";
 import { trimPod } from "../kube/trim.ts";
 import { endingOf } from "./executors/losses.ts";
-import { connectLabel, launchedLabel, sparkApplications, sparkConnects } from "./schema/resource.ts";
+import { connectLabel, launchedLabel, podsOf, sparkApplications, sparkConnects } from "./schema/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -70,6 +71,7 @@ export const applicationWatcher = {
   resource: sparkApplications,
   optional: true,
   watches: applicationWatches,
+  encloses: (key: Key) => [podsOf(key)],
 } as const;
 
 const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podIP"] : undefined);

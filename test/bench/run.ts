@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 
-const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions | cloud | recovery | fairness [--count N] | job [--count N] [--json FILE]
+const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | job [--count N] [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
@@ -18,7 +18,8 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
              --update REASON writes the baseline
   fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them;
              --profile DIR leaves CPU profiles of the hosts
-  functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
+  functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts;
+             --part dispatch: as functions that a dispatcher calls, each request with its purpose
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
              with --admission also its webhooks and quota enforcement;
@@ -31,6 +32,11 @@ type Sizes = {
   readonly gang: "scheduler" | "none";
   readonly recovery: { readonly part: string | undefined; readonly profile: string | undefined };
 };
+
+const benchFunctions = async (part: string | undefined): Promise<readonly Figure[]> =>
+  part === "dispatch"
+    ? await (await import("./dispatched.ts")).benchDispatched()
+    : await (await import("./functions.ts")).benchFunctions();
 
 const measure = async (
   name: string | undefined,
@@ -46,7 +52,7 @@ const measure = async (
   if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
   if (name === "cloud") return (await import("./cloud/cloud.ts")).benchCloud();
   if (name === "fairness") return (await import("./fairness.ts")).benchFairness(many ?? 10_000, recovery.profile);
-  if (name === "functions") return (await import("./functions.ts")).benchFunctions();
+  if (name === "functions") return await benchFunctions(recovery.part);
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);
   return undefined;

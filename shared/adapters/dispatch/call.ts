@@ -6,6 +6,7 @@ import { type ClientRequest, type IncomingMessage, request as requestPlain } fro
 import { request as requestSecure } from "node:https";
 import * as z from "zod";
 import { signature } from "../../core/signature.ts";
+import type { Enclosure } from "../../engine/ports.ts";
 import type { Delivery } from "../embedded/queue.ts";
 import type { Carried } from "./carrier.ts";
 import type { Agents } from "./connections.ts";
@@ -24,7 +25,8 @@ export type Called =
   /** The function may have begun: its process died, or its answer did not arrive in time or was no answer. */
   | { readonly did: "broke"; readonly why: string; readonly againMs?: number | undefined };
 
-export type Call = (delivery: Delivery) => Promise<Called>;
+/** Calls a function with a delivery, and with what is enclosed for its key. */
+export type Call = (delivery: Delivery, enclosure?: Enclosure) => Promise<Called>;
 
 /** The proof by which a function knows the dispatcher. */
 export type Proof = { readonly secret: string } | { readonly token: string };
@@ -49,8 +51,11 @@ const longestAnswer = 1_048_576;
 
 const idOf = ({ receipt }: Delivery, at: number): string => `${receipt}.${at}`;
 
-/** Returns the event of a delivery: the batch as Lambda passes it, and the time that the function has. */
-export const eventOf = (delivery: Delivery, timeLimitMs: number): string =>
+/**
+ * Returns the event of a delivery: the batch as Lambda passes it, the time that the function has, and what is enclosed
+ * for the key of the batch.
+ */
+export const eventOf = (delivery: Delivery, timeLimitMs: number, enclosure?: Enclosure): string =>
   JSON.stringify({
     Records: delivery.messages.map((message, at) => ({
       messageId: idOf(delivery, at),
@@ -59,6 +64,7 @@ export const eventOf = (delivery: Delivery, timeLimitMs: number): string =>
       eventSource: "rekindle:dispatch",
     })),
     timeLimitMs,
+    enclosure,
   });
 
 const carried = z.object({
@@ -184,8 +190,8 @@ const isTimeout = (cause: unknown): boolean => cause instanceof Error && cause.n
 /** Opens calls of the function at one URL. A call never rejects. */
 export const openCall =
   (settings: Settings): Call =>
-  async (delivery) => {
-    const body = eventOf(delivery, settings.limitMs);
+  async (delivery, enclosure) => {
+    const body = eventOf(delivery, settings.limitMs, enclosure);
     let headers: Record<string, string>;
     try {
       headers = await headersFor(settings, body);

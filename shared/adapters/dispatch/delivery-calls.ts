@@ -5,7 +5,8 @@
  */
 import { backoffOf } from "../../core/backoff.ts";
 import { forgetOldest } from "../../core/bounded-map.ts";
-import type { Report } from "../../engine/ports.ts";
+import type { Message } from "../../core/key.ts";
+import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivery } from "../embedded/queue.ts";
 import type { Outcome } from "../embedded/workers.ts";
 import type { Call, Called } from "./call.ts";
@@ -13,6 +14,8 @@ import type { Carried } from "./carrier.ts";
 
 type Settings = {
   readonly call: Call;
+  /** Returns what a call encloses for the key of its messages; absent: nothing. */
+  readonly enclosing?: (messages: readonly Message[]) => Enclosure | undefined;
   /** Puts a message that a function sends into the queue. */
   readonly put: (carried: Carried) => Promise<void>;
   readonly report: Report;
@@ -32,7 +35,7 @@ const growing = (failures: number): number => backoffOf(failures - 1, firstMs, l
 
 type Closed = { readonly until: number; readonly failures: number };
 
-export const takingBy = ({ call, put, report, now, random }: Settings) => {
+export const takingBy = ({ call, enclosing, put, report, now, random }: Settings) => {
   /** Failures in a row of each group that waits to come again. */
   const failures = new Map<string, number>();
   let closed: Closed | undefined;
@@ -81,6 +84,6 @@ export const takingBy = ({ call, put, report, now, random }: Settings) => {
   return async (delivery: Delivery): Promise<Outcome> => {
     const waitMs = (closed?.until ?? 0) - now();
     if (waitMs > 0) return { againMs: spread(waitMs), begun: false };
-    return await settle(delivery, await call(delivery));
+    return await settle(delivery, await call(delivery, enclosing?.(delivery.messages)));
   };
 };

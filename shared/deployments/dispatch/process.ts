@@ -10,6 +10,7 @@ import type { Prove } from "../../adapters/dispatch/call.ts";
 import { openAgents, openTokens } from "../../adapters/dispatch/connections.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { dedupe, digest, type Message } from "../../core/key.ts";
+import { openServerTime } from "../../engine/server-time.ts";
 import { type Lease, openLease, renewMs } from "../../forward/lease.ts";
 import { apiApp } from "../api/app.ts";
 import { acknowledgingFor } from "../authentication/acknowledgements.ts";
@@ -63,8 +64,10 @@ export const openParts = async (settings: Settings<"dispatch">): Promise<Omit<Di
   const transport = trail.transport(metering.counted(own));
   const { tlsCertFile: cert, tlsKeyFile: key, concurrency } = settings;
   const secret = openOptional(settings.callSecret, { report, setting: "callSecret" });
+  const clock = processClock();
+  const { cluster, latest: serverTime } = openServerTime(openCluster(transport), clock, "answered");
   return {
-    ...{ settings, trail, transport, territory, metering, cluster: openCluster(transport) },
+    ...{ settings, trail, transport, territory, metering, clock, cluster, serverTime },
     records: openRecords(settings.checkpoints, { ...around, transport }),
     agents: await openAgents({ cert, key }, concurrency * 2),
     prove: proving(secret),
@@ -171,11 +174,10 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
   await checkCallers(trigger);
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
-  const clock = processClock();
   const holder = `${hostname()}_${randomUUID()}`;
   const lease = openLease({
     ...{ cluster: parts.cluster, namespace: settings.home, name: leaseName, holder },
-    now: clock.monotonic,
+    now: parts.clock.monotonic,
   });
   let active: Dispatching | undefined;
   const door = refusingStandby(apiApp(doorOf(parts, trigger, () => active)), () => active);

@@ -12,14 +12,19 @@ import type { Trail } from "../../adapters/telemetry/trail.ts";
 import type { Transport } from "../../core/http.ts";
 import { groupOf, type Message, noticedKind, textOf } from "../../core/key.ts";
 import { readMessage } from "../../engine/message.ts";
-import type { Cluster, Queue } from "../../engine/ports.ts";
+import type { Clock, Cluster, Queue } from "../../engine/ports.ts";
+import type { ServerTime } from "../../engine/server-time.ts";
 import { openCursors } from "../../forward/cursors.ts";
-import { startForwarder } from "../../forward/forwarder.ts";
+import { type Enclosing, openEnclosing } from "../../forward/enclosing.ts";
+import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
+import type { Watcher } from "../../forward/keys.ts";
 import { renewMs } from "../../forward/lease.ts";
 import { openBreather } from "../../forward/pause.ts";
 import { openSightings } from "../../forward/sightings.ts";
+import { openWholeObjects } from "../../forward/whole-objects.ts";
 import { openWriters } from "../../forward/writers.ts";
 import { runs } from "../../kube/families.ts";
+import { pods } from "../../kube/resources.ts";
 import { sightingKey, startSighting } from "../common/controller-sightings.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
@@ -38,6 +43,9 @@ export type DispatchParts = {
   readonly trail: Trail;
   readonly transport: Transport;
   readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Returns the latest reading of the API server's clock, by `clock`. */
+  readonly serverTime: ServerTime["latest"];
   readonly territory: NamespaceScope;
   readonly records: Records;
   readonly metering: Metering;
@@ -74,6 +82,8 @@ const besideMs = 40_000;
 const leastAgainMs = 1_000;
 const surveyMs = 10_000;
 const againMs = 1_000;
+/** The age from which a reading of the server's clock is not passed on, ms: the lease is read more often. */
+const longestUnreadMs = 10_000;
 
 /** Monotonic, ms. */
 const now = (): number => performance.now();
@@ -113,8 +123,8 @@ const openCalls = ({ settings, metering, agents, prove, mayCall }: DispatchParts
   const callOf = (url: string): Call => {
     const limits = { limitMs: limitOf(settings), leastAgainMs };
     const call = openCall({ url, ...limits, prove, agents, now: Date.now });
-    return async (delivery) =>
-      mayCall() ? await call(delivery) : { did: "refused", why: "the lease is not held", againMs: renewMs };
+    return async (...delivery) =>
+      mayCall() ? await call(...delivery) : { did: "refused", why: "the lease is not held", againMs: renewMs };
   };
   return { reconcile: metering.call(callOf(settings.callUrls.reconcile)), deliver: callOf(settings.callUrls.deliver) };
 };
@@ -124,10 +134,12 @@ const startCalls = (
   { settings, trail }: DispatchParts,
   { steps, deliveries, queue }: ReturnType<typeof openQueues>,
   { reconcile, deliver }: Calls,
+  enclosing: Enclosing | undefined,
 ): Workers => {
   const common = { put: putting(queue, trail), report: trail.report, now, random: Math.random };
   const stepping = startWorkers({
-    ...{ queue: steps, take: takingBy({ ...common, call: reconcile }), parallel: settings.concurrency, againMs, now },
+    ...{ queue: steps, parallel: settings.concurrency, againMs, now },
+    take: takingBy({ ...common, call: reconcile, ...(enclosing === undefined ? {} : { enclosing }) }),
   });
   const delivering = startWorkers({
     ...{ queue: deliveries, take: takingBy({ ...common, call: deliver }), againMs, now },
@@ -168,6 +180,36 @@ const sightingOf = async ({ settings, cluster, records, trail, territory }: Disp
   return { operators, see: writers.see, stop: startSighting({ cluster, groups, report, sightings, writers }) };
 };
 
+/** True if no stranger reads what goes to the URL: over TLS, on this machine, or within the cluster. */
+const isPrivate = (text: string): boolean => {
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || /^(127\.0\.0\.1|localhost|.*\.svc(\.cluster\.local)?)$/.test(hostname);
+};
+
+/**
+ * Opens what calls enclose, and the store that takes in the whole objects for it; undefined where strangers might read
+ * it on its way, because a spec may hold secrets.
+ */
+const enclosingFor = (
+  { settings, clock, serverTime }: DispatchParts,
+  operators: readonly Watcher[],
+  known: () => Forwarder,
+) => {
+  if (!isPrivate(settings.callUrls.reconcile)) return undefined;
+  const watchers = operators.filter(({ encloses }) => encloses !== undefined);
+  const kinds = new Set([...watchers.map(({ kind }) => kind), pods.kind]);
+  const objects = openWholeObjects(({ kind }) => kinds.has(kind));
+  const { monotonic } = clock;
+  const enclosing = openEnclosing({
+    ...{ watchers, whole: objects.whole, now: monotonic, known: (asked) => known().known(asked) },
+    serverTime: () => {
+      const latest = serverTime();
+      return latest === undefined || monotonic() - latest.at > longestUnreadMs ? undefined : latest;
+    },
+  });
+  return { enclosing, see: objects.see, gone: objects.gone };
+};
+
 /** Starts everything. What a dispatcher before this one knew is made again: by lists, and by the records' timers. */
 export const startDispatching = async (parts: DispatchParts): Promise<Dispatching> => {
   const { settings, trail, transport, territory, records } = parts;
@@ -185,10 +227,16 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   });
   const open = openCalls(parts);
-  const calls = startCalls(parts, queues, open);
-  const forwarder = startForwarder({
+  const enclosed = enclosingFor(parts, operators, () => forwarder);
+  const calls = startCalls(parts, queues, open, enclosed?.enclosing);
+  const forwarder: Forwarder = startForwarder({
     ...scope,
-    ...{ see, report, now: Date.now, random: Math.random },
+    see: (object) => {
+      see(object);
+      enclosed?.see(object);
+    },
+    gone: enclosed?.gone,
+    ...{ report, now: Date.now, random: Math.random },
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);

@@ -51,9 +51,11 @@ export type Metering = {
   /** Takes a step of these messages, and measures it. */
   step(messages: readonly Message[], take: () => Promise<Ending | undefined>): Promise<Ending | undefined>;
   /** Measures calls of a function as steps, by their end. */
-  call<C extends { readonly did: string }, D extends { readonly messages: readonly Message[] }>(
-    call: (delivery: D) => Promise<C>,
-  ): (delivery: D) => Promise<C>;
+  call<
+    C extends { readonly did: string },
+    D extends { readonly messages: readonly Message[] },
+    Rest extends readonly unknown[],
+  >(call: (delivery: D, ...rest: Rest) => Promise<C>): (delivery: D, ...rest: Rest) => Promise<C>;
   scrape(): Promise<Scrape>;
 };
 
@@ -160,11 +162,13 @@ export const openMetering = (parts: Parts): Metering => {
       },
     }),
     step: measure,
-    call: (call) => async (delivery) => {
-      const called = call(delivery);
-      await measure(delivery.messages, () => called);
-      return await called;
-    },
+    call:
+      (call) =>
+      async (delivery, ...rest) => {
+        const called = call(delivery, ...rest);
+        await measure(delivery.messages, () => called);
+        return await called;
+      },
     scrape: async () => ({ text: await render(lasting.among(await censusOf(parts))), type: contentType }),
   };
 };

@@ -6,9 +6,10 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import * as z from "zod";
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
+import { enclosureIn } from "../../adapters/dispatch/enclosed.ts";
 import { answerOf, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
-import type { Report } from "../../engine/ports.ts";
+import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { identifyBy } from "../authentication/callers.ts";
 import { openOptional } from "../common/secret.ts";
@@ -23,7 +24,11 @@ type Parts = {
     "callSecret" | "tlsClientCaFile" | "tlsCertFile" | "tlsKeyFile" | "listen" | "logLevel"
   >;
   /** Returns the ids of the messages that must come again. */
-  readonly take: (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
+  readonly take: (
+    delivered: readonly Delivered[],
+    remainingMs: number,
+    enclosure?: Enclosure,
+  ) => Promise<readonly string[]>;
   readonly during: Carrier["during"];
   readonly report: Report;
 };
@@ -57,39 +62,51 @@ const refusal = (status: number, error: string): Answer => ({ status, body: { er
 
 const health: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
-type Batch = { readonly records: readonly Delivered[]; readonly timeLimitMs: number };
+type Batch = {
+  readonly records: readonly Delivered[];
+  readonly timeLimitMs: number;
+  readonly enclosure: Enclosure | undefined;
+};
 
 /** Returns the batch in a body, or why it is none. */
 const batchIn = (body: string): Batch | string => {
   try {
     const event: unknown = JSON.parse(body);
-    return { records: recordsOf(event), timeLimitMs: limit.parse(event).timeLimitMs };
+    const { timeLimitMs } = limit.parse(event);
+    return { records: recordsOf(event), timeLimitMs, enclosure: enclosureIn(event) };
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);
   }
 };
 
+/** What a caller may do: call, and enclose what it says that a watch has shown. */
+type Rights = { readonly calls: boolean; readonly encloses: boolean };
+
 /**
- * Opens the answers to calls. A caller needs the ability `trigger`; with an authority of client certificates and without
- * a secret, the TLS connection has proved it.
+ * Opens the answers to calls. A caller needs the ability `trigger`, and the ability `enclose` for what it encloses to be
+ * believed; with an authority of client certificates and without a secret, the TLS connection has proved it.
  */
 const answering = ({ settings, take, during, report }: Parts): ((call: Call) => Promise<Answer>) => {
   const identify = identifyBy(openOptional(settings.callSecret, { report, setting: "callSecret" }), report);
-  const isCaller = async ({ method, path, headers }: Call, body: string): Promise<boolean> => {
-    if (identify === undefined) return settings.tlsClientCaFile !== undefined;
+  const rightsOf = async ({ method, path, headers }: Call, body: string): Promise<Rights> => {
+    const isCertified = settings.tlsClientCaFile !== undefined;
+    if (identify === undefined) return { calls: isCertified, encloses: isCertified };
     const caller = await identify({
       ...{ method, path, body, arn: undefined },
       timestamp: headers["x-rekindle-timestamp"] ?? "",
       signature: headers["x-rekindle-signature"] ?? "",
       authorization: headers["authorization"] ?? "",
     });
-    return caller?.may.includes("trigger") === true;
+    const may = caller?.may ?? [];
+    return { calls: may.includes("trigger"), encloses: may.includes("enclose") };
   };
-  const work = async ({ leftMs }: Call, body: string): Promise<Answer> => {
+  const work = async ({ leftMs }: Call, body: string, { encloses }: Rights): Promise<Answer> => {
     const batch = batchIn(body);
     if (typeof batch === "string") return refusal(400, batch);
     const remainingMs = Math.min(leftMs, batch.timeLimitMs - travelMs);
-    const { value: failed, carried } = await during(() => take(batch.records, remainingMs));
+    const { value: failed, carried } = await during(() =>
+      take(batch.records, remainingMs, encloses ? batch.enclosure : undefined),
+    );
     return { status: 200, body: { ...answerOf(failed), ...(carried.length === 0 ? {} : { messages: carried }) } };
   };
   return async (call) => {
@@ -97,7 +114,8 @@ const answering = ({ settings, take, during, report }: Parts): ((call: Call) => 
     if (method === "GET" && health.has(path)) return { status: 200, body: { ok: true } };
     if (method !== "POST") return refusal(405, "a dispatcher calls with POST");
     if (body === undefined) return refusal(413, "body too large");
-    if (await isCaller(call, body)) return await work(call, body);
+    const rights = await rightsOf(call, body);
+    if (rights.calls) return await work(call, body, rights);
     report("warn", "refused a call whose sender did not prove itself");
     return refusal(401, "signature");
   };

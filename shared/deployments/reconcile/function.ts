@@ -1,13 +1,15 @@
 /** The wiring of the reconcile function: flat cluster record, SQS to send with, JSON lines to report with. */
 
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
+import { openEnclosed } from "../../adapters/dispatch/enclosed.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Transport } from "../../core/http.ts";
 import type { World } from "../../engine/context/world.ts";
 import { openNamespaceShare } from "../../engine/namespace-share.ts";
-import type { Report } from "../../engine/ports.ts";
+import type { Enclosure, Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
+import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
@@ -46,7 +48,11 @@ const withDeadline = (world: World, remainingMs: number): World => {
 };
 
 /** Returns the ids of the messages that SQS must deliver again. */
-export type Take = (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
+export type Take = (
+  delivered: readonly Delivered[],
+  remainingMs: number,
+  enclosure?: Enclosure,
+) => Promise<readonly string[]>;
 
 /**
  * Opens status updates; loaded only where a queue for deliveries is set, or a dispatcher calls. Requests for deliveries
@@ -109,10 +115,13 @@ export const openTaking = (env: Environment): Taking => {
   const { clock } = desk;
   const territory = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
   const charge = scopeCheckOf({ ...settings, territory });
+  const enclosed = openEnclosed(settings.cluster);
   const world = once(async () => {
     const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
-    const opened = trail.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
+    const ports = trail.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
+    const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "asked");
+    const opened = { ...ports, cluster, serverTime, enclosed: enclosed.find };
     const standby = standbyOf({ settings, opened, transport, territory, families, report });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standby.aside(key.kind));
@@ -125,12 +134,12 @@ export const openTaking = (env: Environment): Taking => {
     const charged = { ...known, meter, ended, turns, quarantine, share, inCharge };
     return { ...charged, ...noticingFor(charged, territory.watched), ...updates };
   });
-  const take: Take = async (delivered, remainingMs) => {
+  const take: Take = async (delivered, remainingMs, enclosure) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
     // Without the cluster's identity no step may run; its messages are sent again later, so that they do not block
     // their message groups.
     if ("reason" in opened) return await postpone(desk, delivered, opened);
-    return await intake(withDeadline(opened, remainingMs), delivered);
+    return await enclosed.within(enclosure, () => intake(withDeadline(opened, remainingMs), delivered));
   };
   const { fifoUrl, concurrency } = settings;
   return { take, during, fifoUrl, concurrency, report };

@@ -5,7 +5,7 @@ import type { Operator } from "../../core/operator.ts";
 import type { Returning } from "../../core/recovery.ts";
 import type { Epoch } from "../../core/time.ts";
 import type { Defect } from "../checkpoint/classify.ts";
-import type { CheckpointRecord, Version } from "../ports.ts";
+import type { CheckpointRecord, Enclosure, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import type { World } from "./world.ts";
 
@@ -26,6 +26,8 @@ export type Observation = {
   readonly cachedAt?: Epoch;
   /** The watch may answer the queries of decisions, and only a `staleSafe` plan is carried out. */
   readonly fromCache?: true;
+  /** The object and the enclosed lists were not read, and only an `enclosureSafe` plan is carried out. */
+  readonly enclosure?: Enclosure;
   readonly memory: unknown;
   readonly now: number;
   /**

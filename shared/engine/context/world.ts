@@ -4,9 +4,10 @@ import type { Meter } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
+import type { Epoch } from "../../core/time.ts";
 import type { StepCache } from "../cache.ts";
 import type { NamespaceShare } from "../namespace-share.ts";
-import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "../ports.ts";
+import type { Chance, Checkpoints, Clock, Cluster, Enclosure, Queue, Report, Updates } from "../ports.ts";
 import type { Quarantine } from "../quarantine.ts";
 import type { Finding, RecoveryRequest } from "../recovery-request.ts";
 import type { RecoverySettings, Timing } from "../settings.ts";
@@ -59,6 +60,10 @@ export type World = {
   readonly notice?: (message: Message) => Promise<Ending>;
   /** The cache of this process; absent: none. */
   readonly cache?: StepCache;
+  /** Returns what the call of a dispatcher encloses for a key; absent: nothing. */
+  readonly enclosed?: (key: Key) => Enclosure | undefined;
+  /** Returns the latest reading of the API server's clock; without one, an enclosure is not believed. */
+  readonly serverTime?: () => Epoch | undefined;
   /** Shadow mode: receives each plan, and its object unless that is gone; the plan is not carried out. */
   readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
 };

@@ -11,7 +11,7 @@ import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
-import { sparkApplications } from "../schema/resource.ts";
+import { podsOf, sparkApplications } from "../schema/resource.ts";
 import { parseSpec } from "../schema/rules.ts";
 import { applicationWatcher } from "../watches.ts";
 import { adopted, blank, mayHideDriver } from "./adoption.ts";
@@ -25,7 +25,6 @@ import {
   type ApplicationContext,
   endOver,
   endStrays,
-  podsOf,
   policyOf,
   readPods,
   type Settings,
@@ -205,8 +204,15 @@ function* clearing(scene: ApplicationContext): Decision<Memory> {
   return yield* clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));
 }
 
+/** Submits the next attempt. The first one of an application needs nothing but its spec: see core/plan.ts. */
+const firstSubmission = (scene: ApplicationContext): Plan<Memory> => {
+  const plan = submitNext(scene);
+  const isFirst = scene.view.memory === undefined && scene.view.refused.length === 0;
+  return isFirst ? { ...plan, safety: { ...plan.safety, enclosureSafe: true } } : plan;
+};
+
 const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memory>>> = {
-  submit: (scene) => settled(submitNext(scene)),
+  submit: (scene) => settled(firstSubmission(scene)),
   follow: (scene) => monitorDriver(scene, act),
   succeed,
   fail,

@@ -35,7 +35,7 @@ import { openUnits } from "./units.ts";
 import { part, plus, type Use } from "./use.ts";
 import { alarmMetrics, type Counted, dashboards, restingGauges, usedBy, useOf } from "./used.ts";
 
-const table = "rekindle-bench";
+export const table = "rekindle-bench";
 
 /** An application runs longer than the 16 s in which a late submission may still arrive, as with a real driver. */
 const paceMs = 4_300;
@@ -44,7 +44,8 @@ const withExecutors: Life = { executors: 4, losses: 0, paceMs };
 const withLoss: Life = { executors: 4, losses: 1, paceMs };
 const short: Life = { ...alone, paceMs: 500 };
 
-const createTable = async (endpoint: string): Promise<void> => {
+/** Creates the table of records. */
+export const createTable = async (endpoint: string): Promise<void> => {
   const client = new DynamoDBClient({ endpoint, region, credentials });
   const string = (AttributeName: string) => ({ AttributeName, AttributeType: "S" }) as const;
   await client.send(

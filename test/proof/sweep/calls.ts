@@ -1,5 +1,6 @@
 /** The ports of an invocation: at each of their calls it may die, wait or be refused. */
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
+import { openEnclosed } from "../../../shared/adapters/dispatch/enclosed.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
@@ -9,7 +10,7 @@ import { updatesFor } from "../../../shared/deployments/common/updates.ts";
 import { deliveryBy, withResources } from "../../../shared/deployments/deliver/function.ts";
 import { openStepCache } from "../../../shared/deployments/host/cache.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
-import type { Queue, Report } from "../../../shared/engine/ports.ts";
+import type { Enclosure, Queue, Report } from "../../../shared/engine/ports.ts";
 import { recovery, timing } from "../../../shared/engine/settings.ts";
 import { noticing } from "../../../shared/forward/node-notice.ts";
 import type { ExecutionState, Flight } from "./execution-state.ts";
@@ -258,22 +259,40 @@ const chargeOf = (execution: ExecutionState, { report }: World, transport: Trans
   return { inCharge: async ({ kind }) => !(await standing.aside(kind)) };
 };
 
-/** The world of a fresh invocation: it shares only the cluster, the queue and the cache of its host with others. */
-export const worldFor = (execution: ExecutionState, flight: Flight): World => {
+/** What the call of a dispatcher enclosed, and the server's clock, which the process of the function has read before. */
+const enclosedIn = (
+  execution: ExecutionState,
+  { monotonic }: World["clock"],
+  enclosure: Enclosure | undefined,
+): Pick<World, "enclosed" | "serverTime"> => {
+  if (enclosure === undefined) return {};
+  const calls = openEnclosed(execution.cluster);
+  const now = execution.now();
+  const epoch = { date: now - (now % 1_000), at: monotonic() };
+  return { enclosed: (key) => calls.within(enclosure, () => calls.find(key)), serverTime: () => epoch };
+};
+
+/**
+ * The world of a fresh invocation: it shares only the cluster, the queue and the cache of its host with others.
+ * `enclosure`: that of the call of a dispatcher.
+ */
+export const worldFor = (execution: ExecutionState, flight: Flight, enclosure?: Enclosure): World => {
   const { transport, queue } = passing(execution, flight);
   const now = (): number => execution.now();
   const operators = new Map(execution.operators.map((operator) => [operator.kind, operator]));
+  const clock = ownClock(execution);
   const world: World = {
     cluster: openCluster(transport, { timeoutMs: timing.requestTimeoutMs, now }),
     checkpoints: kubernetesCheckpoints(transport, { timeoutMs: timing.requestTimeoutMs }),
     queue,
-    clock: ownClock(execution),
+    clock,
     chance: async () => drawn(execution),
     report: reporting(execution),
     operatorOf: (kind) => operators.get(kind),
     clusterUid: execution.fixture.clusterUid,
     timing,
     ...cacheOf(execution, operators),
+    ...enclosedIn(execution, clock, enclosure),
     ...(execution.fixture.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
   const charged = { ...world, ...chargeOf(execution, world, transport) };

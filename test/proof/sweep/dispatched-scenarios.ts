@@ -2,8 +2,14 @@
 import { appName, base, executorRuns, type Scenario } from "./scenario.ts";
 import { done, fails, job, living, policy, task } from "./volcano/jobs.ts";
 
-/** The dispatcher dies at every call of a function, which outlives it; calls and answers are lost. */
-const also = ["host-crash-before", "call-refused", "call-cut", "answer-lost", "two-dispatchers-5s"] as const;
+/**
+ * The dispatcher dies at every call of a function, which outlives it; calls and answers are lost; a call encloses what
+ * must not be believed, or arrives so late that what it encloses must not be.
+ */
+const also = [
+  ...(["host-crash-before", "call-refused", "call-cut", "answer-lost", "two-dispatchers-5s"] as const),
+  ...(["enclosure-old", "enclosure-of-another", "call-late"] as const),
+] as const;
 
 const executor = { ...base.executor, instances: 1 };
 

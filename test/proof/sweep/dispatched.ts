@@ -5,10 +5,13 @@
 import { type Called, eventOf } from "../../../shared/adapters/dispatch/call.ts";
 import { openCarrier } from "../../../shared/adapters/dispatch/carrier.ts";
 import { takingBy } from "../../../shared/adapters/dispatch/delivery-calls.ts";
+import { enclosureIn } from "../../../shared/adapters/dispatch/enclosed.ts";
 import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
 import { recordsOf } from "../../../shared/adapters/lambda/batch.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
+import type { Enclosure } from "../../../shared/engine/ports.ts";
 import { intake } from "../../../shared/engine/reconcile/intake.ts";
+import { type Enclosing, openEnclosing } from "../../../shared/forward/enclosing.ts";
 import { carry, reporting, worldFor } from "./calls.ts";
 import type { ExecutionState, Flight } from "./execution-state.ts";
 import type { Bounds, Post } from "./journal.ts";
@@ -36,8 +39,29 @@ const answer = (execution: ExecutionState, flight: Flight, called: Called): void
   });
 };
 
+const longAgoMs = 60_000;
+
+/** Enclosures that no function may believe: as the watch showed the key a minute ago, or about another object. */
+const wrong: Readonly<Record<"old" | "another", (enclosure: Enclosure | undefined) => Enclosure | undefined>> = {
+  old: (enclosure) => {
+    if (enclosure === undefined) return undefined;
+    const { status: _, ...object } = enclosure.object;
+    return { date: enclosure.date - longAgoMs, object, lists: enclosure.lists.map(() => []) };
+  },
+  another: (enclosure) => {
+    if (enclosure === undefined) return undefined;
+    const { object } = enclosure;
+    return { ...enclosure, object: { ...object, metadata: { ...object.metadata, name: "another", uid: "another" } } };
+  },
+};
+
 /** Calls a function: the result is the end of the call as the dispatcher sees it. */
-const call = (execution: ExecutionState, post: Post, by: By, delivery: Delivery): Promise<Called> =>
+const call = (
+  execution: ExecutionState,
+  { post, by }: { readonly post: Post; readonly by: By },
+  delivery: Delivery,
+  enclosure: Enclosure | undefined,
+): Promise<Called> =>
   new Promise((end) => {
     const { queue, during } = openCarrier();
     const flight = execution.flight(by, delivery, { post, called: { queue, end } });
@@ -45,9 +69,13 @@ const call = (execution: ExecutionState, post: Post, by: By, delivery: Delivery)
     execution.log(
       () => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`,
     );
-    const delivered = recordsOf(JSON.parse(eventOf(delivery, limitMs)));
+    const verdict = execution.register(flight, { via: "dispatcher", what: "call", write: false });
+    const enclosing = verdict.do === "enclose" ? wrong[verdict.what](enclosure) : enclosure;
+    const event = JSON.parse(eventOf(delivery, limitMs, enclosing));
+    const delivered = recordsOf(event);
+    const enclosed = enclosureIn(event);
     const work = (): void => {
-      during(() => intake(worldFor(execution, flight), delivered)).then(
+      during(() => intake(worldFor(execution, flight, enclosed), delivered)).then(
         ({ value, carried }) => {
           const failed = value.map((id) => delivered.findIndex((one) => one.id === id));
           answer(execution, flight, { did: "answered", failed, carried });
@@ -55,7 +83,6 @@ const call = (execution: ExecutionState, post: Post, by: By, delivery: Delivery)
         (cause) => answer(execution, flight, { did: "broke", why: String(cause) }),
       );
     };
-    const verdict = execution.register(flight, { via: "dispatcher", what: "call", write: false });
     if (verdict.do === "answer") {
       execution.close(flight);
       end({ did: "refused", why: "the platform answered 503", againMs: 7_000 });
@@ -68,6 +95,18 @@ const call = (execution: ExecutionState, post: Post, by: By, delivery: Delivery)
       );
   });
 
+/** The dispatcher looks at the server's clock and at its watch at each call. */
+const enclosingOf = (execution: ExecutionState): Enclosing => {
+  const now = (): number => execution.now();
+  return openEnclosing({
+    watchers: execution.operators,
+    known: (asked) => execution.watching.known(asked),
+    whole: (trimmed) => execution.watching.whole(trimmed),
+    serverTime: () => ({ date: now() - (now() % 1_000), at: now() }),
+    now,
+  });
+};
+
 export type Dispatching = {
   /** Takes a delivery of a dispatcher's queue. */
   readonly take: (post: Post, by: By, delivery: Delivery) => void;
@@ -77,7 +116,8 @@ export type Dispatching = {
 export const openDispatching = (execution: ExecutionState): Dispatching => {
   const taking = (post: Post, by: By) =>
     takingBy({
-      call: (delivery) => call(execution, post, by, delivery),
+      call: (delivery, enclosure) => call(execution, { post, by }, delivery, enclosure),
+      enclosing: enclosingOf(execution),
       put: async ({ body, id, delayMs }) => {
         const message = readMessage(body);
         if (message === undefined) throw new Error(`a function sends ${body}`);

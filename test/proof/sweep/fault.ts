@@ -41,6 +41,8 @@ export type Verdict =
   | { readonly do: "late"; readonly calls: number; readonly free: boolean }
   /** Another dispatcher begins beside the one that made the call; the function waits before or after its effect. */
   | { readonly do: "rival"; readonly when: "before" | "after"; readonly afterMs: number }
+  /** The call of a function encloses a look of long ago, or one at another object. */
+  | { readonly do: "enclose"; readonly what: "old" | "another" }
   /** The read is answered from this many revisions ago. */
   | { readonly do: "stale"; readonly back: number };
 

@@ -126,11 +126,18 @@ const isWriteOfCalled = (call: Call): boolean => isWrite(call) && call.called;
 
 /**
  * B, between a dispatcher and its functions: the platform refuses a call; the connection breaks, and the function works
- * on; an answer is lost with its messages; another dispatcher begins beside the first, because a lease was lost.
+ * on; the call arrives ten minutes later, or encloses what it should not; an answer is lost with its messages; another dispatcher begins beside the first, because a lease was lost.
  */
 export const callTroubles: readonly Named[] = [
   { name: "call-refused", applies: isCall("call"), verdict: answers(unavailable) },
   { name: "call-cut", applies: isCall("call"), verdict: breaks(true, 0, "") },
+  {
+    name: "call-late",
+    applies: isCall("call"),
+    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 600_000 }, freeMs: 0 }),
+  },
+  { name: "enclosure-old", applies: isCall("call"), verdict: () => ({ do: "enclose", what: "old" }) },
+  { name: "enclosure-of-another", applies: isCall("call"), verdict: () => ({ do: "enclose", what: "another" }) },
   { name: "answer-lost", applies: isCall("answer"), verdict: breaks(false, 0, "") },
   {
     name: "two-dispatchers-5s",

@@ -4,6 +4,7 @@ import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import type { Change as Known, Sending } from "../../../shared/forward/keys.ts";
 import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../../shared/forward/keys.ts";
 import { openObjectCache } from "../../../shared/forward/object-cache.ts";
+import { openWholeObjects, type WholeObjects } from "../../../shared/forward/whole-objects.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
 import type { Change, Store } from "../../../shared/simulator/storage/store.ts";
 import { fieldSelector } from "../../../shared/simulator/verbs/read.ts";
@@ -15,6 +16,8 @@ export type Watching = {
   readonly tells: (change: Change) => boolean;
   /** The cache of a host. */
   readonly known: Forwarder["known"];
+  /** The objects as the server gave them, beside the trimmed ones. */
+  readonly whole: WholeObjects["whole"];
   /** Lists everything anew; only differences give sendings. */
   readonly relist: () => readonly Sending[];
 };
@@ -29,6 +32,7 @@ export const storedOf = ({ object }: Change): Stored => stored(object);
 
 /** Opens watches that know nothing yet; `cluster` is the alias in keys. */
 export const openWatching = (cluster: string, watchers: readonly Watcher[], store: Store): Watching => {
+  const objects = openWholeObjects(() => true);
   const loops = subjectsOf(watchers).map((subject) => ({
     subject,
     table: tableOf(subject),
@@ -46,7 +50,10 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
   /** An object that a selector stops selecting is deleted for its watch. */
   const told = (loop: Loop, { type, object, before }: Change): readonly Known[] => {
     loop.at.version = Math.max(loop.at.version, Number(object.metadata.resourceVersion));
-    if (type !== "DELETED" && selected(loop, object)) return loop.known.seen(stored(object));
+    if (type !== "DELETED" && selected(loop, object)) {
+      objects.see(stored(object));
+      return loop.known.seen(stored(object));
+    }
     return selected(loop, before) ? loop.known.gone(stored(object)) : [];
   };
   return {
@@ -58,12 +65,14 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
       const loop = loops.find(({ subject }) => shows(subject, { kind, resource }));
       return loop === undefined ? undefined : { ...loop.known, reached: () => String(loop.at.version) };
     },
+    whole: objects.whole,
     relist: () =>
       loops.flatMap((loop) => {
         const listing = loop.known.begin();
-        const objects = store.list(loop.table).filter((object) => selected(loop, object));
+        const listed = store.list(loop.table).filter((object) => selected(loop, object));
         loop.at.version = store.revision();
-        const changes = objects.flatMap((object) => listing.see(stored(object)));
+        for (const object of listed) objects.see(stored(object));
+        const changes = listed.flatMap((object) => listing.see(stored(object)));
         return sendings(loop, [...changes, ...listing.end()]);
       }),
   };

@@ -98,7 +98,7 @@ describe("callers", () => {
 
   test("one secret may do everything, and several are changed without a gap", () => {
     const { keys, may, namespaces } = holderOf(`${fresh}\n${old}\n`);
-    assert.deepEqual([keys, may, namespaces], [[fresh, old], ["trigger", "notice", "read"], []]);
+    assert.deepEqual([keys, may, namespaces], [[fresh, old], ["trigger", "notice", "read", "enclose"], []]);
   });
 
   test("reach their namespaces alone", () => {

@@ -39,6 +39,15 @@ export const withQueue = async (
   }
 };
 
+const main = { type: "Scala", mainClass: "a.B", mainApplicationFile: "local:///a.jar" };
+const spec = { ...main, sparkVersion: "4.1.1", image: "i", driver: {}, executor: {} };
+
+/** Creates an application. */
+export const create = async ({ transport }: Simulator, name: string): Promise<void> => {
+  const object = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata: { name }, spec };
+  await request(transport, "POST", applications, object);
+};
+
 /** Runs a test with a cluster on loopback that holds these applications. */
 export const onCluster = async (
   names: readonly string[],
@@ -51,12 +60,7 @@ export const onCluster = async (
 ): Promise<void> => {
   const simulator = openSimulator({ crds: serves });
   const api = await apiServer(simulator);
-  const main = { type: "Scala", mainClass: "a.B", mainApplicationFile: "local:///a.jar" };
-  const spec = { ...main, sparkVersion: "4.1.1", image: "i", driver: {}, executor: {} };
-  for (const name of names) {
-    const object = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata: { name }, spec };
-    await request(simulator.transport, "POST", applications, object);
-  }
+  for (const name of names) await create(simulator, name);
   const podsNow = async (): Promise<readonly string[]> => {
     const { items } = await request(simulator.transport, "GET", "/api/v1/namespaces/default/pods");
     return [...JSON.stringify(items).matchAll(/"name":"([a-z]+-driver)"/g)].map(([, name = ""]) => name);

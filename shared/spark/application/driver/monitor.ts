@@ -316,6 +316,29 @@ function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Mem
 const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
   pod === undefined ? driver : { ...driver, uid: pod.metadata.uid };
 
+/** Evidence that a listed pod gives for good, or that the next event of the pod corrects. */
+const positive: ReadonlySet<Evidence> = new Set(["running", "completed", "failed"]);
+
+/**
+ * Marks a plan that is right on enclosed pods: the driver is listed, the run has no executors and no strays, and nothing
+ * is deleted or patched. See core/plan.ts.
+ */
+const onEnclosed = (
+  { memory }: ApplicationContext,
+  { see, pod }: Sighted,
+  found: Pods,
+  plan: Plan<Memory>,
+): Plan<Memory> => {
+  const isListed = pod !== undefined && pod === found.driver && positive.has(see);
+  const isBare = found.executors.length + found.strays.length === 0 && !isOwnRun(memory) && hasNoLedger(memory);
+  const adds = plan.stages.flat().every(({ do: act }) => act === "create" || act === "record");
+  return isListed && isBare && adds ? { ...plan, safety: { ...plan.safety, enclosureSafe: true } } : plan;
+};
+
+/** True if no executor of the run was ever counted. */
+const hasNoLedger = ({ executors: { attempt: _, ...counted } = { attempt: 0 } }: Memory): boolean =>
+  Object.keys(counted).length === 0;
+
 export function* monitorDriver(given: ApplicationContext, ended: Ended): Decision<Memory> {
   const found = yield* readPods(given);
   const scene = regained(given, found);
@@ -340,8 +363,10 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? yield* exposureOf({ ...scene, memory: following }) : { info: {} };
   const waits = { ...timesOf(back, late), waitsFor: says };
-  if ("make" in doors) return { memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } };
+  const marked = (plan: Plan<Memory>): Plan<Memory> => onEnclosed(scene, sighting, found, plan);
+  if ("make" in doors)
+    return marked({ memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } });
   const now = { ...scene, memory: next, info: doors.info };
   const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
-  return yield* isOver ? closing(now, scene, run, ended) : cared(now, run, ended);
+  return marked(yield* isOver ? closing(now, scene, run, ended) : cared(now, run, ended));
 }

@@ -3,13 +3,13 @@ import { list, type Reads } from "../../../core/decision.ts";
 import type { Key } from "../../../core/key.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, View } from "../../../core/plan.ts";
-import type { Query } from "../../../core/query.ts";
+import type { Listing, Query } from "../../../core/query.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
 import { settlesAt } from "../../executors/allotment.ts";
 import { isLiving, membersOf } from "../../executors/members.ts";
-import { made } from "../../schema/resource.ts";
+import { made, podsOf } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
 import { alive, judged, type Pods, sortOut } from "../state/evidence.ts";
@@ -43,16 +43,6 @@ export type ApplicationContext = {
 
 export const policyOf = (scene: ApplicationContext): RestartPolicy =>
   scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {};
-
-type Listing = Extract<Query, { do: "list" }>;
-
-/** Lists every pod with the application's name; owner references show its owner. */
-export const podsOf = (key: Key): Listing => ({
-  do: "list",
-  resource: pods,
-  namespace: key.namespace,
-  labels: { "sparkoperator.k8s.io/app-name": key.name },
-});
 
 /** Lists executors again, past the watch cache, because the first list may have been behind. */
 export const executorsAgain = (key: Key): Listing => ({

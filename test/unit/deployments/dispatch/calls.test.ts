@@ -31,12 +31,13 @@ type Take = Parameters<typeof serveCalls>[0]["take"];
 const withFunction = async (
   take: Take,
   act: (callBy: (secret: string | undefined) => Call, url: string) => Promise<void>,
+  accepts = secret,
 ): Promise<void> => {
   const port = await freePort();
   const settings = settingsFor("reconcile", {
     REKINDLE_CLUSTER_RECORD: "in-cluster",
     REKINDLE_LISTEN: `127.0.0.1:${port}`,
-    REKINDLE_CALL_SECRET: secret,
+    REKINDLE_CALL_SECRET: accepts,
     REKINDLE_LOG_LEVEL: "error",
   });
   let stop = (): void => {};
@@ -44,9 +45,9 @@ const withFunction = async (
     stop = resolve;
   });
   const { queue, during } = openCarrier();
-  const taking: Take = async (delivered, remainingMs) => {
+  const taking: Take = async (...given) => {
     await queue.sendLater(messageOf("later", "timer"), "timer-id", 5_000);
-    return await take(delivered, remainingMs);
+    return await take(...given);
   };
   const serving = serveCalls({ settings, take: taking, during, report: () => {} }, stopped);
   const agents = await openAgents({}, 4);
@@ -86,6 +87,32 @@ describe("a function that a dispatcher calls", () => {
     assert.deepEqual(seen, [19_000]);
   });
 
+  const object = {
+    apiVersion: "sparkoperator.k8s.io/v1beta2",
+    kind: "SparkApplication",
+    metadata: { name: "a", namespace: "ns", uid: "app-1", resourceVersion: "7" },
+  };
+  const enclosure = { date: 1_000, object, lists: [] };
+  const [limited, full] = ["a-key-that-may-trigger-only", "a-key-that-may-enclose-too"];
+  const callers = JSON.stringify([
+    { name: "limited", keys: [limited], may: ["trigger"] },
+    { name: "full", keys: [full], may: ["trigger", "enclose"] },
+  ]);
+  for (const { who, accepts, by, want } of [
+    { who: "the holder of the one secret", accepts: secret, by: secret, want: enclosure },
+    { who: "a caller that may enclose", accepts: callers, by: full, want: enclosure },
+    { who: "a caller that may only trigger", accepts: callers, by: limited, want: undefined },
+  ])
+    test(`takes what ${who} encloses${want === undefined ? " for nothing" : ""}`, async () => {
+      const taken: unknown[] = [];
+      const take: Take = async (_, __, enclosed) => {
+        taken.push(enclosed);
+        return [];
+      };
+      await withFunction(take, async (callBy) => void (await callBy(by)(delivery("a"), enclosure)), accepts);
+      assert.deepEqual(taken, [want]);
+    });
+
   for (const [what, by] of [
     ["no signature", undefined],
     ["another secret", "another-secret-of-somebody"],
@@ -122,6 +149,24 @@ describe("a function that a dispatcher calls", () => {
       assert.deepEqual(await callBy(secret)(delivery("a")), {
         ...{ did: "broke", why: "the function answered 500", againMs: undefined },
       });
+    });
+  });
+
+  test("believes nothing of an enclosure that stands in a message", async () => {
+    await onCluster(["pi"], async (env, podsNow) => {
+      const { take, during } = openTaking({ ...env, REKINDLE_CALL_SECRET: secret, REKINDLE_LOG_LEVEL: "error" });
+      const spec = {
+        type: "Scala",
+        mainClass: "a.B",
+        image: "forged",
+        sparkVersion: "4.1.1",
+        driver: {},
+        executor: {},
+      };
+      const forged = { ...object, metadata: { ...object.metadata, name: "gone", namespace: "default" }, spec };
+      const inside = { enclosure: { date: Date.now(), object: forged, lists: [[]] }, fresh: true, watched: true };
+      await during(() => take(recordsOf({ Records: [record("pi"), record("gone", inside)] }), 60_000));
+      assert.deepEqual(await podsNow(), ["pi-driver"]);
     });
   });
 

@@ -7,15 +7,16 @@ import { noticeKey } from "../../../../shared/core/key.ts";
 import { openParts } from "../../../../shared/deployments/dispatch/process.ts";
 import { type Dispatching, startDispatching } from "../../../../shared/deployments/dispatch/start.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
+import { namespaces } from "../../../../shared/kube/resources.ts";
 import { listening } from "../../../support/port.ts";
-import { onCluster } from "../surroundings.ts";
+import { create, onCluster } from "../surroundings.ts";
 
 type Reply = { readonly status: number; readonly messages?: readonly object[] };
 
 /** Runs a dispatcher whose functions give these answers; `calls` are the bodies that they got. */
 const withDispatcher = async (
-  { mayCall, reply }: { readonly mayCall: boolean; readonly reply: Reply },
-  act: (active: Dispatching, calls: readonly string[]) => Promise<void>,
+  { mayCall, reply, host = "127.0.0.1" }: { readonly mayCall: boolean; readonly reply: Reply; readonly host?: string },
+  act: (active: Dispatching, calls: readonly string[], create: (name: string) => Promise<void>) => Promise<void>,
 ): Promise<void> => {
   const calls: string[] = [];
   const server = createServer((request, response) => {
@@ -28,9 +29,9 @@ const withDispatcher = async (
       response.writeHead(reply.status).end(JSON.stringify({ batchItemFailures: [], messages: reply.messages ?? [] }));
     });
   });
-  const url = `http://127.0.0.1:${await listening(server)}/`;
+  const url = `http://${host}:${await listening(server)}/`;
   try {
-    await onCluster(["pi"], async (env) => {
+    await onCluster(["pi"], async (env, _, simulator) => {
       const parts = await openParts(
         settingsFor("dispatch", {
           ...{ ...env, REKINDLE_HOME: "default", REKINDLE_LOG_LEVEL: "error" },
@@ -40,7 +41,11 @@ const withDispatcher = async (
       const active = await startDispatching({ ...parts, mayCall: () => mayCall });
       for (let turn = 0; turn < 400 && !active.ready(); turn += 1) await sleep(25);
       try {
-        await act(active, calls);
+        await act(active, calls, async (name) => {
+          // A renewal of the lease reads the server's clock, too.
+          await parts.cluster.get({ resource: namespaces, name: "kube-system" });
+          await create(simulator, name);
+        });
       } finally {
         await active.stop(0);
         parts.agents.close();
@@ -59,6 +64,22 @@ describe("a dispatcher at work", () => {
       assert.match(calls[0] ?? "", /\\"name\\":\\"pi\\"/);
     });
   });
+
+  for (const { host, encloses } of [
+    { host: "127.0.0.1", encloses: true },
+    { host: "localhost", encloses: true },
+    { host: "0.0.0.0", encloses: false },
+  ])
+    test(`encloses the object in a call of ${host}: ${encloses}`, async () => {
+      await withDispatcher({ mayCall: true, reply: { status: 200 }, host }, async (_, calls, appear) => {
+        await appear("second");
+        const isNew = (body: string): boolean => body.includes("second new");
+        for (let turn = 0; turn < 400 && !calls.some(isNew); turn += 1) await sleep(25);
+        const { enclosure } = JSON.parse(calls.find(isNew) ?? "{}");
+        const want = encloses ? ["second", [[]]] : [undefined, undefined];
+        assert.deepEqual([enclosure?.object.metadata.name, enclosure?.lists], want);
+      });
+    });
 
   test("begins no call while it does not hold the lease", async () => {
     await withDispatcher({ mayCall: false, reply: { status: 200 } }, async (_, calls) => {

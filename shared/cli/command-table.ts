@@ -51,6 +51,16 @@ export const rows: readonly Row[] = [
     open: async () => (await import("./commands/plan.ts")).plan,
   },
   {
+    name: "record",
+    summary: "have the decisions about an application recorded in the log, for rekindle replay",
+    open: async () => (await import("./commands/record.ts")).record,
+  },
+  {
+    name: "replay",
+    summary: "take recorded decisions again, and show where this version decides otherwise; needs no cluster",
+    open: async () => (await import("./commands/record.ts")).replay,
+  },
+  {
     name: "log",
     summary: "print the log of the driver or an executor; -f continues into the next attempt",
     open: async () => (await import("./commands/log.ts")).log,

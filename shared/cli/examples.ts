@@ -17,6 +17,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   status: ["status team-a/etl", "status job/team-a/train --watch", "status team-a/etl -o json"],
   page: ["page", "page team-a/etl"],
   plan: ["plan team-a/etl"],
+  record: ["record team-a/etl --for 2h", "record team-a/etl --stop"],
+  replay: ["replay host.log", "kubectl logs -n rekindle deployment/rekindle | rekindle replay -"],
   log: ["log team-a/etl -f", "log job/team-a/train --task worker", "log team-a/etl --executor 3 --tail 100"],
   event: ["event team-a/etl", "event team-a/etl -w"],
   forward: ["forward team-a/etl"],

@@ -3,6 +3,9 @@
  * values, and the lines of the reference follow from the rows.
  */
 
+/** The annotation of an object whose decisions are recorded, until the RFC 3339 time that is its value. */
+export const recordUntil = "rekindle.dev/record-until";
+
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;

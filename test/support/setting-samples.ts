@@ -37,6 +37,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   tlsClientCaFile: "/tls/ca.crt",
   triggerSecret: "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/trigger-AbCdEf",
   logLevel: "debug",
+  recordDecisions: "all",
   dryRun: "true",
   output: "json",
   takeOver: "true",

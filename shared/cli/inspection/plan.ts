@@ -16,7 +16,7 @@ const indent = (text: string): string =>
 
 const yaml = (value: unknown): string => indent(yamlText(value));
 
-const effectText = (effect: Effect): string => {
+export const effectText = (effect: Effect): string => {
   switch (effect.do) {
     case "create":
       return `create ${effect.resource.plural} ${effect.object.metadata.namespace ?? ""}/${effect.object.metadata.name}`;

@@ -4,7 +4,7 @@ import type { Leading, Local, Passage } from "../../adapters/kubernetes/port-for
 import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
+import type { Effect, Next } from "../../core/plan.ts";
 import type { Paint } from "./colour.ts";
 
 /** A table that holds the records, in place of objects beside their applications. */
@@ -59,6 +59,25 @@ export type Preview =
   | { readonly would: "nothing"; readonly why: string }
   /** Its checkpoint cannot be used. */
   | { readonly would: "stop"; readonly why: string };
+
+/** A recorded decision that was taken again, or a line whose recording cannot be read. */
+export type Replayed =
+  | {
+      readonly is: "decision";
+      readonly key: Key;
+      /** The API server's clock at the decision, epoch ms. */
+      readonly at: number;
+      /** The number of its reads. */
+      readonly reads: number;
+      readonly effects: readonly Effect[];
+      readonly waitsFor: string | undefined;
+      readonly next: Next["do"];
+      /** The first difference between the recording and this version's decision; undefined: they are the same. */
+      readonly difference:
+        | { readonly path: string; readonly recorded: unknown; readonly replayed: unknown }
+        | undefined;
+    }
+  | { readonly is: "refused"; readonly line: number; readonly why: string };
 
 /** Rekindle's view of an object that another controller runs. */
 export type Forecast = {
@@ -156,6 +175,8 @@ export type Tools = {
   /** Serves the page on this machine. The link opens a session, once. */
   page(session: Session, asked: PageAsked): Promise<{ readonly link: string; close(): Promise<void> }>;
   preview(session: Session, key: Key): Promise<Preview>;
+  /** Takes the recorded decisions in the lines of a log again. Needs no cluster. */
+  replay(text: string): Promise<Iterable<Replayed>>;
   move(session: Session, move: Move): AsyncGenerator<Moved>;
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** The objects that a submission of this application would create. Makes no request. */

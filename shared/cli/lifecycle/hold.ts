@@ -28,13 +28,21 @@ const merge = async ({ transport }: Session, { kind, key }: Target, object: Stor
   await mergeObject(transport, { ref }, { ...change, metadata: { ...metadata, uid: object.metadata.uid } });
 };
 
+/** Sets annotations of the object that was read; null removes one. */
+export const annotate = (
+  session: Session,
+  target: Target,
+  object: Stored,
+  annotations: Readonly<Record<string, string | null>>,
+): Promise<void> => merge(session, target, object, { metadata: { annotations } });
+
 const isPaused = (object: Stored): boolean => object.metadata.annotations?.[annotation] === "true";
 const isSuspended = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Pauses an application. Returns the line to print. */
 export const pause = async (session: Session, target: Target): Promise<string> => {
   const object = await objectOf(session, target);
-  await merge(session, target, object, { metadata: { annotations: { [annotation]: "true" } } });
+  await annotate(session, target, object, { [annotation]: "true" });
   return `${nameOf(target)} is paused: its pods continue, nothing is created, deleted or counted until rekindle resume`;
 };
 

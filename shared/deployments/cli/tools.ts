@@ -130,6 +130,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
+  replay: async (text) => (await import("./replay.ts")).replayLines(text),
   page: async (session, asked) => (await import("../page/personal.ts")).openPersonalPage(session, asked),
   recover: async (session, key, how) => {
     const { recoverKey } = await import("./recover.ts");

@@ -210,6 +210,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     weightOf: weightOf(configuration),
     resyncMs,
     visibilityMs: 90_000,
+    recordDecisions: configuration.recordDecisions,
     shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
   };
 };

@@ -18,6 +18,7 @@ import { type Lookout, type Standby, startStandby } from "../../forward/standby.
 import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangMode } from "../../volcano/gang/mode.ts";
+import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -72,6 +73,8 @@ export type HostSettings = {
   readonly journal?: Journal | undefined;
   /** Listeners of status updates; absent: none are sent. */
   readonly listening?: Listening;
+  /** Which decisions are recorded in the log; absent: those about annotated objects. */
+  readonly recordDecisions?: RecordingMode;
   /** Dry run: receives each plan, and nothing is written. */
   readonly shadow: World["shadow"];
   /** Detects other controllers; absent: this host never stands by. */
@@ -117,6 +120,15 @@ const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<Worl
   listening === undefined || shadow !== undefined
     ? {}
     : { updates: updatesFor(world, listening), deliver: deliveryFor(withResources(world), listening) };
+
+/** Opens the recording of decisions. Its lines bypass the limit on similar lines, because each is another decision. */
+const recordingFor = (
+  { recordDecisions: mode = "annotated", timing, spark, gang, queueCommandNamespaces }: HostSettings,
+  report: Report,
+): Pick<World, "recording"> => {
+  const queues = { ...(gang && { gang }), ...(queueCommandNamespaces && { queueCommandNamespaces }) };
+  return openDecisionLog({ report, mode, settings: { timing, spark, queues }, now: Date.now });
+};
 
 type Stepping = {
   readonly world: World;
@@ -198,7 +210,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const inCharge = scopeCheckOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
   const cache = openStepCache({ resourceOf, known: (asked) => forwarder.known(asked) });
-  const bounds = boundsOf(settings);
+  const bounds = { ...boundsOf(settings), ...recordingFor(settings, trail.report) };
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };

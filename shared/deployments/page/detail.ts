@@ -15,11 +15,11 @@ import { isTooMuch } from "../../core/json.ts";
 import { bytesOf } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf } from "../../kube/pods.ts";
+import { masked } from "../../kube/secret-mask.ts";
 import { type Detail, keyOf, type Row } from "../../page/wire.ts";
 import type { Board } from "./board.ts";
 import { openLanes, recordedLosses, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
-import { masked } from "./secret-mask.ts";
 
 export type Named = Pick<Row, "kind" | "namespace" | "name">;
 

@@ -16,6 +16,7 @@ import { troubleOf } from "../../engine/trouble.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openSighter, sightingKey } from "../common/controller-sightings.ts";
+import { openDecisionLog } from "../common/decision-log.ts";
 import { openLines } from "../common/function-log.ts";
 import { openFunctionQueue } from "../common/function-queue.ts";
 import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
@@ -90,6 +91,14 @@ const standbyOf = ({ settings, opened, transport, territory, families, report }:
   return openStandby({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
 };
 
+/** Opens the recording of decisions. */
+const recordingFor = (settings: Settings<"reconcile">, report: Report): Pick<World, "recording"> => {
+  const { recordDecisions: mode, gang, queueCommandNamespaces } = settings;
+  const queues = { gang, queueCommandNamespaces };
+  const on = { timing: timingOf(settings), spark: sparkOptionsOf(settings), queues };
+  return openDecisionLog({ report, mode, settings: on, now: Date.now });
+};
+
 export type Taking = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
   readonly take: Take;
   /** Runs the work of a dispatcher's call, and returns what it has sent. */
@@ -131,7 +140,7 @@ export const openTaking = (env: Environment): Taking => {
     const quarantine = quarantineFor(decisionBudgetMs.function);
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);
-    const charged = { ...known, meter, ended, turns, quarantine, share, inCharge };
+    const charged = { ...known, meter, ended, turns, quarantine, share, inCharge, ...recordingFor(settings, report) };
     return { ...charged, ...noticingFor(charged, territory.watched), ...updates };
   });
   const take: Take = async (delivered, remainingMs, enclosure) => {

@@ -2,6 +2,24 @@
  * The documentation of each setting: its sentence, and its place in each kind of deployment or the reason why it has
  * none there. Separate from the table, so that functions do not bundle it.
  */
+import {
+  absentInFunctions,
+  absentInHost,
+  asFunction,
+  atPort,
+  byFlag,
+  byLambda,
+  byPod,
+  consumed,
+  hostByFlags,
+  hostOutsidePods,
+  inProcess,
+  keptWhole,
+  mountsFolder,
+  noPort,
+  ownCaller,
+  processFunctionsOnly,
+} from "./absence.ts";
 import type { SettingName } from "./table.ts";
 
 /** A mode, or one kind of deployment of it, in which a setting may be missing. */
@@ -22,28 +40,6 @@ export type Reference = {
   readonly valueOnly?: true;
   readonly absent?: Readonly<Partial<Record<Target, string>>>;
 };
-
-const byPod = "a pod has its own account, which this would only replace";
-const atPort = "its objects carry the port, so another one is a change of the objects";
-const asCertificate = "its objects carry names and ports of admission, so another one is a change of the objects";
-const noPort = "Lambda calls a function without a port";
-const inProcess = "its queue is inside the process";
-const consumed = "a function acknowledges every message that it receives, so a message that it only read would be lost";
-const asFunction = "its URL has a certificate that stays valid: rekindle manifests --admission-url registers it once";
-const byFlag = "rekindle manifests --admission makes the objects that it needs";
-const ownPlace = "the proxy or function URL in front of the api function terminates TLS";
-const keptWhole = "functions report each duration by itself, so percentiles need no buckets";
-const withoutLogin = "a function starts without a file or a login program: it takes the flat clusterRecord";
-const mountsFolder = "its objects mount the folder, so another one is a change of the objects";
-const plainDoor = "its door is plain HTTP on a private address: put a proxy in front";
-const ownCaller = "its steps run in its own process";
-const byLambda = "SQS calls the functions of the template";
-
-const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
-const absentInHost = (reason: string) => ({ absent: { host: reason } });
-const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
-const processFunctionsOnly = { absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace } };
-const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };
 
 export const reference: Readonly<Record<SettingName, Reference>> = {
   cluster: {
@@ -198,6 +194,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     parameter: "TriggerSecret",
   },
   logLevel: { form: "choice", text: "minimum log level", value: "controller.logLevel" },
+  recordDecisions: {
+    form: "choice",
+    text: "which decisions are recorded in the log for rekindle replay: those about objects that rekindle record has annotated, all, or none; at most 2 MiB a minute for a namespace and 8 MiB in total",
+  },
   stateDirectory: {
     form: "text",
     text: "folder of this host that survives restarts; it stores which object's decision was running when the process died",

@@ -164,6 +164,11 @@ const rows = {
     readers: ["host", ...functionReaders],
     default: "info",
   },
+  recordDecisions: {
+    schema: () => choice("annotated", "all", "none"),
+    readers: deciding,
+    default: "annotated",
+  },
   stateDirectory: { schema: words, readers: ["host"] },
   dryRun: { schema: yes, readers: ["host"], default: "false" },
   output: { schema: () => choice("text", "json"), readers: ["host"], default: "text" },

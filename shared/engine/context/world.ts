@@ -9,6 +9,7 @@ import type { StepCache } from "../cache.ts";
 import type { NamespaceShare } from "../namespace-share.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Enclosure, Queue, Report, Updates } from "../ports.ts";
 import type { Quarantine } from "../quarantine.ts";
+import type { KeepRecording } from "../recording/capture.ts";
 import type { Finding, RecoveryRequest } from "../recovery-request.ts";
 import type { RecoverySettings, Timing } from "../settings.ts";
 import type { SubmissionSlots } from "../submission-slots.ts";
@@ -64,6 +65,11 @@ export type World = {
   readonly enclosed?: (key: Key) => Enclosure | undefined;
   /** Returns the latest reading of the API server's clock; without one, an enclosure is not believed. */
   readonly serverTime?: () => Epoch | undefined;
+  /**
+   * Returns the receiver of the recording of a decision about this object at `now`, epoch ms; undefined if it is not
+   * recorded. Absent: nothing is recorded.
+   */
+  readonly recording?: (key: Key, object: Stored | undefined, now: number) => KeepRecording | undefined;
   /** Shadow mode: receives each plan, and its object unless that is gone; the plan is not carried out. */
   readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
 };

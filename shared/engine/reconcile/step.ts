@@ -16,6 +16,7 @@ import type { Ending, World } from "../context/world.ts";
 import type { Version } from "../ports.ts";
 import { keepInCache } from "../reads/cached.ts";
 import { firstRead, isRightOn, mayBeWrong, type ReadMode, readAt, readModeOf, readsOf } from "../reads/reader.ts";
+import { keptReads, type Round, recordingOf } from "../recording/capture.ts";
 import { clean, orderIn } from "../recovery/cleanup.ts";
 import { labelsOf, ready } from "../recovery/prepare.ts";
 import { internal, troubleOf } from "../trouble.ts";
@@ -226,8 +227,14 @@ const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promi
     order === undefined
       ? operator.decide(message, view)
       : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
-  const plan = await unstarved(() => resultOf(begin, reads, textOf(message), within));
+  const keep = order === undefined ? world.recording?.(message, object, now) : undefined;
+  let rounds: Round[] = [];
+  const plan = await unstarved(() => {
+    rounds = [];
+    return resultOf(begin, keep === undefined ? reads : keptReads(reads, rounds), textOf(message), within);
+  });
   world.quarantine?.finished(message);
+  keep?.(recordingOf({ key: message, view, plan }, rounds));
   return plan;
 };
 

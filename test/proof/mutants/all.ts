@@ -4,6 +4,7 @@ import { dispatcherMutants } from "./dispatcher.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
 import { shareMutants } from "./shares.ts";
 import { tenantMutants } from "./tenants.ts";
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...shareMutants,
   ...makerMutants,
   ...recoveryMutants,
+  ...recordingMutants,
   ...foreignControllerMutants,
   ...dispatcherMutants,
 ];

@@ -10,6 +10,7 @@ import { type Counts, openJudging } from "./census.ts";
 import { happen } from "./deeds.ts";
 import { fixtureFor } from "./fixture.ts";
 import { lifeOf, troubledMs } from "./life.ts";
+import { openReplaying } from "./replay.ts";
 import type { Rule } from "./rules.ts";
 import { openWeather, type Weather } from "./weather.ts";
 
@@ -20,6 +21,8 @@ export type Led = {
   readonly steps: number;
   /** Requests and messages of all invocations. */
   readonly calls: number;
+  /** Decisions that were taken again from their recordings. */
+  readonly replayed: number;
   readonly simulatedMs: number;
   readonly counts: Counts;
   readonly lines: readonly string[];
@@ -69,14 +72,24 @@ const leftOver = (execution: Execution): readonly string[] => {
     .map(({ metadata }) => `end: ${metadata.name} is left and is nobody's`);
 };
 
-export type Leading = { readonly initialCluster: InitialCluster; readonly rule: Rule; readonly trace?: boolean };
+export type Leading = {
+  readonly initialCluster: InitialCluster;
+  readonly rule: Rule;
+  readonly trace?: boolean;
+  /** True: each decision is taken again from its recording. */
+  readonly replay?: boolean;
+};
 
-export const lead = async ({ initialCluster, rule, trace = false }: Leading, seed: number): Promise<Led> => {
+export const lead = async (
+  { initialCluster, rule, trace = false, replay = false }: Leading,
+  seed: number,
+): Promise<Led> => {
+  const replaying = replay ? openReplaying() : undefined;
   const chance = openChance(`life ${seed}`);
   const life = lifeOf(chance);
   const judging = openJudging(rule.strictly);
   const weather = openWeather(openChance(`weather ${seed}`), life.rates);
-  const fixture = fixtureFor(initialCluster, judging, rule.takes?.(openChance(`names ${seed}`)));
+  const fixture = fixtureFor(initialCluster, judging, replaying?.takes ?? rule.takes?.(openChance(`names ${seed}`)));
   const execution = new Execution(fixture, fixture.initial, weather, { trace });
   for (const { at: when, deed } of life.deeds) execution.later(when, () => happen(execution, deed));
   execution.later(troubledMs, () => heal(execution, weather));
@@ -87,9 +100,12 @@ export const lead = async ({ initialCluster, rule, trace = false }: Leading, see
   const noisy = calmed && rule.strictly ? await quietly(execution) : [];
   return {
     seed,
-    violations: rule.strictly ? [...oracle.violations(), ...restless, ...noisy, ...leftOver(execution)] : [],
+    violations: rule.strictly
+      ? [...oracle.violations(), ...restless, ...noisy, ...leftOver(execution), ...(replaying?.differences ?? [])]
+      : [],
     steps: execution.count.invocations,
     calls: execution.count.calls,
+    replayed: replaying?.replayed() ?? 0,
     simulatedMs: execution.now() - fixture.start,
     counts: judging.counts,
     lines: execution.lines ?? [],

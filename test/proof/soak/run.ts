@@ -10,13 +10,14 @@ import { openInitialCluster } from "./fixture.ts";
 import { type Led, lead } from "./lead.ts";
 import { others, ours, type Rule, ruleNamed } from "./rules.ts";
 
-const help = `npm run soak [-- [--steps N] [--from SEED] [--seed N [--rule NAME]] [--threads N] [--json FILE]]
+const help = `npm run soak [-- [--steps N] [--from SEED] [--seed N [--rule NAME]] [--replay] [--threads N] [--json FILE]]
 
   --steps N     ends with the life in which so many steps were taken (default 50000). A step is one invocation: of a key's
                 step, or of a resync; each makes some five requests
   --from SEED   the first seed (default 1)
   --seed N      leads the life of this seed alone and prints all that happens in it
   --rule NAME   with --seed: whose rule decides
+  --replay      records every decision as JSON, takes it again, and counts each difference as a violation
   --threads N   as many at once (default: one per processor, at most 4)
   --json FILE   writes the result as data, too
 
@@ -31,6 +32,7 @@ type Sum = {
   lives: number;
   steps: number;
   calls: number;
+  replayed: number;
   simulatedMs: number;
   readonly counts: Counts;
   readonly red: Led[];
@@ -40,12 +42,19 @@ const add = (sum: Sum, led: Led): void => {
   sum.lives += 1;
   sum.steps += led.steps;
   sum.calls += led.calls;
+  sum.replayed += led.replayed;
   sum.simulatedMs += led.simulatedMs;
   for (const name of Object.keys(sum.counts) as (keyof Counts)[]) sum.counts[name] += led.counts[name];
   if (led.violations.length > 0) sum.red.push(led);
 };
 
-type Running = { readonly rule: Rule; readonly from: number; readonly steps: number; readonly threads: number };
+type Running = {
+  readonly rule: Rule;
+  readonly from: number;
+  readonly steps: number;
+  readonly threads: number;
+  readonly replay: boolean;
+};
 
 /** Prints a line of progress at most every 20 s. */
 const openProgress = (steps: number) => {
@@ -65,9 +74,9 @@ const tellRed = ({ seed, violations }: Led): void => {
 };
 
 /** Leads lives from the seed `from` on until they have taken `steps` steps. */
-const run = ({ rule, from, steps, threads }: Running): Promise<Sum> =>
+const run = ({ rule, from, steps, threads, replay }: Running): Promise<Sum> =>
   new Promise((resolve, reject) => {
-    const sum: Sum = { lives: 0, steps: 0, calls: 0, simulatedMs: 0, counts: noCounts(), red: [] };
+    const sum: Sum = { lives: 0, steps: 0, calls: 0, replayed: 0, simulatedMs: 0, counts: noCounts(), red: [] };
     const progress = openProgress(steps);
     let next = from;
     let open = threads;
@@ -85,7 +94,7 @@ const run = ({ rule, from, steps, threads }: Running): Promise<Sum> =>
       // As in the sweep: the objects of a life become garbage at its end; a large young generation copies few of them.
       const resourceLimits = { maxYoungGenerationSizeMb: 96 };
       const worker = new Worker(new URL("./worker.ts", import.meta.url), {
-        workerData: { rule: rule.name },
+        workerData: { rule: rule.name, replay },
         resourceLimits,
       });
       worker.on("error", reject);
@@ -125,17 +134,20 @@ const one = async (seed: number, rule: Rule): Promise<void> => {
   conclude({ passed: 1 - failed, failed, skipped: 0 });
 };
 
-const soak = async (steps: number, from: number, threads: number, json: string | undefined): Promise<void> => {
+type Soaking = Omit<Running, "rule"> & { readonly json: string | undefined };
+
+const soak = async ({ steps, from, threads, replay, json }: Soaking): Promise<void> => {
   const began = performance.now();
-  const sum = await run({ rule: ours, from, steps, threads });
+  const sum = await run({ rule: ours, from, steps, threads, replay });
   const seconds = (performance.now() - began) / 1_000;
   tell(ours, sum);
   console.log(
     `  seeds ${from} to ${from + sum.lives - 1}; ${sum.red.length} red; ${Math.round(sum.steps / seconds)} steps per second`,
   );
+  if (replay) console.log(`  ${sum.replayed} decisions were taken again from their recordings`);
   const comparison: Record<string, unknown> = {};
   for (const rule of others) {
-    const other = await run({ rule, from, steps: steps * compared, threads });
+    const other = await run({ rule, from, steps: steps * compared, threads, replay: false });
     tell(rule, other);
     comparison[rule.name] = { ...other, red: undefined };
   }
@@ -156,6 +168,7 @@ const main = async (): Promise<void> => {
       seed: { type: "string" },
       rule: { type: "string" },
       threads: { type: "string" },
+      replay: { type: "boolean", default: false },
       json: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
@@ -163,7 +176,8 @@ const main = async (): Promise<void> => {
   if (values.help) return console.log(help);
   if (values.seed !== undefined) return one(Number(values.seed), ruleNamed(values.rule ?? ours.name));
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
-  await soak(Number(values.steps ?? 50_000), Number(values.from ?? 1), threads, values.json);
+  const { replay, json } = values;
+  await soak({ steps: Number(values.steps ?? 50_000), from: Number(values.from ?? 1), threads, replay, json });
 };
 
 await main();

@@ -11,7 +11,7 @@ const rule = ruleNamed(String(workerData.rule));
 const initialCluster = openInitialCluster();
 
 parentPort?.on("message", async (seed: number) => {
-  parentPort?.postMessage(await lead({ initialCluster, rule }, seed));
+  parentPort?.postMessage(await lead({ initialCluster, rule, replay: workerData.replay === true }, seed));
 });
 
 parentPort?.postMessage(undefined);

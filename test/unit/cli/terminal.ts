@@ -13,6 +13,7 @@ import { flagView, forecast, runs } from "../../../shared/deployments/cli/foreca
 import { openTable } from "../../../shared/deployments/cli/record-store.ts";
 import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
 import { problemWith, render } from "../../../shared/deployments/cli/render.ts";
+import { replayLines } from "../../../shared/deployments/cli/replay.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 
@@ -79,6 +80,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         policies: async () => policyLines().map((line) => ({ kind: "SparkApplication", ...line })),
         flag: async (text, family) => flagView(text, family),
         page: async () => ({ link: "http://127.0.0.1:1/page#k=secret", close: async () => {} }),
+        replay: async (text) => replayLines(text),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         recover: (session, key, how) => recoverKey(session, key, how, (ms) => tools.sleep(ms)),
         move: (session, move) => moveRecords(session.transport, move),

@@ -7,15 +7,19 @@ import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { flagView, forecast, runs } from "../../../shared/deployments/cli/forecast.ts";
 import { preview } from "../../../shared/deployments/cli/preview.ts";
 import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
+import { replayLines } from "../../../shared/deployments/cli/replay.ts";
 import { waitIn } from "../../support/plans.ts";
 import type { Stand } from "./stand.ts";
+
+/** A stand, and the standard input of a command; absent: it is empty. */
+type Beside = Pick<Stand, "simulator" | "turn"> & { readonly stdin?: string };
 
 const never = async (): Promise<never> => {
   throw new Error("not asked for");
 };
 
 /** Runs a command and returns its output, of both streams. */
-export const rekindle = async (stand: Stand, ...args: readonly string[]): Promise<string> => {
+export const rekindle = async (stand: Beside, ...args: readonly string[]): Promise<string> => {
   const { simulator } = stand;
   const said: string[] = [];
   const { transport } = simulator;
@@ -34,6 +38,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     forecast: async (object) => forecast(object),
     policies: async () => [],
     flag: async (text, family) => flagView(text, family),
+    replay: async (text) => replayLines(text),
     preview: async (_, key) => {
       const found = await preview({ transport }, key);
       if (found.would !== "plan") return found;
@@ -55,7 +60,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     now: () => simulator.clock.now(),
     sleep: (ms) => stand.turn(ms),
     stopped: never,
-    stdin: async () => "",
+    stdin: async () => stand.stdin ?? "",
   };
   await run(tools, args);
   return said.join("\n");

@@ -58,6 +58,7 @@ const toolsFor = (said: Pick<Tools, "print" | "warn" | "host">): Tools => ({
     version: "1.2.3",
     connect: never,
     preview: never,
+    replay: never,
     page: never,
     crds: never,
     demo: never,

@@ -1,0 +1,25 @@
+/** The reasons why a setting is missing in a mode or in a kind of deployment, where several settings share one. */
+
+export const byPod = "a pod has its own account, which this would only replace";
+export const atPort = "its objects carry the port, so another one is a change of the objects";
+const asCertificate = "its objects carry names and ports of admission, so another one is a change of the objects";
+export const noPort = "Lambda calls a function without a port";
+export const inProcess = "its queue is inside the process";
+export const consumed =
+  "a function acknowledges every message that it receives, so a message that it only read would be lost";
+export const asFunction =
+  "its URL has a certificate that stays valid: rekindle manifests --admission-url registers it once";
+export const byFlag = "rekindle manifests --admission makes the objects that it needs";
+const ownPlace = "the proxy or function URL in front of the api function terminates TLS";
+export const keptWhole = "functions report each duration by itself, so percentiles need no buckets";
+const withoutLogin = "a function starts without a file or a login program: it takes the flat clusterRecord";
+export const mountsFolder = "its objects mount the folder, so another one is a change of the objects";
+const plainDoor = "its door is plain HTTP on a private address: put a proxy in front";
+export const ownCaller = "its steps run in its own process";
+export const byLambda = "SQS calls the functions of the template";
+
+export const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
+export const absentInHost = (reason: string) => ({ absent: { host: reason } });
+export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
+export const processFunctionsOnly = { absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace } };
+export const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };

@@ -69,12 +69,15 @@ const troubled: Row = (seen) => {
   };
 };
 
+/** What an application waits for whose record cannot be used. */
+export const repairText = (error: string): string =>
+  `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${error}`;
+
 const unreadable: Row = (seen) => {
   if (seen.found.is !== "unreadable") return undefined;
   const { kind, namespace, name } = seen.target.key;
   const todo = `keep the readable part: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or rebuild it from the application: ${seen.removal}`;
-  const waitsFor = `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${seen.found.error}`;
-  return { waitsFor, todo };
+  return { waitsFor: repairText(seen.found.error), todo };
 };
 
 const paused: Row = (seen) => {

@@ -6,6 +6,7 @@ import { historyOf } from "../../cli/inspection/history.ts";
 import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
 import { lossesOf } from "../../cli/inspection/losses.ts";
 import type { RecordView } from "../../cli/inspection/record.ts";
+import { repairText } from "../../cli/inspection/status.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { oneLine } from "../../core/line.ts";
@@ -113,9 +114,19 @@ export const projected = (object: Stored): Projected | undefined => {
   };
 };
 
+/** What a step writes into the status of an application whose record it cannot use. */
+const failedRecovery = "RecoveryFailed: ";
+
+/** Why the record of an application cannot be used, as a step has written it into the status; undefined: it can. */
+const brokenIn = ({ message = "" }: Projected): string | undefined => {
+  const at = message.indexOf(failedRecovery);
+  return at < 0 ? undefined : message.slice(at + failedRecovery.length);
+};
+
 const rowGroup = (outline: Projected, record: RecordOutline | undefined): Group => {
   if (outline.ended === "well") return "completed";
   if (outline.ended === "badly") return "failed";
+  if (brokenIn(outline) !== undefined) return "waiting";
   const group = groupOf(outline.state);
   if (group === "held") return group;
   if (outline.held?.startsWith("a user") === true) return "held";
@@ -124,6 +135,8 @@ const rowGroup = (outline: Projected, record: RecordOutline | undefined): Group 
 
 /** Why it ended, or what it waits for; nothing where it runs and waits only for its own end. */
 const waitsOf = (outline: Projected, group: Group, record: RecordOutline | undefined): string => {
+  const broken = brokenIn(outline);
+  if (broken !== undefined) return repairText(broken);
   if (outline.ended !== undefined && outline.held === undefined) return outline.message ?? "";
   const message = outline.message === undefined ? "" : ` (${outline.message})`;
   const isQuiet = group === "running" && outline.held === undefined && record?.waitsFor === undefined;

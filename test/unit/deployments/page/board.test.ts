@@ -168,6 +168,21 @@ test("values that look like secrets are masked, also in a container's environmen
     board.recorded(applicationKey, { ...saved, saves: 3 });
     assert.ok(heard.filter((one) => one === key).length >= 2, heard.join());
   });
+
+  test("an application whose record cannot be used waits for its repair, in the words of rekindle status", () => {
+    const board = openBoard(() => now);
+    const running = application("etl", "RUNNING");
+    const applicationState = { state: "RUNNING", errorMessage: `held up: RecoveryFailed: memory.attempt: no number` };
+    board.see({ ...running, status: { applicationState } });
+    const [row] = read(board).rows;
+    assert.deepEqual(
+      [row?.group, row?.waits],
+      [
+        "waiting",
+        "its checkpoint to be repaired (RecoveryFailed); nothing is written until then: memory.attempt: no number",
+      ],
+    );
+  });
 });
 
 describe("the memory of the board, whatever tenants write", () => {

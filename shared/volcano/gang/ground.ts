@@ -214,7 +214,9 @@ const postponed = (group: Stored, pods: readonly Stored[], now: number): Obstacl
   const back = takenBackOf(group);
   if (back !== undefined && retryAt(back) > now)
     return { why: `it is tried again after ${timeText(retryAt(back))}`, isTold: true };
-  return lingers(group, pods) ? { why: "its earlier pods have not ended yet" } : undefined;
+  if (!lingers(group, pods)) return undefined;
+  // The reason for which a group was taken back stays until there is another one.
+  return { why: "its earlier pods have not ended yet", ...(back === undefined ? {} : { isTold: true }) };
 };
 
 /** Opens the ground of one round. */

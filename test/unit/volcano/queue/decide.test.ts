@@ -220,4 +220,15 @@ describe("who lets groups in", () => {
       hall.group("g", "q").run();
       assert.equal(hall.phase("g"), phase);
     });
+
+  test("of a round that died before its writes are admitted by the next one when none of them can arrive any more", () => {
+    const hall = new Hall({ root: {}, default: {}, q: {} }, "builtin").run();
+    hall.group("g", "q").step("root");
+    hall.group("h", "q").step("root", true);
+    assert.deepEqual([hall.phase("g"), hall.phase("h")], ["Inqueue", undefined]);
+    hall.turn(15_000).step("root");
+    assert.equal(hall.phase("h"), undefined);
+    hall.turn(1_000).step("root");
+    assert.equal(hall.phase("h"), "Inqueue");
+  });
 });

@@ -18,7 +18,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   page: ["page", "page team-a/etl"],
   plan: ["plan team-a/etl"],
   record: ["record team-a/etl --for 2h", "record team-a/etl --stop"],
-  replay: ["replay host.log", "kubectl logs -n rekindle deployment/rekindle | rekindle replay -"],
+  replay: ["replay host.log", "replay host.log -o json"],
   log: ["log team-a/etl -f", "log job/team-a/train --task worker", "log team-a/etl --executor 3 --tail 100"],
   event: ["event team-a/etl", "event team-a/etl -w"],
   forward: ["forward team-a/etl"],

@@ -11,7 +11,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns the first difference of two JSON values; undefined if they are equal. */
-export const firstDifference = (path: string, recorded: unknown, replayed: unknown): Difference | undefined => {
+const firstDifference = (path: string, recorded: unknown, replayed: unknown): Difference | undefined => {
   if (same(recorded, replayed)) return undefined;
   if (Array.isArray(recorded) && Array.isArray(replayed) && recorded.length === replayed.length)
     return recorded

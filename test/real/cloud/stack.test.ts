@@ -146,7 +146,11 @@ describe("the template, deployed", () => {
       "CloudFormation refuses the settings of no route",
     );
     const together = routes.filter((key) => !apart.includes(key));
-    assert.deepEqual(together.sort(), ["GET /applications", "GET /applications/{proxy+}", "GET /jobs", "GET /metrics"]);
+    const reading = ["/applications", "/applications/{proxy+}", "/jobs", "/metrics", "/page", "/page/{proxy+}"];
+    assert.deepEqual(
+      together.sort(),
+      reading.map((path) => `GET ${path}`),
+    );
   });
 
   test("asks admission at a door of its own, so that strangers at the other one switch nothing off", () => {

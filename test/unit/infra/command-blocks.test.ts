@@ -72,6 +72,10 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
     /^rekindle log \S*team-a\//,
     "its pods here have no log: log runs for the guides, and process.test.ts of cli follows one",
   ],
+  [
+    /^(rekindle record team-a|rekindle replay|kubectl logs )/,
+    "recording.test.ts of host records decisions and replays their log",
+  ],
   [/^rekindle event \S+ -w$/, "follows a life until it ends: process.test.ts of cli follows one"],
   [/^export /, "sets a variable of the reader's terminal"],
   [/[─◄►│]/, "a drawing"],

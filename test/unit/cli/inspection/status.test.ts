@@ -250,7 +250,7 @@ test("the table of timeouts and policies is printed for people and for machines"
   assert.deepEqual(parse((await terminal.run("annotations", "-o", "yaml")).out), rows);
   assert.deepEqual(
     [code, rows.length, Object.keys(rows[0])],
-    [0, 25, ["kind", "annotation", "default", "range", "meaning"]],
+    [0, 26, ["kind", "annotation", "default", "range", "meaning"]],
   );
 });
 

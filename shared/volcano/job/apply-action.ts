@@ -5,7 +5,7 @@ import { nameOf, tasksOf } from "../schema/spec.ts";
 import type { Action } from "../schema/words.ts";
 import { backoffAfter, heldUntil } from "./backoff.ts";
 import { isHeld, type JobContext, tallied } from "./context.ts";
-import { superseded, type Target } from "./delays.ts";
+import { type ActionTarget, superseded } from "./delays.ts";
 import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct } from "./machine.ts";
 import { entered, type Memory } from "./memory.ts";
@@ -18,7 +18,7 @@ import type { PolicyEvent } from "./policy-events.ts";
 export type SelectedAction = {
   readonly memory: Memory;
   readonly action: Action;
-  readonly target: Target;
+  readonly target: ActionTarget;
   /** Absent for a sync without a cause. */
   readonly because?: {
     readonly event: string;
@@ -36,7 +36,7 @@ export type SelectedAction = {
 
 type Place = Pick<Member, "task" | "index">;
 
-type Reaches = (scene: JobContext, place: Place, target: Target) => boolean;
+type Reaches = (scene: JobContext, place: Place, target: ActionTarget) => boolean;
 
 const partitionIn = ({ spec }: JobContext, { task, index }: Place): string | undefined => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
@@ -61,7 +61,7 @@ const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen
 };
 
 /** Marks the pods of one target to be ended; their end is no eviction. */
-const aimed = (scene: JobContext, memory: Memory, move: Move, target: Target): Memory => {
+const aimed = (scene: JobContext, memory: Memory, move: Move, target: ActionTarget): Memory => {
   const reaches = targets[move.pods];
   if (reaches === undefined) return memory;
   const hit = scene.members.filter((member) => reaches(scene, member, target));
@@ -99,7 +99,10 @@ const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memor
 export const endsAll = ({ pods, when }: Move): boolean =>
   pods === "killAll" || (pods === "killUnfinished" && when === "now");
 
-const toldOf = ({ event, exitCodes }: NonNullable<SelectedAction["because"]>, { task, index }: Target): string => {
+const toldOf = (
+  { event, exitCodes }: NonNullable<SelectedAction["because"]>,
+  { task, index }: ActionTarget,
+): string => {
   const where = task === "" ? "" : ` of ${index === undefined ? `task ${task}` : `pod ${task}-${index}`}`;
   const codes = exitCodes.length === 0 ? "" : ` (exit code ${exitCodes.join(", ")})`;
   return `${event}${where}${codes}`;

@@ -5,13 +5,13 @@ import type { Member } from "./pods.ts";
 import type { PolicyEvent } from "./policy-events.ts";
 
 /** The target of an action: a pod, a task, a partition of one, or the whole job. */
-export type Target = {
+export type ActionTarget = {
   readonly task: string;
   readonly index?: number | undefined;
   readonly partition?: string | undefined;
 };
 
-const isSame = (a: Target, b: Target): boolean => a.task === b.task && a.index === b.index;
+const isSame = (a: ActionTarget, b: ActionTarget): boolean => a.task === b.task && a.index === b.index;
 
 /** An action that an event delays. `dueAt` in epoch ms. */
 export type Arm = {
@@ -21,7 +21,7 @@ export type Arm = {
   readonly dueAt: number;
 };
 
-const placeOf = ({ task, index }: Target): string => `${task}/${index ?? ""}`;
+const placeOf = ({ task, index }: ActionTarget): string => `${task}/${index ?? ""}`;
 
 const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
   const { event, task, index, partition, disrupted } = happening;
@@ -69,7 +69,7 @@ const levelOf = (action: Action): Level => levels[action] ?? "job";
 /** True if the action concerns the whole job, whichever pod its event is about. */
 export const isOfJob = (action: Action): boolean => levelOf(action) === "job";
 
-const reaches: Readonly<Record<Level, (one: Target, target: Target) => boolean>> = {
+const reaches: Readonly<Record<Level, (one: ActionTarget, target: ActionTarget) => boolean>> = {
   job: () => true,
   task: (one, target) => one.task === target.task,
   pod: isSame,
@@ -77,7 +77,7 @@ const reaches: Readonly<Record<Level, (one: Target, target: Target) => boolean>>
 };
 
 /** Cancels the delays of the same level that an action has made superfluous. */
-export const superseded = (delays: readonly Delay[], action: Action, target: Target): Delay[] => {
+export const superseded = (delays: readonly Delay[], action: Action, target: ActionTarget): Delay[] => {
   const level = levelOf(action);
   return delays.filter((one) => levelOf(one.action) !== level || !reaches[level](one, target));
 };

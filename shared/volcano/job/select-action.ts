@@ -8,7 +8,7 @@ import { annotationActionOf } from "./annotation-actions.ts";
 import type { CodeRule } from "./annotations.ts";
 import type { SelectedAction } from "./apply-action.ts";
 import type { JobContext } from "./context.ts";
-import { type Arm, armed, dueOf, isOfJob, recovered, type Target } from "./delays.ts";
+import { type ActionTarget, type Arm, armed, dueOf, isOfJob, recovered } from "./delays.ts";
 import type { Later } from "./events.ts";
 import { commandActions, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
@@ -32,7 +32,7 @@ const announced = (waiting: readonly Waiting[]): readonly Later[] => {
   );
 };
 
-const job: Target = { task: "" };
+const job: ActionTarget = { task: "" };
 
 /** True in phases in which policies apply: those that keep the pods as the spec says. */
 const listens = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";

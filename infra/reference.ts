@@ -12,7 +12,7 @@ import { familiesFor, upstreamNaming } from "../shared/deployments/host/metrics.
 import { policyLines } from "../shared/spark/application/spec/policies.ts";
 import { acts, followed } from "../shared/spark/application/state/machine.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
-import { annotationPolicyLines } from "../shared/volcano/job/annotation-policies.ts";
+import { annotationPolicyLines } from "../shared/volcano/job/annotations.ts";
 import { table as jobTable } from "../shared/volcano/job/machine.ts";
 import { settingMeanings, settingModes, settingPlaces, settingReasons } from "./settings-page.ts";
 

@@ -9,11 +9,11 @@ import {
   jobs,
   jobTemplates,
   podGroups,
+  policyEvents,
   queues,
 } from "../shared/volcano/schema/resource.ts";
 import { specSchema } from "../shared/volcano/schema/spec.ts";
 import { statusSchema } from "../shared/volcano/schema/status.ts";
-import { policyEvents } from "../shared/volcano/schema/words.ts";
 import type { Definition } from "./definition.ts";
 import type { Limits } from "./limits.ts";
 

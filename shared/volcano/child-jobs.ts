@@ -1,13 +1,17 @@
-/** Jobs that a JobFlow or a CronJob has created: their status, their changes, and their deletion. */
+/** The jobs that CronJobs and JobFlows create, and the watches of these kinds: which changes send their keys. It imports none of
+ * their decisions. */
+
 import * as z from "zod";
 import { fieldsOf, same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
+import type { Watch } from "../core/operator.ts";
 import type { Effect } from "../core/plan.ts";
 import { instantOf } from "../core/time.ts";
-import { isEnding } from "../kube/pods.ts";
+import { isEnding, labelOf } from "../kube/pods.ts";
+import { changed } from "../kube/relevant-change.ts";
 import { trim } from "../kube/trim.ts";
-import { withoutNulls } from "./schema/absent.ts";
-import { jobs } from "./schema/resource.ts";
+import { withoutNulls } from "./schema/fields.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, keys } from "./schema/resource.ts";
 
 const shown = z.looseObject({
   state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),
@@ -18,7 +22,7 @@ const shown = z.looseObject({
     .optional(),
 });
 
-export type Shown = z.infer<typeof shown>;
+type Shown = z.infer<typeof shown>;
 
 /** Returns the status of a job; one that does not parse is empty. */
 export const shownBy = (job: Obj): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {};
@@ -41,21 +45,69 @@ export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }:
 });
 
 /** Returns the name of the job's owner of this kind. */
-export const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>
+const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>
   job.metadata.ownerReferences?.find((owner) => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`))?.name;
 
 const kept = ["state", "retryCount", "runningDuration", "taskStatusCount"] as const;
 
 /** Keeps the fields of a watched job that JobFlows and CronJobs read. */
-export const trimJob = (job: Stored): Stored => {
+const trimJob = (job: Stored): Stored => {
   const status = fieldsOf(job["status"]);
   return { ...trim(job), status: Object.fromEntries(kept.map((field) => [field, status[field]])) };
 };
 
 /** True if the job has another phase, or its deletion was requested. */
-export const hasMoved = (before: Obj | undefined, after: Obj): boolean =>
+const hasMoved = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined || phaseOf(before) !== phaseOf(after) || isEnding(before) !== isEnding(after);
 
 /** True if the job has moved, or the counts of its tasks have changed. */
-export const hasProgressed = (before: Obj | undefined, after: Obj): boolean =>
+const hasProgressed = (before: Obj | undefined, after: Obj): boolean =>
   hasMoved(before, after) || !same(shownBy(before ?? after).taskStatusCount, shownBy(after).taskStatusCount);
+
+const watches: readonly Watch[] = [
+  { resource: cronJobs, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: jobs,
+    optional: true,
+    trim: trimJob,
+    ownerName: (job) => ownerNamed(job, cronJobs.kind, cronJobs.group),
+    matters: hasMoved,
+  },
+];
+
+/** The CronJob kind as a forwarder needs it. */
+export const cronWatcher = { kind: cronJobs.kind, resource: cronJobs, optional: true, watches } as const;
+
+const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({
+  resource: jobs,
+  optional: true,
+  trim: trimJob,
+  ownerName,
+  matters,
+});
+
+const flowWatches: readonly Watch[] = [
+  { resource: jobFlows, ownerName: (object) => object.metadata.name, matters: changed },
+  jobsFor((job) => ownerNamed(job, jobFlows.kind, jobFlows.group), hasProgressed),
+];
+
+/** Returns the name of the job's template; the label names namespace and template. */
+const templateOf = (job: Obj): string | undefined => {
+  const [text = "", namespace = ""] = [labelOf(job, keys.byTemplate), job.metadata.namespace];
+  return text.startsWith(`${namespace}.`) ? text.slice(namespace.length + 1) : undefined;
+};
+
+const templateWatches: readonly Watch[] = [
+  { resource: jobTemplates, ownerName: (object) => object.metadata.name, matters: changed },
+  jobsFor(templateOf, (before) => before === undefined),
+];
+
+/** The JobFlow kind as a forwarder needs it. */
+export const flowWatcher = { kind: jobFlows.kind, resource: jobFlows, optional: true, watches: flowWatches } as const;
+
+export const templateWatcher = {
+  kind: jobTemplates.kind,
+  resource: jobTemplates,
+  optional: true,
+  watches: templateWatches,
+} as const;

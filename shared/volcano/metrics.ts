@@ -11,7 +11,7 @@ import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { quantityOf } from "../kube/quantity.ts";
 import { queueOfGroup, shownState } from "./queue/state/tree.ts";
-import { isPhase } from "./schema/words.ts";
+import { isPhase } from "./schema/resource.ts";
 
 /** A metric and the labels of its values. */
 type Labelled = Figure & { readonly labels: readonly string[] };

@@ -123,7 +123,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   policies: async () => {
     const [{ policyLines }, { annotationPolicyLines }] = await Promise.all([
       import("../../spark/application/spec/policies.ts"),
-      import("../../volcano/job/annotation-policies.ts"),
+      import("../../volcano/job/annotations.ts"),
     ]);
     const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
     return [...of("SparkApplication", policyLines()), ...of("Job", annotationPolicyLines())];

@@ -2,8 +2,7 @@
 import type { Watcher } from "../../forward/keys.ts";
 import { scheduleWatcher } from "../../spark/scheduled/runs.ts";
 import { applicationWatcher, connectWatcher } from "../../spark/watches.ts";
-import { cronWatcher } from "../../volcano/cron/watches.ts";
-import { flowWatcher, templateWatcher } from "../../volcano/flow/watches.ts";
+import { cronWatcher, flowWatcher, templateWatcher } from "../../volcano/child-jobs.ts";
 import { jobWatcher } from "../../volcano/job/watches.ts";
 import { podWatcher } from "../../volcano/pods/watches.ts";
 import { queueWatcher } from "../../volcano/queue/watches.ts";

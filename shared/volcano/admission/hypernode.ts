@@ -1,8 +1,7 @@
 /** Admission of a HyperNode: each member has one selector, and a valid one. As upstream's rules. */
 import * as z from "zod";
 import { explain, telling } from "../../kube/explain.ts";
-import { withoutNulls } from "../schema/absent.ts";
-import { goList, qualifiedNameErrors } from "../schema/names.ts";
+import { goList, qualifiedNameErrors, withoutNulls } from "../schema/fields.ts";
 
 const selector = z.looseObject({
   exactMatch: z.looseObject({ name: z.string().default("") }).optional(),

@@ -1,12 +1,49 @@
 /** Admission of a job: reconcile's defaults and rules, applied earlier, and upstream's rules for changes. */
-import { isTooMuch } from "../../core/json.ts";
-import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
+
+import { readSchedule } from "../../core/cron/schedule.ts";
+import { zoneOf } from "../../core/cron/zone.ts";
+import { isTooMuch, same } from "../../core/json.ts";
+import { type AdmittedObject, additions, type Named, type PatchOperation } from "../../kube/admission.ts";
+import { explain, telling } from "../../kube/explain.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { longestName, readCronSpec } from "../cron/read.ts";
+import { readFlowSpec } from "../flow/read.ts";
 import { misread } from "../plugins/all.ts";
-import { withoutNulls } from "../schema/absent.ts";
-import { defaulted } from "../schema/defaults.ts";
-import { type JobSpec, specSchema } from "../schema/spec.ts";
-import { changeSaying } from "../schema/update.ts";
-import { parseSpec, type QueueSaying } from "../validation/parse.ts";
+import { cronSpecSchema } from "../schema/cron.ts";
+import { formsDag, qualifiedNameErrors, withoutNulls } from "../schema/fields.ts";
+import { flowSpecSchema } from "../schema/flow.ts";
+import { type JobSpec, nameOf, replicasOf, specSchema, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
+import { defaulted, parseSpec, type QueueSaying } from "../validation/parse.ts";
+
+const fixed =
+  "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`";
+
+const free = ({ replicas: _, minAvailable: __, ...rest }: Task): object => rest;
+
+/** Returns the fields that may not change. Names of claims that the controller generated are left out. */
+const settled = ({ minAvailable: _, priorityClassName: __, tasks, volumes, ...rest }: JobSpec): object => ({
+  ...rest,
+  tasks: (tasks ?? []).map(free),
+  volumes: (volumes ?? []).map(({ volumeClaimName, ...volume }) =>
+    volume.volumeClaim === undefined ? { ...volume, volumeClaimName } : volume,
+  ),
+});
+
+const least = (spec: JobSpec): string | undefined => {
+  const over = tasksOf(spec).find((task) => task.minAvailable !== undefined && task.minAvailable > replicasOf(task));
+  if (over !== undefined) return `'minAvailable' must be <= 'replicas' in task: ${nameOf(over)}`;
+  return (spec.minAvailable ?? 0) > totalReplicas(spec)
+    ? "job 'minAvailable' must not be greater than total replicas"
+    : undefined;
+};
+
+/** Returns why the change is refused; empty if it may be made. */
+const changeSaying = (before: JobSpec, after: JobSpec): string => {
+  const wrong = least(after);
+  if (wrong !== undefined) return wrong;
+  if (tasksOf(before).length !== tasksOf(after).length) return "job updates may not add or remove tasks";
+  return same(settled(before), settled(after)) ? "" : fixed;
+};
 
 /** Returns the defaults as a patch; a spec that cannot be read is left to the validation. */
 export const jobPatch = ({ spec }: AdmittedObject): readonly PatchOperation[] => {
@@ -33,4 +70,86 @@ export const changedJobSaying = (name: string, before: unknown, after: unknown):
   const own = newJobSaying(name, after);
   if (newJobSaying(name, before) !== "") return change === "" ? "" : own;
   return change === undefined || change === "" ? own : change;
+};
+
+const shape = cronSpecSchema.partial();
+
+const scheduleSaying = (schedule: string): string => {
+  if (schedule === "") return " schedule is required, but got empty";
+  if (schedule.includes("TZ"))
+    return " schedule should not contain TZ or CRON_TZ, TZ should only be set in the timeZone field";
+  return readSchedule(schedule).ok ? "" : "schedule is not a valid cron expression";
+};
+
+const isPart = (part: string): boolean =>
+  part !== "." && part !== ".." && !part.startsWith("-") && /^[A-Za-z.\-_0-9+]{1,14}$/.test(part);
+
+const zoneSaying = (zone: string | undefined): string => {
+  if (zone === undefined) return "";
+  if (zone === "") return " timeZone must be nil or non-empty string, got empty string";
+  const unknown = zone
+    .split("/")
+    .filter((part) => !isPart(part))
+    .map(() => " unknown timeZone")
+    .join("");
+  if (zone.toLowerCase() === "local")
+    return `${unknown} timeZone can't be Local, and must be defined in https://www.iana.org/time-zones`;
+  return zoneOf(zone) === undefined ? `${unknown} invalid timeZone` : unknown;
+};
+
+const nameSaying = (name: string): string => {
+  if (name.length > longestName)
+    return `cronJob name must be no more than ${longestName} characters to accommodate job name suffix (max 63 total)`;
+  const errors = qualifiedNameErrors(name);
+  return errors.length === 0 ? "" : `invalid cronJob name ${JSON.stringify(name)}: ${errors.join("; ")}`;
+};
+
+/** Returns why the CronJob is refused; empty if it may be stored. */
+export const cronSaying = (name: string, spec: unknown): string => {
+  const parsed = shape.safeParse(withoutNulls(spec ?? {}), telling);
+  if (!parsed.success) return explain(parsed.error);
+  const { schedule = "", timeZone } = parsed.data;
+  return `${scheduleSaying(schedule)}${zoneSaying(timeZone)}${nameSaying(name)}`.trim();
+};
+
+/** Returns warnings about the jobs of a template. Upstream finds these problems only when it creates a job. */
+export const templateWarnings = (name: string, template: unknown): readonly string[] => {
+  const spec = isRecord(template) ? template["spec"] : undefined;
+  const saying = newJobSaying(name, spec);
+  return saying === ""
+    ? jobWarnings(spec).map((text) => `of its jobs ${text}`)
+    : [`its jobs will be refused: ${saying}`];
+};
+
+/** Returns warnings about a spec that upstream stores and that reconcile reports later. */
+export const cronWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
+  const metadata = { name, namespace, uid: "", resourceVersion: "" };
+  const read = readCronSpec({ apiVersion: "", kind: "CronJob", metadata, spec });
+  const template = isRecord(spec) ? spec["jobTemplate"] : undefined;
+  return read.ok ? templateWarnings(`${name}-00000000`, template) : [`it will not run: ${read.message}`];
+};
+
+const notDag = "jobflow Flow is not DAG";
+
+/** Returns why the flow is refused; empty if it may be stored. */
+export const flowSaying = (spec: unknown): string => {
+  const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}), telling);
+  if (!parsed.success) return explain(parsed.error);
+  const { flows = [] } = parsed.data;
+  const names = new Set(flows.map(({ name }) => name));
+  for (const { name, dependsOn } of flows) {
+    for (const target of dependsOn?.targets ?? []) {
+      if (target === name) return `${notDag}: flow '${name}' has self-dependency`;
+      if (!names.has(target)) return `${notDag}: vertex is not defined: ${target}`;
+    }
+  }
+  const tasks = flows.map(({ name, dependsOn }) => ({ name, dependsOn: { name: dependsOn?.targets ?? [] } }));
+  return formsDag(tasks) ? "" : notDag;
+};
+
+/** Returns warnings about a spec that upstream stores and that reconcile reports later. */
+export const flowWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
+  const metadata = { name, namespace, uid: "", resourceVersion: "" };
+  const read = readFlowSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });
+  return read.ok ? [] : [`it will not run: ${read.message}`];
 };

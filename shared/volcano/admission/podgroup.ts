@@ -1,11 +1,12 @@
 /** Admission of a PodGroup: the queue of its namespace, and the rules of upstream's webhook, in its words. */
+
 import * as z from "zod";
 import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { withoutNulls } from "../schema/absent.ts";
-import type { QueueView } from "../schema/queue.ts";
-import { notFound } from "./tree.ts";
+import { withoutNulls } from "../schema/fields.ts";
+import { keys } from "../schema/resource.ts";
+import { notFound, type QueueView } from "./tree.ts";
 
 const topology = z
   .looseObject({ highestTierAllowed: z.int().optional(), highestTierName: z.string().optional() })
@@ -61,4 +62,44 @@ export const groupPatch = (
 ): readonly PatchOperation[] => {
   const queue = annotations[queueOfNamespace];
   return queue === undefined || !asksNamespace(object) ? [] : [{ op: "add", path: "/spec/queue", value: queue }];
+};
+
+const podShape = z.looseObject({
+  metadata: z.looseObject({ annotations: z.record(z.string(), z.string()).optional() }),
+  spec: z.looseObject({ schedulerName: z.string().optional() }).optional(),
+});
+
+const budgets = [keys.jdbMinAvailable, keys.jdbMaxUnavailable] as const;
+
+const int32 = /^[+-]?\d+$/;
+
+/** Reads a whole number as Go does; undefined if the text is none. */
+const wholeOf = (text: string): number | undefined => {
+  const value = int32.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(value) ? value : undefined;
+};
+
+const budgetSaying = (key: string, text: string): string | undefined => {
+  const quoted = JSON.stringify(text);
+  const count = wholeOf(text);
+  if (count !== undefined)
+    return count > 0 ? undefined : `invalid value <${quoted}> for ${key}, it must be a positive integer`;
+  const bare = text.replaceAll("%", "");
+  const share = wholeOf(bare);
+  if (share === undefined)
+    return `invalid value strconv.Atoi: parsing ${JSON.stringify(bare)}: invalid syntax for ${key}`;
+  return share > 0 && share < 100
+    ? undefined
+    : `invalid value <${quoted}> for ${key}, it must be a valid percentage which between 1% ~ 99%`;
+};
+
+/** Returns why a pod is refused; empty if it may be created. Pods of other schedulers are not checked. */
+export const podSaying = (object: AdmittedObject, schedulers: readonly string[] = ["volcano"]): string => {
+  const parsed = podShape.safeParse(object);
+  if (!parsed.success || !schedulers.includes(parsed.data.spec?.schedulerName ?? "")) return "";
+  const { annotations = {} } = parsed.data.metadata;
+  const given = budgets.filter((key) => annotations[key] !== undefined);
+  const wrong = given.map((key) => budgetSaying(key, annotations[key] ?? "")).find((saying) => saying !== undefined);
+  if (wrong !== undefined) return wrong;
+  return given.length > 1 ? `not allow configure multiple annotations <[${budgets.join(" ")}]> at same time` : "";
 };

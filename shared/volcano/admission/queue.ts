@@ -1,15 +1,67 @@
 /** Admission of a queue: upstream's defaults, and the rules of upstream's webhook, in its words. */
+
 import * as z from "zod";
 import { fieldsOf, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { explain, telling } from "../../kube/explain.ts";
+import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { rooted, specGaps } from "../queue/defaults.ts";
 import { hierarchyErrors } from "../queue/hierarchy.ts";
 import { invalid, together } from "../queue/invalid.ts";
-import { withoutNulls } from "../schema/absent.ts";
-import { type Amounts, amountsIn } from "./amounts.ts";
-import { capacityErrors } from "./capacity.ts";
-import { childrenOf, deletionSaying, parentSaying, type Queue, treeSaying } from "./tree.ts";
+import { withoutNulls } from "../schema/fields.ts";
+import { type Amounts, amountsIn, childrenOf, deletionSaying, parentSaying, type Queue, treeSaying } from "./tree.ts";
+
+const spec = "requestBody.spec";
+
+/** True for resources without fractions: object counts, and vendors' resources. */
+const isWhole = (name: string): boolean =>
+  ["pods", "services", "secrets", "configmaps", "persistentvolumeclaims"].includes(name) ||
+  (name.includes("/") && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith("requests."));
+
+const thousandth = 1_000_000n;
+const one = 1_000n * thousandth;
+
+const inParts = ({ nano }: Quantity): boolean => {
+  const up = nano % thousandth === 0n ? nano : (nano / thousandth + 1n) * thousandth;
+  return up % one !== 0n;
+};
+
+const valueErrors = (path: string, name: string, amount: Quantity): readonly string[] => [
+  ...(amount.nano < 0n ? [invalid(path, quantityText(amount), "must be greater than or equal to 0")] : []),
+  ...(isWhole(name) && inParts(amount) ? [invalid(path, quantityText(amount), "must be an integer")] : []),
+];
+
+const valuesErrors = (path: string, amounts: Amounts): readonly string[] =>
+  [...amounts].flatMap(([name, amount]) => valueErrors(`${path}.${name}`, name, amount));
+
+type Sizes = { readonly capability: Amounts; readonly deserved: Amounts; readonly guarantee: Amounts };
+
+const guaranteeErrors = ({ guarantee, deserved }: Sizes): readonly string[] =>
+  [...guarantee].flatMap(([name, least]) => {
+    const own = valueErrors(`${spec}.guarantee.resource.${name}`, name, least);
+    const path = `${spec}.deserved.${name}`;
+    const wanted = `must be >= guarantee[${name}]=${quantityText(least)}`;
+    const amount = deserved.get(name);
+    if (amount === undefined) return [...own, invalid(path, "<nil>", `deserved[${name}] ${wanted}`)];
+    if (amount.nano >= least.nano) return own;
+    return [...own, invalid(path, quantityText(amount), `deserved[${name}]=${quantityText(amount)} ${wanted}`)];
+  });
+
+const deservedErrors = ({ deserved, capability }: Sizes): readonly string[] =>
+  [...deserved].flatMap(([name, amount]) => {
+    const bound = capability.get(name);
+    if (bound === undefined || amount.nano <= bound.nano) return [];
+    const message = `deserved[${name}]=${quantityText(amount)} must be <= capability[${name}]=${quantityText(bound)}`;
+    return [invalid(`${spec}.deserved.${name}`, quantityText(amount), message)];
+  });
+
+/** Checks guarantee, deserved and capability of a queue: each is an amount, and none exceeds the next. */
+const capacityErrors = (sizes: Sizes): readonly string[] => [
+  ...valuesErrors(`${spec}.capability`, sizes.capability),
+  ...valuesErrors(`${spec}.deserved`, sizes.deserved),
+  ...guaranteeErrors(sizes),
+  ...deservedErrors(sizes),
+];
 
 const amounts = z.record(z.string(), z.unknown()).optional();
 
@@ -72,7 +124,7 @@ const movesTree = (queue: Queue, before: Queue | undefined): boolean => {
   return before === undefined || !same(judgedFields(queue), judgedFields(before));
 };
 
-export type QueueChange = {
+type QueueChange = {
   readonly operation: string;
   readonly queue: Queue;
   /** The queue before an update. */
@@ -99,7 +151,7 @@ export const queueChangeSaying = (change: QueueChange): string => {
 };
 
 /** Returns the queue with its defaults, the same in admission and in reconcile. */
-export const queueDefaults = (object: AdmittedObject): AdmittedObject => {
+const queueDefaults = (object: AdmittedObject): AdmittedObject => {
   const { metadata, spec } = object;
   const parsed = shape.safeParse(withoutNulls(object));
   if (!parsed.success) return object;

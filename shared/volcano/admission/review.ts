@@ -12,15 +12,21 @@ import {
 } from "../../kube/admission.ts";
 import type { LimitsSaying } from "../../kube/limits.ts";
 import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
-import { jobQueueSaying, type QueueView } from "../schema/queue.ts";
-import { cronSaying, cronWarnings, templateWarnings } from "./cron.ts";
-import { flowSaying, flowWarnings } from "./flow.ts";
 import { hyperNodeSaying } from "./hypernode.ts";
-import { changedJobSaying, jobPatch, jobWarnings, newJobSaying } from "./job.ts";
-import { podSaying } from "./pod.ts";
-import { asksNamespace, type FindQueue, groupPatch, groupSaying } from "./podgroup.ts";
+import {
+  changedJobSaying,
+  cronSaying,
+  cronWarnings,
+  flowSaying,
+  flowWarnings,
+  jobPatch,
+  jobWarnings,
+  newJobSaying,
+  templateWarnings,
+} from "./job.ts";
+import { asksNamespace, type FindQueue, groupPatch, groupSaying, podSaying } from "./podgroup.ts";
 import { queueChangeSaying, queuePatch, readQueue, viewOf } from "./queue.ts";
-import type { Queue } from "./tree.ts";
+import { jobQueueSaying, type Queue, type QueueView } from "./tree.ts";
 
 /** The objects that a review needs beside its own. Absent: they could not be read, and the checks on them pass. */
 export type Around = {

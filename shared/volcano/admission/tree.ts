@@ -1,15 +1,79 @@
 /** The tree that queues form by `spec.parent`: a queue's amounts against its ancestors, siblings and children. */
-import {
-  type Amounts,
-  lessPartly,
-  type Measure,
-  measureOf,
-  measureText,
-  namesIn,
-  sumOf,
-  valueIn,
-  valueText,
-} from "./amounts.ts";
+
+import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { amountSaying } from "../validation/parse.ts";
+
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+/** The amounts of a field, and its errors. */
+type Read = { readonly amounts: Amounts; readonly wrong: readonly string[] };
+
+/** Reads a field that holds amounts by the names of resources. */
+export const amountsIn = (value: unknown, path: string): Read => {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  const wrong = entries.flatMap(([name, amount]) => amountSaying(`${path}.${name}`, amount) ?? []);
+  const amounts = entries.flatMap(([name, amount]): readonly (readonly [string, Quantity])[] => {
+    const quantity = quantityOf(amount);
+    return quantity === undefined ? [] : [[name, quantity]];
+  });
+  return { amounts: new Map(amounts), wrong };
+};
+
+/** Amounts as the scheduler counts them: in thousandths, memory and pods in whole units. Absent is 0. */
+type Measure = ReadonlyMap<string, number>;
+
+const whole = new Set(["memory", "pods"]);
+
+/** Rounds up to the next whole part, as Kubernetes does. */
+const counted = ({ nano }: Quantity, part: bigint): number => {
+  const up = nano > 0n && nano % part !== 0n ? 1n : 0n;
+  return Number(nano / part + up);
+};
+
+/** True for resources that nodes have. Object counts of quotas and other names without a domain are none. */
+const isCounted = (name: string): boolean =>
+  ["cpu", "memory", "pods", "ephemeral-storage"].includes(name) ||
+  /^(hugepages-|attachable-volumes-)/.test(name) ||
+  (name.includes("/") && !name.startsWith("count/"));
+
+const measureOf = (amounts: Amounts): Measure =>
+  new Map(
+    [...amounts]
+      .filter(([name]) => isCounted(name))
+      .map(([name, quantity]) => [name, counted(quantity, whole.has(name) ? 1_000_000_000n : 1_000_000n)]),
+  );
+
+const valueIn = (measure: Measure, name: string): number => measure.get(name) ?? 0;
+
+const sumOf = (a: Measure, b: Measure): Measure =>
+  new Map([...new Set([...a.keys(), ...b.keys()])].map((name) => [name, valueIn(a, name) + valueIn(b, name)]));
+
+/** True if any value that upstream compares is less: CPU and memory always, others if the left measure names them. */
+const lessPartly = (left: Measure, right: Measure): boolean =>
+  [...new Set(["cpu", "memory", ...left.keys()])].some((name) => valueIn(left, name) < valueIn(right, name));
+
+const text = (value: number): string => value.toFixed(2);
+
+/** Writes a measure as upstream's scheduler prints it. */
+const measureText = (measure: Measure): string => {
+  const others = [...measure].filter(([name]) => name !== "cpu" && name !== "memory");
+  const further = others.map(([name, value]) => `, ${name} ${text(value)}`).join("");
+  return `cpu ${text(valueIn(measure, "cpu"))}, memory ${text(valueIn(measure, "memory"))}${further}`;
+};
+
+/** Writes one value as users do. */
+const valueText = (name: string, value: number): string => {
+  if (name === "cpu") return quantityText({ nano: BigInt(Math.trunc(value)) * 1_000_000n, format: "decimal" });
+  if (name === "memory") return quantityText({ nano: BigInt(Math.trunc(value)) * 1_000_000_000n, format: "binary" });
+  return text(value);
+};
+
+/** The least value that the scheduler tells from zero. */
+const least = 0.1;
+
+const namesIn = (measure: Measure): readonly string[] =>
+  [...measure].filter(([, value]) => value >= least).map(([name]) => name);
 
 /** A queue as its rules need it. `parent` is "" if it names none. */
 export type Queue = {
@@ -142,4 +206,21 @@ export const deletionSaying = (name: string, all: Queues | undefined): string =>
   return children.length === 0
     ? ""
     : `queue ${name} can not be deleted because it has ${children.length} child queues: ${children.join(", ")}`;
+};
+
+/** The fields of a queue that jobs and groups depend on. */
+export type QueueView = { readonly name: string; readonly state: string; readonly children: number };
+
+/** The queue that every cluster has: without Volcano's scheduler, the first job's step creates it and waits for it. */
+const usual = "default";
+
+/** Returns what is wrong with the queue; `queue` undefined: none has this name. */
+export const jobQueueSaying = (name: string, queue: QueueView | undefined): string => {
+  if (name === usual && (queue === undefined || queue.state === "")) return "";
+  if (queue === undefined) return ` unable to find job queue: queue.scheduling.volcano.sh "${name}" not found;`;
+  const closed = ` can only submit job to queue with state \`Open\`, queue \`${name}\` status is \`${queue.state}\`;`;
+  const problem = queue.state === "Open" ? "" : closed;
+  if (name === "root") return `${problem} can not submit job to root queue;`;
+  if (queue.children === 0) return problem;
+  return `${problem} can only submit job to leaf queue, queue \`${name}\` has ${queue.children} child queues;`;
 };

@@ -23,11 +23,20 @@ import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { createdAt, removal } from "../child-jobs.ts";
 import { type Recent, recentOf } from "./due-time.ts";
-import { creation, jobName } from "./job.ts";
-import { jobsOf, type Made, sortOut, withSuccess } from "./jobs.ts";
-import { type Memory, seeded } from "./memory.ts";
+import {
+  creation,
+  cronEvent,
+  farewells,
+  jobName,
+  jobsOf,
+  type Made,
+  type Memory,
+  projected,
+  seeded,
+  sortOut,
+  withSuccess,
+} from "./memory.ts";
 import { type Asked, type Read, readCronSpec, timingOf } from "./read.ts";
-import { cronEvent, farewells, projected } from "./status.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };

@@ -5,8 +5,8 @@ import { digestOf, isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
-import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
+import { withoutNulls } from "../schema/fields.ts";
 import { cronLimits } from "../schema/limits.ts";
 
 export type Policy = "Allow" | "Forbid" | "Replace";

@@ -1,10 +1,12 @@
-/** The memory of a JobFlow: its phase, the jobs that were complete, and the phases that each job was in. */
+/** The memory of a JobFlow: its phase, the jobs that were complete, and the phases that each job was in; and its phases as a
+ * table. */
+
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
-import { withoutNulls } from "../schema/absent.ts";
+import { withoutNulls } from "../schema/fields.ts";
 import { type FlowPhase, flowPhases, flowStatusSchema } from "../schema/flow.ts";
 
 const memory = z.object({
@@ -56,3 +58,30 @@ const longest = 40;
 /** Adds the phase of a job to its history if it differs from the latest. */
 export const noted = (history: History = [], state: string, now: number): History =>
   state === "" || history.at(-1)?.state === state ? history : [...history, { state, at: now }].slice(-longest);
+
+/** The situation of all jobs of a flow: the first that applies. */
+type Situation = "failed" | "complete" | "begun" | "idle";
+
+/** As upstream's states; a flow is seen Running before it has succeeded. */
+export const table: Readonly<Record<FlowPhase, Readonly<Record<Situation, FlowPhase>>>> = {
+  Pending: { failed: "Failed", complete: "Running", begun: "Running", idle: "Pending" },
+  Running: { failed: "Failed", complete: "Succeed", begun: "Running", idle: "Running" },
+  Succeed: { failed: "Succeed", complete: "Succeed", begun: "Succeed", idle: "Succeed" },
+  Failed: { failed: "Failed", complete: "Failed", begun: "Failed", idle: "Failed" },
+};
+
+/** True in phases in which no job is created any more. */
+export const isOver = (phase: FlowPhase): boolean => phase === "Succeed" || phase === "Failed";
+
+type Counts = {
+  readonly failed: number;
+  readonly running: number;
+  readonly complete: number;
+  readonly all: number;
+};
+
+export const situationOf = ({ failed, running, complete, all }: Counts): Situation => {
+  if (failed > 0) return "failed";
+  if (complete === all && all > 0) return "complete";
+  return running + complete > 0 ? "begun" : "idle";
+};

@@ -11,7 +11,7 @@ import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { phaseOf, shownBy } from "../child-jobs.ts";
-import { withoutNulls } from "../schema/absent.ts";
+import { withoutNulls } from "../schema/fields.ts";
 import type { Probe } from "../schema/flow.ts";
 import { keys } from "../schema/resource.ts";
 import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";

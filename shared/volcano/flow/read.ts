@@ -3,11 +3,9 @@ import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/query.ts";
 import { explain, telling } from "../../kube/explain.ts";
-import { withoutNulls } from "../schema/absent.ts";
-import { unstartable } from "../schema/dependencies.ts";
+import { subdomainErrors, unstartable, withoutNulls } from "../schema/fields.ts";
 import { type Flow, flowSpecSchema } from "../schema/flow.ts";
 import { flowLimits } from "../schema/limits.ts";
-import { subdomainErrors } from "../schema/names.ts";
 import { jobs, keys } from "../schema/resource.ts";
 
 export type Asked = { readonly flows: readonly Flow[]; readonly deletes: boolean };

@@ -11,9 +11,9 @@ import type { Plan, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import type { Recovery } from "../../core/recovery.ts";
 import { isEnding } from "../../kube/pods.ts";
+import { templateWatcher } from "../child-jobs.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { makerText } from "./read.ts";
-import { templateWatcher } from "./watches.ts";
 
 /** Empty: the existing jobs show everything. */
 const memory = z.object({});

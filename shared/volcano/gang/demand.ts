@@ -2,8 +2,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { OwnerReference, Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
-import { type Priorities, ranked } from "../podgroup/group.ts";
-import { counts, inOrder } from "../podgroup/resources.ts";
+import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
 import { jobs } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { containersIn } from "../schema/template.ts";

@@ -1,18 +1,82 @@
 /** Applies an action to the memory, which is saved before any effect. */
+
 import { timeText } from "../../core/time.ts";
 import { partitionOf } from "../pods/pod.ts";
-import { nameOf, tasksOf } from "../schema/spec.ts";
-import type { Action } from "../schema/words.ts";
-import { backoffAfter, heldUntil } from "./backoff.ts";
-import { isHeld, type JobContext, tallied } from "./context.ts";
-import { type ActionTarget, superseded } from "./delays.ts";
+import type { Action, Phase } from "../schema/resource.ts";
+import { type JobSpec, nameOf, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
+import { backoffAfter, heldUntil, isHeld, type JobContext, tallied } from "./context.ts";
 import type { Later } from "./events.ts";
-import { isWorking, type Move, moveFor, type PodsAct } from "./machine.ts";
-import { entered, type Memory } from "./memory.ts";
-import { changed, ofTask } from "./ordinals.ts";
-import { phaseAfter } from "./phase-rules.ts";
-import type { Member } from "./pods.ts";
+import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machine.ts";
+import { changed, entered, type Memory, ofTask } from "./memory.ts";
+import type { Member, Tally } from "./pods.ts";
+import { type ActionTarget, superseded } from "./policies.ts";
 import type { PolicyEvent } from "./policy-events.ts";
+
+type Counted = {
+  readonly spec: JobSpec;
+  readonly tally: Tally;
+  readonly retryCount: number;
+  /** A job that is held must not have pods yet. */
+  readonly held?: boolean;
+};
+
+const least = ({ minAvailable }: JobSpec): number => minAvailable ?? 0;
+
+const leastTogether = (spec: JobSpec): number =>
+  tasksOf(spec).reduce((sum, { minAvailable, replicas }) => sum + (minAvailable ?? replicas ?? 0), 0);
+
+/** True for a task with its own minAvailable of which fewer pods succeeded. */
+const fellShort =
+  ({ byTask }: Tally) =>
+  (task: Task): boolean => {
+    const phases = byTask[nameOf(task)];
+    return task.minAvailable !== undefined && phases !== undefined && (phases["Succeeded"] ?? 0) < task.minAvailable;
+  };
+
+/** Returns the final phase of a job whose pods have all finished. */
+const verdict = ({ spec, tally }: Counted): Phase => {
+  const { minSuccess } = spec;
+  if (least(spec) >= leastTogether(spec) && tasksOf(spec).some(fellShort(tally))) return "Failed";
+  if (minSuccess !== undefined && tally.succeeded < minSuccess) return "Failed";
+  return tally.succeeded >= least(spec) ? "Completed" : "Failed";
+};
+
+const gangUp = ({ spec, tally }: Counted): Phase =>
+  least(spec) <= tally.running + tally.succeeded + tally.failed ? "Running" : "Pending";
+
+const tasksDone = (counted: Counted): Phase => {
+  const { spec, tally } = counted;
+  const total = totalReplicas(spec);
+  if (total === 0) return "Running";
+  if (spec.minSuccess !== undefined && tally.succeeded >= spec.minSuccess) return "Completed";
+  if (tally.succeeded + tally.failed === total) return verdict(counted);
+  return tally.pending > total - least(spec) ? "Pending" : "Running";
+};
+
+/** A job without retries left fails; retries are checked first. */
+const podsGone = ({ spec, tally, retryCount, held }: Counted): Phase => {
+  if (retryCount >= (spec.maxRetry ?? 0)) return "Failed";
+  if (held === true) return "Restarting";
+  return totalReplicas(spec) - tally.terminating >= tally.minAvailable ? "Pending" : "Restarting";
+};
+
+/** True if no pod is terminating, pending or running. Pods of unknown phase do not count. */
+const isDrained = ({ tally }: Counted): boolean => tally.terminating + tally.pending + tally.running === 0;
+
+type Follows = (from: Phase, to: Phase | undefined, counted: Counted) => Phase;
+
+const rules: Readonly<Record<Rule, Follows>> = {
+  now: (from, to) => to ?? from,
+  never: (from) => from,
+  whenGangIsUp: (_, __, counted) => gangUp(counted),
+  whenTasksAreDone: (_, __, counted) => tasksDone(counted),
+  whenPodsAreGone: (_, __, counted) => podsGone(counted),
+  whenDrained: (from, to, counted) => (isDrained(counted) ? (to ?? from) : from),
+};
+
+/** Returns the phase that a move leads to. */
+export const phaseAfter = (from: Phase, { when, into }: Move, counted: Counted): Phase =>
+  rules[when](from, into, counted);
 
 /** The one action that a step takes: see select-action.ts. */
 export type SelectedAction = {

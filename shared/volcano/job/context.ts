@@ -1,4 +1,6 @@
 /** The context of one Job step: the object, its memory, its pods and its group; and helpers on them. */
+
+import { backoffOf } from "../../core/backoff.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, View } from "../../core/plan.ts";
@@ -11,13 +13,28 @@ import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import type { AnnotationPolicies } from "./annotation-policies.ts";
-import { heldUntil } from "./backoff.ts";
-import { removedIn } from "./completed-pods.ts";
+import type { AnnotationPolicies } from "./annotations.ts";
 import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
-import { type Counting, type Tally, tallyOf } from "./pod-counts.ts";
-import { countingOf, isOver, type Member } from "./pods.ts";
+import { type Counting, countingOf, isOver, type Member, removedIn, type Tally, tallyOf } from "./pods.ts";
+
+type Backoff = NonNullable<Memory["backoff"]>;
+
+/** Returns the wait that a restart at `now` begins, epoch ms; undefined if the job asks for none. */
+export const backoffAfter = (
+  before: Backoff | undefined,
+  { backoffMs, backoffMaxMs, goodRunMs }: Pick<AnnotationPolicies, "backoffMs" | "backoffMaxMs" | "goodRunMs">,
+  now: number,
+): Backoff | undefined => {
+  if (backoffMs === undefined) return undefined;
+  const restarts = before !== undefined && now - before.until < goodRunMs ? before.restarts + 1 : 1;
+  const waitMs = backoffOf(restarts - 1, backoffMs, backoffMaxMs);
+  return { restarts, until: now + Math.max(waitMs, Math.min(backoffMs, backoffMaxMs)) };
+};
+
+/** Returns the instant until which the pods of the current restart wait, epoch ms; undefined if nothing waits. */
+export const heldUntil = ({ phase, backoff }: Pick<Memory, "phase" | "backoff">, now: number): number | undefined =>
+  phase === "Restarting" && backoff !== undefined && backoff.until > now ? backoff.until : undefined;
 
 /** A reason and a message for people, as a status or an Event shows them. */
 export type Word = { readonly reason: string; readonly message: string };

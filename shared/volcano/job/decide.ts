@@ -1,14 +1,16 @@
 /** The decision of one Job step: the policy events, the one action that they lead to, and its plan. Pure. */
 
-import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
+import { all, type Decision, get, list, type Reads, settled } from "../../core/decision.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Plan, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
+import { until } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
+import { type Startup, withStartup } from "../../kube/startup.ts";
 import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { misread } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
@@ -17,20 +19,31 @@ import { foundedFor } from "../queue/default-queues.ts";
 import { jobs, keys, queues } from "../schema/resource.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
-import { annotationPoliciesOf } from "./annotation-policies.ts";
+import { annotationPoliciesOf } from "./annotations.ts";
 import { applyAction, endsAll, type SelectedAction } from "./apply-action.ts";
-import { againOf } from "./completed-pods.ts";
 import { got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf, refOf } from "./context.ts";
 import { owed } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
-import { withObservedPods } from "./observed-pods.ts";
+import { awaiting, withObservedPods } from "./observed-pods.ts";
+import { readPriorities } from "./owned-objects.ts";
 import { held, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
-import { membersOf } from "./pods.ts";
-import { readPriorities } from "./priorities.ts";
-import { awaiting } from "./recovery-window.ts";
+import { againOf, membersOf } from "./pods.ts";
 import { isToEnd, selectAction } from "./select-action.ts";
-import { startingUp } from "./startup.ts";
+
+const waitsFor: Startup["waitsFor"] = (why, besides = until("its pods", "started"), { pod }) => ({
+  on: "podStart",
+  pod: `pod ${pod}`,
+  why,
+  besides,
+});
+
+/** Adds to the plan what the job's pods wait for. Gated pods wait for their group and are skipped. */
+const startingUp = ({ view, object, members, memory }: JobContext, plan: Plan<Memory>): Decision<Memory> => {
+  const pods = members.filter(({ version }) => version === memory.version).map(({ pod }) => pod);
+  const startup = { object, resource: jobs, run: memory.version, role: "task", pods: settled(pods), waitsFor };
+  return withStartup(view, startup, plan);
+};
 
 /** Returns the spec with a name for each claim that the job creates. */
 const claimed = (spec: JobSpec, key: Key, uid: string): JobSpec => {

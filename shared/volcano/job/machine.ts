@@ -1,5 +1,5 @@
 /** The state machine of a job as a table: phase × action → the effect on the pods, and the rule for the next phase. */
-import { type Action, actions, type Phase } from "../schema/words.ts";
+import { type Action, actions, type Phase } from "../schema/resource.ts";
 
 /** The effect on the pods: kept as the spec says, or ended: all, all unfinished ones, or those of one target. */
 export type PodsAct = "sync" | "killAll" | "killUnfinished" | "killTask" | "killPod" | "killPartition";

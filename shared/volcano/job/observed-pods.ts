@@ -1,16 +1,17 @@
-/** Takes a step's observation into the memory: the existing pods, and the events whose objects are gone. */
+/** Takes a step's observation into the memory: the existing pods, and the events whose objects are gone. After a recovery a seen
+ * pod that is missing may come back within a window; later it counts as evicted. */
 
+import type { Plan } from "../../core/plan.ts";
 import { deletionAskedAt } from "../../kube/pods.ts";
-import { recalled } from "../command/order.ts";
+import { recalled, waitingOrders } from "../command/order.ts";
 import { isWaiting } from "../gang/phase.ts";
 import { isOfTakenBack, takenBackOf } from "../gang/take-back.ts";
+import { podName } from "../pods/names.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import { doneIn, removedOf } from "./completed-pods.ts";
-import { isExcess, isKept, type JobContext } from "./context.ts";
+import { isExcess, isKept, type JobContext, ownerOf } from "./context.ts";
 import { hindranceId } from "./events.ts";
-import type { Memory } from "./memory.ts";
-import { changed, holderOf, ofTask } from "./ordinals.ts";
-import { endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member } from "./pods.ts";
+import { changed, holderOf, type Memory, ofTask } from "./memory.ts";
+import { doneIn, endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member, removedOf } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
 
 const isWhole = (scene: JobContext, name: string): boolean => {
@@ -136,4 +137,28 @@ export const withObservedPods = (scene: JobContext): Memory => {
     ...(known ? { unknown } : {}),
     ...(commands === undefined ? {} : { commands: recalled(commands, scene.orders) }),
   };
+};
+
+/** The interval at which a step looks for a missing pod, ms. */
+const pollMs = 5_000;
+
+/** Returns the names of seen pods that do not exist. */
+const missingIn = (scene: JobContext): readonly string[] =>
+  tasksOf(scene.spec).flatMap((task) => {
+    const name = nameOf(task);
+    const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
+    return [...ofTask(scene.memory.seen, name)]
+      .filter((index) => !there.has(index) && index < replicasOf(task))
+      .map((index) => podName(ownerOf(scene).name, name, index));
+  });
+
+/** Returns the plan while the window is open for a missing pod; otherwise undefined. A command ends the wait. */
+export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | undefined => {
+  const { returning, now } = scene.view;
+  if (returning === undefined || now >= returning.until || !isKept(scene)) return undefined;
+  if (waitingOrders(scene.orders, memory.commands).length > 0) return undefined;
+  const [first] = missingIn(scene);
+  if (first === undefined) return undefined;
+  const waitsFor = { on: "return", of: `pod ${first}`, until: returning.until } as const;
+  return { memory, stages: [], next: { do: "wait", returning: true, wakeAt: returning.until, pollMs, waitsFor } };
 };

@@ -1,22 +1,22 @@
 /** The objects of a job beside its pods: its group, its plugins' objects, its claims. They end with the job. */
+
 import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
-import { claims, secrets } from "../../kube/resources.ts";
+import { claims, priorityClasses, secrets } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { groupStatusPatch } from "../gang/group-status.ts";
 import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
-import { groupPatch, podGroup } from "../podgroup/group.ts";
+import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../schema/resource.ts";
-import { tasksOf } from "../schema/spec.ts";
+import { type JobSpec, tasksOf } from "../schema/spec.ts";
 import { got, isHeld, type JobContext, makingOf, ownerOf, planIn, plannedNodes, refOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";
-import type { Memory } from "./memory.ts";
-import { holderOf } from "./ordinals.ts";
+import { holderOf, type Memory } from "./memory.ts";
 import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
 
 /** Claims are created with the job and stay as long as it exists. */
@@ -63,7 +63,7 @@ const mending = (scene: JobContext, kept: Kept, there: Stored | undefined): read
   return [{ do: "patch", ref: refOf(kept.resource, there), uid, resourceVersion, patch }];
 };
 
-export type OwnedObjectsPlan = {
+type OwnedObjectsPlan = {
   readonly effects: readonly Effect[];
   readonly kept: Memory["kept"];
   /** A message about a missing claim that the job only names. */
@@ -165,3 +165,25 @@ export const groupEffects = (scene: JobContext): readonly Effect[] => {
 /** Returns the claims as upstream notes them in `status.controlledResources`. */
 export const claimNotes = (scene: JobContext): Readonly<Record<string, string>> =>
   Object.fromEntries(claimsOf(scene).map(({ object }) => [`volume-pvc-${object.metadata.name}`, object.metadata.name]));
+
+const namesOf = (spec: JobSpec): readonly string[] => {
+  const own = tasksOf(spec).map(({ template }) => template?.spec?.["priorityClassName"]);
+  const named = [...own, spec.priorityClassName].filter((name) => typeof name === "string" && name !== "");
+  return [...new Set(named.map(String))];
+};
+
+/** True if a task names a priority class. Otherwise there is no order among tasks, and nothing is read. */
+const isOrdered = (spec: JobSpec): boolean =>
+  tasksOf(spec).some(({ template }) => typeof template?.spec?.["priorityClassName"] === "string");
+
+/** Values of the priority classes that a job's pods name: its group's needs count the highest first. */
+export function* readPriorities(spec: JobSpec): Reads<Priorities> {
+  const names = isOrdered(spec) ? namesOf(spec) : [];
+  const classes = yield* all(names.map((name) => get({ do: "get", ref: { resource: priorityClasses, name } })));
+  return new Map(
+    names.flatMap((name, index): readonly [string, number][] => {
+      const value = classes[index]?.["value"];
+      return typeof value === "number" ? [[name, value]] : [];
+    }),
+  );
+}

@@ -1,33 +1,157 @@
-/** Makes the plan of a selected action: effects in their order, the status, the Events, and the wait. */
+/** Makes the plan of a selected action: effects in their order, the status, the Events, and the wait for the next step. */
 
 import type { Decision } from "../../core/decision.ts";
 import { fieldsOf, same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Effect, type Next, type Plan, type Refusal, type Wait, waitOf } from "../../core/plan.ts";
-import { timeText } from "../../core/time.ts";
-import { until } from "../../core/waiting-on.ts";
+import { instantOf, timeText } from "../../core/time.ts";
+import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { pods } from "../../kube/resources.ts";
-import { cleared } from "../command/order.ts";
-import { refusedBy } from "../plugins/all.ts";
-import { jobs, podGroups } from "../schema/resource.ts";
-import { tasksOf } from "../schema/spec.ts";
-import { isKept, type JobContext, ownerOf, refOf, type Word } from "./context.ts";
-import { refusalWord } from "./error-texts.ts";
+import type { Json } from "../../kube/responses.ts";
+import { cleared, waitingOrders } from "../command/order.ts";
+import { notesOf, refusedBy } from "../plugins/all.ts";
+import { durationText } from "../schema/duration.ts";
+import { jobs, type Phase, podGroups } from "../schema/resource.ts";
+import { type JobSpec, tasksOf } from "../schema/spec.ts";
+import { phaseAfter } from "./apply-action.ts";
+import { heldUntil, isHeld, isKept, type JobContext, ownerOf, refOf, tallied, type Word } from "./context.ts";
 import {
   actionEvents,
   ordersTold as commandEvents,
   toldFirst as eventsFirst,
   jobEvent,
   problemsTold as problemEvents,
+  refusalWord,
   stateWord,
 } from "./events.ts";
-import { expiryOf } from "./expiry.ts";
-import { isFinished } from "./machine.ts";
-import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
-import { groupEffects, planOwnedObjects } from "./owned-objects.ts";
-import { projected } from "./status.ts";
-import { podEffects } from "./sync.ts";
-import { type Asked, pollMs, waitsOf } from "./waits.ts";
+import { isFinished, moveFor } from "./machine.ts";
+import { type Memory, ofTask, seeded, shownPhase, type Untold } from "./memory.ts";
+import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
+import { isOver } from "./pods.ts";
+import { deadlineOf } from "./select-action.ts";
+import { isAdmitted, podEffects } from "./sync.ts";
+
+/** Phases in which a job expires. As upstream, an aborted job does not: it waits to be resumed. */
+const expiring: readonly Phase[] = ["Completed", "Failed", "Terminated"];
+
+/** Returns the instant at which the job is to be deleted, epoch ms; undefined if it does not expire. */
+export const expiryOf = (
+  { ttlSecondsAfterFinished: ttl }: Pick<JobSpec, "ttlSecondsAfterFinished">,
+  { phase, since }: Pick<Memory, "phase" | "since">,
+): number | undefined => (ttl === undefined || !expiring.includes(phase) ? undefined : since + ttl * 1_000);
+
+const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
+
+const stateOf = ({ memory }: JobContext, reason: Word | undefined): Json => {
+  return {
+    phase: memory.phase,
+    lastTransitionTime: timeText(memory.since),
+    ...(reason === undefined ? {} : { reason: reason.reason, message: reason.message }),
+  };
+};
+
+const durationOf = ({ memory, object }: JobContext): Json => {
+  const created = instantOf(object.metadata.creationTimestamp);
+  if (created === undefined || !isFinished(memory.phase)) return {};
+  return { runningDuration: durationText(Math.max(0, memory.since - created)) };
+};
+
+const notes = (scene: JobContext): Json => {
+  if (scene.memory.kept === undefined || scene.memory.kept === "") return {};
+  const controlledResources = { ...notesOf(scene.spec.plugins), ...claimNotes(scene) };
+  return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
+};
+
+/** Returns the whole status. */
+const projected = (scene: JobContext, word: Word | undefined): Readonly<Record<string, unknown>> => {
+  const { memory } = scene;
+  const tally = tallied(scene);
+  const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);
+  return {
+    state: stateOf(scene, word),
+    ...positive("minAvailable", tally.minAvailable),
+    ...(tasks.length === 0 ? {} : { taskStatusCount: Object.fromEntries(tasks) }),
+    ...positive("pending", tally.pending),
+    ...positive("running", tally.running),
+    ...positive("succeeded", tally.succeeded),
+    ...positive("failed", tally.failed),
+    ...positive("unknown", tally.unknown),
+    ...positive("terminating", tally.terminating),
+    ...positive("version", memory.version),
+    ...positive("retryCount", memory.retryCount),
+    ...durationOf(scene),
+    ...notes(scene),
+    conditions: memory.conditions.map(({ phase, at }) => ({ status: phase, lastTransitionTime: timeText(at) })),
+  };
+};
+
+const pollMs = 15_000;
+
+type Asked = {
+  /** When something is due, epoch ms. */
+  readonly wakeAt?: number;
+  /** There are events still to be acted on. */
+  readonly more?: boolean;
+};
+
+const earliest = (...instants: readonly (number | undefined)[]): number | undefined => {
+  const known = instants.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+/** True if a command is still to be taken. */
+const isOrdered = ({ orders, memory }: JobContext): boolean => waitingOrders(orders, memory.commands).length > 0;
+
+/** True if an eviction is still to become an event. */
+const hasMore = ({ memory, members, spec }: JobContext): boolean =>
+  tasksOf(spec).some(({ name = "" }) => {
+    const there = new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
+    return [...ofTask(memory.seen, name)].some((index) => !there.has(index));
+  });
+
+/** True if the pods lead on from a phase that the status had to show first; no further event would bring that step. */
+const leadsOn = (scene: JobContext): boolean => {
+  const { memory, spec, object } = scene;
+  if (shownPhase(object) === memory.phase) return false;
+  const counts = { spec, retryCount: memory.retryCount, tally: tallied(scene), held: isHeld(scene) };
+  return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
+};
+
+const waitsFor = (scene: JobContext): WaitingOn => {
+  const { memory, members } = scene;
+  if (members.some((member) => member.ending || isOver(member, memory))) return until("pods", "ended");
+  if (isHeld(scene))
+    return memory.phase === "Restarting" ? until("its wait before the restart", "ended") : { on: "resumption" };
+  if (!isAdmitted(scene)) return until("its group", "admittedByScheduler");
+  return memory.phase === "Running" ? until("its pods", "finished") : until("its pods", "started");
+};
+
+type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;
+
+/** The wait of a finished job: its time to live, or rest. */
+const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
+  const due = expiryOf(scene.spec, scene.memory);
+  if (busy) return { do: "again" };
+  if (ending) return { do: "wait", pollMs, waitsFor: until("its remaining objects", "ended") };
+  return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
+};
+
+/** Returns the wait; `busy`: the step ends pods or changes other objects of the job. */
+const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits => {
+  const { memory } = scene;
+  const sooner = isOrdered(scene) || asked.more === true;
+  const ending = scene.members.some((member) => member.ending || isOver(member, memory));
+  if (isFinished(memory.phase)) return afterEnd(scene, busy || sooner, ending || memory.kept !== "");
+  const backoffEnd = heldUntil(memory, scene.view.now);
+  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(scene), backoffEnd);
+  const missing = !isHeld(scene) && hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
+  return {
+    do: sooner || missing || leadsOn(scene) ? "again" : "wait",
+    waitsFor: waitsFor(scene),
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...(ending || busy ? { pollMs } : {}),
+  };
+};
 
 const slowPollMs = 60_000;
 

@@ -1,4 +1,6 @@
-/** The pods of a job: task, ordinal, version and phase of each, and whether a pod is to be ended. */
+/** The pods of a job: task, ordinal, version and phase of each, whether a pod is to be ended, and counts by phase. Pods that
+ * succeeded and were deleted afterwards still count as succeeded. */
+
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -6,10 +8,59 @@ import { endedFirst, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { podName } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
+import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { moveFor } from "./machine.ts";
-import type { Memory } from "./memory.ts";
-import { ofTask } from "./ordinals.ts";
-import { type Counting, type PodPhase, podPhaseOf } from "./pod-counts.ts";
+import { changed, holderOf, type Memory, ofTask } from "./memory.ts";
+
+/** Phases by which pods are counted; a pod that is to go counts as terminating whatever its phase. */
+const podPhases = ["Pending", "Running", "Succeeded", "Failed", "Unknown"] as const;
+
+type PodPhase = (typeof podPhases)[number];
+
+export type Tally = {
+  readonly pending: number;
+  readonly running: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly unknown: number;
+  readonly terminating: number;
+  /** The job's minAvailable. */
+  readonly minAvailable: number;
+  readonly byTask: Readonly<Record<string, Readonly<Partial<Record<PodPhase, number>>>>>;
+};
+
+/** A pod as it is counted. */
+export type Counting = { readonly task: string; readonly phase: PodPhase; readonly terminating: boolean };
+
+export const podPhaseOf = (phase: string | undefined): PodPhase =>
+  podPhases.find((known) => known === phase) ?? "Unknown";
+
+const tallied = (pods: readonly Counting[], phase: PodPhase): number =>
+  pods.filter((pod) => pod.phase === phase).length;
+
+const byPhase = (pods: readonly Counting[]): Readonly<Partial<Record<PodPhase, number>>> =>
+  Object.fromEntries(
+    podPhases.flatMap((phase) => {
+      const count = tallied(pods, phase);
+      return count === 0 ? [] : [[phase, count]];
+    }),
+  );
+
+/** Counts the pods; a task without a counted pod has no entry. */
+export const tallyOf = (pods: readonly Counting[], minAvailable: number): Tally => {
+  const staying = pods.filter(({ terminating }) => !terminating);
+  const groups = Map.groupBy(staying, ({ task }) => task);
+  return {
+    pending: tallied(staying, "Pending"),
+    running: tallied(staying, "Running"),
+    succeeded: tallied(staying, "Succeeded"),
+    failed: tallied(staying, "Failed"),
+    unknown: tallied(staying, "Unknown"),
+    terminating: pods.length - staying.length,
+    minAvailable,
+    byTask: Object.fromEntries([...groups].map(([task, its]) => [task, byPhase(its)])),
+  };
+};
 
 export type Member = {
   readonly pod: Stored;
@@ -133,3 +184,44 @@ export const countingOf = (member: Member, memory: Memory): Counting => ({
   phase: member.phase,
   terminating: (member.ending && !hasSucceeded(member, memory)) || isOver(member, memory),
 });
+
+type Known = { readonly members: readonly Member[]; readonly memory: Memory; readonly spec: JobSpec };
+
+const thereIn = ({ members }: Known, name: string): ReadonlySet<number> =>
+  new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
+
+/** Returns the done ordinals of a task that have no pod. */
+export const removedOf = (scene: Known, task: Task): readonly number[] => {
+  const name = nameOf(task);
+  if (scene.memory.done[name] === undefined) return [];
+  const there = thereIn(scene, name);
+  return [...ofTask(scene.memory.done, name)].filter((index) => !there.has(index) && index < replicasOf(task));
+};
+
+export const removedIn = (scene: Known): readonly Counting[] =>
+  tasksOf(scene.spec).flatMap((task) =>
+    removedOf(scene, task).map((): Counting => ({ task: nameOf(task), phase: "Succeeded", terminating: false })),
+  );
+
+/**
+ * Returns the pods of done ordinals that have not succeeded: the pod comes from a slow creation or a stale read. Their
+ * results do not count, and a step deletes them in the state in which it sees them.
+ */
+export const againOf = (pods: readonly Member[], { done }: Memory): readonly Member[] => {
+  const isDoneAlready = holderOf(done);
+  return pods.filter((pod) => pod.phase !== "Succeeded" && isDoneAlready(pod));
+};
+
+/** Returns the ordinals that are done by the pods or by the memory, without those beyond a task's replicas. */
+export const doneIn = (scene: Known): Memory["done"] =>
+  changed(
+    new Map(
+      tasksOf(scene.spec).map((task) => {
+        const name = nameOf(task);
+        const succeeded = scene.members.filter(
+          (member) => member.task === name && member.index < replicasOf(task) && isDone(member, scene.memory),
+        );
+        return [name, [...removedOf(scene, task), ...succeeded.map(({ index }) => index)]];
+      }),
+    ),
+  );

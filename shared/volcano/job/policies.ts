@@ -1,11 +1,16 @@
-/** Maps an event to an action: commands first, then outdated events, then the task's policies, then the job's. */
+/** Maps an event to an action: commands first, then outdated events, then the task's policies, then the job's. Delayed actions are
+ * armed by events, cancelled, and taken when due. */
+
 import { durationMs } from "../schema/duration.ts";
 import { eventsOf } from "../schema/policies.ts";
+import { type Action, internalEvents, isAction } from "../schema/resource.ts";
 import { type JobSpec, nameOf, type Policy, tasksOf } from "../schema/spec.ts";
-import { type Action, internalEvents, isAction } from "../schema/words.ts";
+import type { Delay, Memory } from "./memory.ts";
+import type { Member } from "./pods.ts";
+import type { PolicyEvent } from "./policy-events.ts";
 
 /** An event of a job, or a command. */
-export type Request = {
+type Request = {
   /** The action that a command names. */
   readonly action?: string;
   readonly event: string;
@@ -44,7 +49,7 @@ const answerOf = (policies: readonly Policy[], request: Request, by: Answer["by"
 const isInternal = (event: string): boolean => internalEvents.some((one) => one === event);
 
 /** The job that the event concerns: its UID, the version of its pods, and its spec. */
-export type Asked = { readonly uid: string; readonly version: number; readonly spec: JobSpec };
+type Asked = { readonly uid: string; readonly version: number; readonly spec: JobSpec };
 
 const isOutdated = ({ uid, version }: Request, asked: Asked): boolean =>
   (uid !== undefined && uid !== "" && uid !== asked.uid) || (version !== undefined && version < asked.version);
@@ -57,3 +62,85 @@ export const actionFor = (asked: Asked, request: Request): Answer => {
   const task = tasksOf(asked.spec).find((one) => nameOf(one) === request.task);
   return answerOf(task?.policies ?? [], request, "task") ?? answerOf(asked.spec.policies ?? [], request, "job") ?? sync;
 };
+
+/** The target of an action: a pod, a task, a partition of one, or the whole job. */
+export type ActionTarget = {
+  readonly task: string;
+  readonly index?: number | undefined;
+  readonly partition?: string | undefined;
+};
+
+const isSame = (a: ActionTarget, b: ActionTarget): boolean => a.task === b.task && a.index === b.index;
+
+/** An action that an event delays. `dueAt` in epoch ms. */
+export type Arm = {
+  readonly happening: PolicyEvent;
+  readonly action: Action;
+  readonly delayMs: number;
+  readonly dueAt: number;
+};
+
+const placeOf = ({ task, index }: ActionTarget): string => `${task}/${index ?? ""}`;
+
+const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
+  const { event, task, index, partition, disrupted } = happening;
+  return {
+    ...{ event, action, task },
+    ...(index === undefined ? {} : { index }),
+    ...(partition === undefined ? {} : { partition }),
+    ...(disrupted === undefined ? {} : { disrupted }),
+    dueAt,
+  };
+};
+
+/** Adds delays. A second delay of one pod, task or job replaces the first only if its action differs. */
+export const armed = (delays: readonly Delay[], arms: readonly Arm[]): Delay[] => {
+  const places = new Map(delays.map((delay) => [placeOf(delay), delay]));
+  for (const arm of arms) {
+    const place = placeOf(arm.happening);
+    if (places.get(place)?.action === arm.action) continue;
+    places.delete(place);
+    places.set(place, delayOf(arm));
+  }
+  return [...places.values()];
+};
+
+const mended: readonly string[] = ["PodFailed", "PodEvicted"];
+
+/** Cancels the delays for failed or evicted pods that run again. */
+export const recovered = (delays: readonly Delay[], members: readonly Member[]): Delay[] => {
+  const running = members.filter(({ phase, ending }) => phase === "Running" && !ending);
+  return delays.filter(
+    (one) => !mended.includes(one.event) || !running.some(({ task, index }) => isSame(one, { task, index })),
+  );
+};
+
+type Level = "job" | "task" | "pod" | "partition";
+
+const levels: Readonly<Partial<Record<Action, Level>>> = {
+  RestartTask: "task",
+  RestartPod: "pod",
+  RestartPartition: "partition",
+};
+
+const levelOf = (action: Action): Level => levels[action] ?? "job";
+
+/** True if the action concerns the whole job, whichever pod its event is about. */
+export const isOfJob = (action: Action): boolean => levelOf(action) === "job";
+
+const reaches: Readonly<Record<Level, (one: ActionTarget, target: ActionTarget) => boolean>> = {
+  job: () => true,
+  task: (one, target) => one.task === target.task,
+  pod: isSame,
+  partition: (one, target) => one.task === target.task && one.partition === target.partition,
+};
+
+/** Cancels the delays of the same level that an action has made superfluous. */
+export const superseded = (delays: readonly Delay[], action: Action, target: ActionTarget): Delay[] => {
+  const level = levelOf(action);
+  return delays.filter((one) => levelOf(one.action) !== level || !reaches[level](one, target));
+};
+
+/** Returns the earliest delay that is due. */
+export const dueOf = ({ delays }: Memory, now: number): Delay | undefined =>
+  [...delays].sort((a, b) => a.dueAt - b.dueAt).find(({ dueAt }) => dueAt <= now);

@@ -10,10 +10,9 @@ import { podStatus } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { removedOf } from "./completed-pods.ts";
 import { type JobContext, ownerOf } from "./context.ts";
-import { ofTask } from "./ordinals.ts";
-import { exitCodesOf, finishedAtOf, hasFinished, isDone, isOver, type Member, restartsOf } from "./pods.ts";
+import { ofTask } from "./memory.ts";
+import { exitCodesOf, finishedAtOf, hasFinished, isDone, isOver, type Member, removedOf, restartsOf } from "./pods.ts";
 
 export type EventName = "PodFailed" | "PodEvicted" | "PodPending" | "TaskCompleted" | "TaskFailed" | "Unknown";
 

@@ -2,19 +2,93 @@
  * Selects the one action of a step: a command, else an annotation's action, else a delayed action that is due, else
  * that of the first event that leads to one, else a sync.
  */
+
+import { spanText } from "../../core/annotation.ts";
 import { remembered, waitingOrders } from "../command/order.ts";
-import type { Action } from "../schema/words.ts";
-import { annotationActionOf } from "./annotation-actions.ts";
-import type { CodeRule } from "./annotations.ts";
+import type { Action } from "../schema/resource.ts";
+import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import type { CodeRule, Target } from "./annotations.ts";
 import type { SelectedAction } from "./apply-action.ts";
-import type { JobContext } from "./context.ts";
-import { type ActionTarget, type Arm, armed, dueOf, isOfJob, recovered } from "./delays.ts";
+import { type JobContext, tallied } from "./context.ts";
 import type { Later } from "./events.ts";
-import { commandActions, moveFor } from "./machine.ts";
-import type { Memory } from "./memory.ts";
-import { changed, ofTask } from "./ordinals.ts";
-import { type Answer, actionFor } from "./policies.ts";
+import { commandActions, isWorking, moveFor } from "./machine.ts";
+import { changed, type Memory, ofTask } from "./memory.ts";
+import { isDone } from "./pods.ts";
+import { type ActionTarget, type Answer, type Arm, actionFor, armed, dueOf, isOfJob, recovered } from "./policies.ts";
 import { type EventName, isLeaving, type PolicyEvent, policyEventsOf } from "./policy-events.ts";
+
+type Wished = (scene: JobContext, memory: Memory) => SelectedAction | undefined;
+
+const because = (event: string) => ({ event, exitCodes: [] });
+
+/**
+ * Aborts a job that asks for suspension. Without the annotation, it resumes a job that it has aborted, but none that a
+ * command has.
+ */
+const suspension: Wished = ({ wishes: { suspend } }, memory) => {
+  if (suspend === "true" && isWorking(memory.phase))
+    return { memory: { ...memory, suspended: true }, action: "AbortJob", target: job, because: because("Suspended") };
+  return suspend === "false" && memory.suspended === true && memory.phase === "Aborted"
+    ? { memory, action: "ResumeJob", target: job, because: because("Resumed") }
+    : undefined;
+};
+
+/** Returns the instant at which the job has worked for too long, epoch ms; undefined if there is none. */
+export const deadlineOf = ({
+  wishes: { deadlineMs },
+  memory,
+}: Pick<JobContext, "wishes" | "memory">): number | undefined =>
+  deadlineMs === undefined || memory.activeSince === undefined || !isWorking(memory.phase)
+    ? undefined
+    : memory.activeSince + deadlineMs;
+
+const deadline: Wished = (scene, memory) => {
+  const due = deadlineOf({ ...scene, memory });
+  if (due === undefined || due > scene.view.now) return undefined;
+  const { deadlineMs = 0 } = scene.wishes;
+  return {
+    memory,
+    action: "TerminateJob",
+    target: job,
+    because: because(`DeadlineExceeded after ${spanText(deadlineMs)}`),
+  };
+};
+
+const isMet =
+  (scene: JobContext) =>
+  ({ task, count }: Target): boolean => {
+    const one = tasksOf(scene.spec).find((each) => nameOf(each) === task);
+    if (one === undefined) return false;
+    return (tallied(scene).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
+  };
+
+/** Returns a done pod of the targets, which is read again before the action. Deleted pods need no second read. */
+const witnessOf = (scene: JobContext, targets: readonly Target[]): Pick<SelectedAction, "witness"> => {
+  const member = scene.members.find(
+    (one) => targets.some(({ task }) => task === one.task) && isDone(one, scene.memory),
+  );
+  const metadata = member?.pod.metadata;
+  return metadata === undefined ? {} : { witness: { name: metadata.name, uid: metadata.uid } };
+};
+
+const success: Wished = (scene, memory) => {
+  if (!["Pending", "Running"].includes(memory.phase)) return undefined;
+  const met = scene.wishes.success.find((targets) => targets.every(isMet(scene)));
+  if (met === undefined) return undefined;
+  const event = `SuccessTargets ${met.map(({ task }) => task).join(", ")}`;
+  return { memory, action: "CompleteJob", target: job, because: because(event), ...witnessOf(scene, met) };
+};
+
+const wishes: readonly Wished[] = [suspension, deadline, success];
+
+/** Returns the first action that an annotation asks for. */
+const annotationActionOf: Wished = (scene, memory) => {
+  for (const wished of wishes) {
+    const choice = wished(scene, memory);
+    if (choice !== undefined) return choice;
+  }
+  return undefined;
+};
 
 /** A Pending pod, and when it has waited for too long; `fresh`: no earlier step has seen it. */
 type Waiting = Later & { readonly fresh: boolean };

@@ -5,7 +5,6 @@ import { onPod } from "../plugins/all.ts";
 import { podName } from "../pods/names.ts";
 import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { removedOf } from "./completed-pods.ts";
 import {
   isExcess,
   isHeld,
@@ -19,8 +18,8 @@ import {
   refOf,
   removal,
 } from "./context.ts";
-import { ofTask } from "./ordinals.ts";
-import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member } from "./pods.ts";
+import { ofTask } from "./memory.ts";
+import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member, removedOf } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
 
 /** The most creations at once: as many as a step's fence leaves time for. */

@@ -1,17 +1,23 @@
 /** All plugins by name, and the combined result of those that a job names, always in the same order. */
-import type { Draft } from "../pods/draft.ts";
+
+import { type Draft, everywhere, withEnv } from "../pods/draft.ts";
 import type { JobSpec } from "../schema/spec.ts";
-import { env } from "./env.ts";
-import { wrongFlag } from "./flags.ts";
-import { hcclrank } from "./hcclrank.ts";
+import { hcclrank, pytorch, ray, tensorflow } from "./frameworks.ts";
 import { mpi } from "./mpi.ts";
-import { type PluginName, pluginNames } from "./names.ts";
-import type { Kept, Plugin, Scope } from "./plugin.ts";
-import { pytorch } from "./pytorch.ts";
-import { ray } from "./ray.ts";
+import { indexOf, type Kept, type Plugin, type PluginName, pluginNames, type Scope, wrongFlag } from "./plugin.ts";
 import { ssh } from "./ssh.ts";
 import { svc } from "./svc.ts";
-import { tensorflow } from "./tensorflow.ts";
+
+/** `env`: tells every container its pod's ordinal within its task. */
+const env: Plugin = {
+  flags: {},
+  noted: true,
+  onPod: (draft) => {
+    const value = indexOf(draft);
+    const variables = ["VK_TASK_INDEX", "VC_TASK_INDEX"].map((name) => ({ name, value }));
+    return withEnv(draft, variables, everywhere);
+  },
+};
 
 export const plugins: Readonly<Record<PluginName, Plugin>> = {
   svc,

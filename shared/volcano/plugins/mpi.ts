@@ -1,8 +1,7 @@
 /** `mpi`: a port for the daemon in every container, and the list of workers for the master. */
 import { type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { domainsOf } from "../pods/names.ts";
-import { flagsOf } from "./flags.ts";
-import { type Plugin, taskNamed, taskOf } from "./plugin.ts";
+import { flagsOf, type Plugin, taskNamed, taskOf } from "./plugin.ts";
 
 const flags = { master: "master", worker: "worker", port: 22 } as const;
 

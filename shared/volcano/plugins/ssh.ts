@@ -2,8 +2,7 @@
 import { secrets } from "../../kube/resources.ts";
 import { withVolume } from "../pods/draft.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
-import { flagsOf } from "./flags.ts";
-import type { Plugin, Scope } from "./plugin.ts";
+import { flagsOf, type Plugin, type Scope } from "./plugin.ts";
 
 const home = "/root/.ssh";
 

@@ -8,8 +8,7 @@ import { type Draft, everywhere, withEnv, withVolume } from "../pods/draft.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
 import { nameOf, type Task } from "../schema/spec.ts";
-import { flagsOf } from "./flags.ts";
-import type { Kept, Plugin, Scope } from "./plugin.ts";
+import { flagsOf, type Kept, type Plugin, type Scope } from "./plugin.ts";
 
 const flags = {
   "publish-not-ready-addresses": false,

@@ -1,14 +1,56 @@
 /** The PodGroup of a job: the pods that the scheduler must place together, and where. */
+
 import { fieldsOf, mergePatch } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
-import { apiVersionOf } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
+import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
-import { type JobSpec, type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { minResources, type Ranked } from "./resources.ts";
+import { type JobSpec, leastOf, type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { add, multiplied, usageOf } from "./usage.ts";
+
+/** A task and the value of its pods' priority class. */
+type Ranked = { readonly task: Task; readonly priority: number };
+
+/** Sorts tasks by the priority of their pods, the highest first. */
+export const inOrder = (tasks: readonly Ranked[]): readonly Ranked[] =>
+  [...tasks].sort((a, b) => b.priority - a.priority);
+
+/** Takes up to each limit, in order, until the total is reached. */
+const taken = (limits: readonly number[], total: number): readonly number[] => {
+  let left = total;
+  return limits.map((limit) => {
+    const count = Math.max(0, Math.min(limit, left));
+    left -= count;
+    return count;
+  });
+};
+
+/** Returns how many pods of each task count: the minimum of each, filled up from the rest; fewer if `least` is less. */
+export const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
+  const minima = tasks.map(({ task }) => leastOf(task));
+  const together = minima.reduce((sum, one) => sum + one, 0);
+  if (least < together) return taken(minima, least);
+  const rest = taken(
+    tasks.map(({ task }, at) => replicasOf(task) - (minima[at] ?? 0)),
+    least - together,
+  );
+  return minima.map((minimum, at) => minimum + (rest[at] ?? 0));
+};
+
+/** Returns `minResources` of the group, as texts. */
+export const minResources = (tasks: readonly Ranked[], least: number): Readonly<Record<string, string>> => {
+  const ordered = inOrder(tasks);
+  const numbers = counts(ordered, least);
+  const sum = new Map<string, Quantity>();
+  for (const [at, { task }] of ordered.entries()) {
+    const count = numbers[at] ?? 0;
+    if (count > 0) add(sum, multiplied(usageOf(task.template?.spec ?? {}), count));
+  }
+  return Object.fromEntries([...sum].map(([name, amount]) => [name, quantityText(amount)]));
+};
 
 const memberOf = (task: Task): number => {
   const { minPartitions = 0, partitionSize = 0 } = task.partitionPolicy ?? {};

@@ -1,4 +1,6 @@
-/** Volcano's kinds, and the labels and annotations by which its objects refer to each other. */
+/** Volcano's kinds, the labels and annotations by which its objects refer to each other, and the words of its API: phases, events
+ * and actions. */
+
 import type { Resource } from "../../core/object.ts";
 
 const kind = (group: string, version: string, plural: string, name: string): Resource => ({
@@ -43,3 +45,53 @@ export const keys = {
   scheduledAt: "volcano.sh/cronjob-scheduled-timestamp",
   group: "scheduling.k8s.io/group-name",
 } as const;
+
+export const phases = [
+  "Pending",
+  "Running",
+  "Restarting",
+  "Completing",
+  "Completed",
+  "Terminating",
+  "Terminated",
+  "Aborting",
+  "Aborted",
+  "Failed",
+] as const;
+
+export type Phase = (typeof phases)[number];
+
+/** Events that a policy may name. */
+export const policyEvents = [
+  "*",
+  "PodPending",
+  "PodFailed",
+  "PodEvicted",
+  "Unknown",
+  "TaskCompleted",
+  "TaskFailed",
+  "JobUpdated",
+] as const;
+
+/** Events that lead to a sync, whatever the policies say. */
+export const internalEvents = ["OutOfSync", "CommandIssued", "PodRunning"] as const;
+
+/** Actions that a policy may name. */
+export const policyActions = [
+  "AbortJob",
+  "RestartJob",
+  "RestartTask",
+  "RestartPod",
+  "RestartPartition",
+  "TerminateJob",
+  "CompleteJob",
+  "ResumeJob",
+] as const;
+
+export const actions = [...policyActions, "SyncJob", "EnqueueJob"] as const;
+
+export type Action = (typeof actions)[number];
+
+export const isPhase = (word: string | undefined): word is Phase => phases.some((phase) => phase === word);
+
+export const isAction = (word: string | undefined): word is Action => actions.some((action) => action === word);

@@ -1,6 +1,6 @@
 /** A job's status as upstream's users and tools read it. */
 import * as z from "zod";
-import { phases } from "./words.ts";
+import { phases } from "./resource.ts";
 
 const count = z
   .int()

@@ -3,7 +3,7 @@
  * policy. Kubernetes reports other errors when the first pod is created.
  */
 import { isRecord, type Json } from "../../kube/responses.ts";
-import { labelErrors } from "./names.ts";
+import { labelErrors } from "./fields.ts";
 import type { Task } from "./spec.ts";
 
 const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -1,9 +1,12 @@
 /** The rules of upstream's validating webhook for a new job, in its words: one text, empty if nothing is wrong. */
+
+import { fieldsOf } from "../../core/json.ts";
+import { quantityOf } from "../../kube/quantity.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { mpiMaster } from "../plugins/mpi.ts";
-import { isPlugin } from "../plugins/names.ts";
+import { isPlugin } from "../plugins/plugin.ts";
 import { isMadeClaim } from "../pods/names.ts";
-import { formsDag } from "../schema/dependencies.ts";
-import { goList, qualifiedNameErrors } from "../schema/names.ts";
+import { formsDag, goList, qualifiedNameErrors, subdomainErrors } from "../schema/fields.ts";
 import { policySaying } from "../schema/policies.ts";
 import {
   type JobSpec,
@@ -15,9 +18,76 @@ import {
   totalReplicas,
   type Volume,
 } from "../schema/spec.ts";
-import { templateSaying } from "../schema/template.ts";
-import { numaSaying } from "./numa.ts";
-import { volumeSaying } from "./volumes.ts";
+import { containersIn, templateSaying } from "../schema/template.ts";
+
+const listIn = (container: Json, what: "requests" | "limits"): Json => {
+  const resources = container["resources"];
+  const list = isRecord(resources) ? resources[what] : undefined;
+  return fieldsOf(list);
+};
+
+/** Returns the requests of a container; without any, its limits count as requests. */
+const requestsOf = (container: Json): Json => {
+  const requests = listIn(container, "requests");
+  return Object.keys(requests).length === 0 ? listIn(container, "limits") : requests;
+};
+
+const amount = (list: Json, name: string): bigint | undefined => quantityOf(list[name])?.nano;
+
+const isGuaranteed = (container: Json): boolean =>
+  ["cpu", "memory"].every((name) => {
+    const limit = amount(listIn(container, "limits"), name);
+    return limit !== undefined && limit > 0n && amount(requestsOf(container), name) === limit;
+  });
+
+const asksForAny = (container: Json): boolean =>
+  ["cpu", "memory"].some((name) => [requestsOf(container), listIn(container, "limits")].some((list) => name in list));
+
+const wholeCpus = 1_000_000_000n;
+
+const hasWholeCpus = (container: Json): boolean => {
+  const cpus = amount(requestsOf(container), "cpu") ?? 0n;
+  return cpus > 0n && cpus % wholeCpus === 0n;
+};
+
+/** Returns the first error; empty if there is none. */
+const numaSaying = (task: Task, index: number): string => {
+  if ((task.topologyPolicy ?? "") === "" || task.topologyPolicy === "none") return "";
+  const containers = [...containersIn(task.template?.spec), ...containersIn(task.template?.spec, "initContainers")];
+  if (containers.length === 0 || !containers.every(isGuaranteed)) {
+    const kind = containers.some(asksForAny) ? "Burstable" : "BestEffort";
+    return `spec.task[${index}] isn't Guaranteed pod, kind=${kind}`;
+  }
+  const partial = containers.findIndex((container) => !hasWholeCpus(container));
+  return partial < 0 ? "" : `the cpu request isn't  an integer in spec.task[${index}] container[${partial}].`;
+};
+
+const claimConflict = [
+  "conflict: If you want to use an existing PVC, just specify VolumeClaimName.",
+  "If you want to create a new PVC, you do not need to specify VolumeClaimName",
+].join("");
+
+const errorOf = ({ mountPath = "", volumeClaim, volumeClaimName = "" }: Volume, taken: ReadonlySet<string>): string => {
+  if (mountPath === "") return " mountPath is required;";
+  if (taken.has(mountPath)) return ` duplicated mountPath: ${mountPath};`;
+  if (volumeClaim === undefined && volumeClaimName === "")
+    return " either VolumeClaim or VolumeClaimName must be specified;";
+  if (volumeClaimName === "") return "";
+  if (volumeClaim !== undefined) return claimConflict;
+  const errors = subdomainErrors(volumeClaimName);
+  return errors.length === 0 ? "" : `invalid VolumeClaimName ${volumeClaimName} : ${goList(errors)}`;
+};
+
+/** Checks a job's volumes, in upstream's words; empty if nothing is wrong. */
+const volumeSaying = (volumes: readonly Volume[]): string => {
+  const taken = new Set<string>();
+  for (const volume of volumes) {
+    const error = errorOf(volume, taken);
+    if (error !== "") return error;
+    taken.add(volume.mountPath ?? "");
+  }
+  return "";
+};
 
 const twoTiers = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
 

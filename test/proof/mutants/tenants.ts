@@ -23,7 +23,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "products-unbounded",
     promise: "tasks × replicas × variables of a job are bounded together",
-    file: "shared/volcano/validation/bounds.ts",
+    file: "shared/volcano/validation/parse.ts",
     find: "|| count <= mostVariables",
     replace: "|| count <= Number.POSITIVE_INFINITY",
     tests: ["test/unit/kube/limits.test.ts"],

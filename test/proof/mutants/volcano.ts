@@ -103,7 +103,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U26-timer-lost",
     promise: "an action that waits for its time is taken in time, whoever dies (U26: volcano's delayActionMap)",
-    file: `${job}/waits.ts`,
+    file: `${job}/plan.ts`,
     find: "...memory.delays.map(({ dueAt }) => dueAt), ",
     replace: "",
     scenarios: ["U26-timer"],
@@ -198,7 +198,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-no-wait",
     promise: "a restart that is to wait has no pods before that",
-    file: `${job}/backoff.ts`,
+    file: `${job}/context.ts`,
     find: "backoff.until > now",
     replace: "backoff.until < now",
     scenarios: ["job-backoff"],
@@ -207,7 +207,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-no-deadline",
     promise: "the deadline of a job is a timer",
-    file: `${job}/waits.ts`,
+    file: `${job}/plan.ts`,
     find: "deadlineOf(scene), backoffEnd)",
     replace: "backoffEnd)",
     scenarios: ["job-active-deadline"],

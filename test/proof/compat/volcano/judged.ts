@@ -2,7 +2,7 @@
 import type { AdmissionRequest, AdmittedObject, Verdict } from "../../../../shared/kube/admission.ts";
 import { queuePatch } from "../../../../shared/volcano/admission/queue.ts";
 import { type Around, judgedBy } from "../../../../shared/volcano/admission/review.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/absent.ts";
+import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
 import { type JobSpec, specSchema } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, isRecord, type Json } from "../compare.ts";
 import { listIn, recordIn, textIn } from "./rows.ts";

@@ -1,10 +1,9 @@
 /** Compares pods, plugins and PodGroups with those that upstream's code was recorded to make. */
 import { plugins } from "../../../../shared/volcano/plugins/all.ts";
-import { isPlugin } from "../../../../shared/volcano/plugins/names.ts";
-import type { Scope } from "../../../../shared/volcano/plugins/plugin.ts";
-import { minResources } from "../../../../shared/volcano/podgroup/resources.ts";
+import { isPlugin, type Scope } from "../../../../shared/volcano/plugins/plugin.ts";
+import { minResources } from "../../../../shared/volcano/podgroup/group.ts";
 import { type Making, podDraft } from "../../../../shared/volcano/pods/pod.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/absent.ts";
+import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
 import { keys } from "../../../../shared/volcano/schema/resource.ts";
 import { nameOf, type Task, tasksOf } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, type Json } from "../compare.ts";

@@ -1,11 +1,12 @@
 /** Compares policies and the table of phases and actions with upstream's. */
+
+import { phaseAfter } from "../../../../shared/volcano/job/apply-action.ts";
 import { type Move, moveFor } from "../../../../shared/volcano/job/machine.ts";
-import { phaseAfter } from "../../../../shared/volcano/job/phase-rules.ts";
-import type { Tally } from "../../../../shared/volcano/job/pod-counts.ts";
+import type { Tally } from "../../../../shared/volcano/job/pods.ts";
 import { actionFor } from "../../../../shared/volcano/job/policies.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/absent.ts";
+import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
+import { type Action, isAction, isPhase, type Phase } from "../../../../shared/volcano/schema/resource.ts";
 import type { JobSpec } from "../../../../shared/volcano/schema/spec.ts";
-import { type Action, isAction, isPhase, type Phase } from "../../../../shared/volcano/schema/words.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { specOf } from "./judged.ts";
 import { numberIn, recordIn, textIn } from "./rows.ts";

@@ -1,7 +1,8 @@
 /** Replays situations in which upstream's controller restarted; and compares the expiry of finished jobs. */
-import { expiryOf } from "../../../../shared/volcano/job/expiry.ts";
+
 import { moveFor } from "../../../../shared/volcano/job/machine.ts";
 import { type Memory, shownPhase } from "../../../../shared/volcano/job/memory.ts";
+import { expiryOf } from "../../../../shared/volcano/job/plan.ts";
 import { Loop, task } from "../../../unit/volcano/job/loop.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { specOf } from "./judged.ts";

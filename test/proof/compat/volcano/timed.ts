@@ -2,8 +2,8 @@
 import { readSchedule } from "../../../../shared/core/cron/schedule.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/absent.ts";
 import { cronSpecSchema } from "../../../../shared/volcano/schema/cron.ts";
+import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { recordIn, textIn } from "./rows.ts";
 

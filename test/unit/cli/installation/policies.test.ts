@@ -9,8 +9,8 @@ import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
-import { pluginNames } from "../../../../shared/volcano/plugins/names.ts";
-import { policyActions, policyEvents } from "../../../../shared/volcano/schema/words.ts";
+import { pluginNames } from "../../../../shared/volcano/plugins/plugin.ts";
+import { policyActions, policyEvents } from "../../../../shared/volcano/schema/resource.ts";
 import { dataDir } from "../../../support/data.ts";
 
 const objects = policyObjects({ namespaces: [] });

@@ -5,7 +5,7 @@ import {
   type AnnotationPolicies,
   annotationPoliciesOf,
   annotationPolicyLines,
-} from "../../../../shared/volcano/job/annotation-policies.ts";
+} from "../../../../shared/volcano/job/annotations.ts";
 import type { JobSpec } from "../../../../shared/volcano/schema/spec.ts";
 
 const spec: JobSpec = {

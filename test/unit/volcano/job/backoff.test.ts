@@ -1,7 +1,7 @@
 /** The waits between restarts: they double up to a limit, and start over after a good run. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { backoffAfter, heldUntil } from "../../../../shared/volcano/job/backoff.ts";
+import { backoffAfter, heldUntil } from "../../../../shared/volcano/job/context.ts";
 
 const second = 1_000;
 const asked = { backoffMs: 10 * second, backoffMaxMs: 60 * second, goodRunMs: 600 * second };

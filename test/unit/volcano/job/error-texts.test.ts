@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Doing, Effect, Refusal } from "../../../../shared/core/plan.ts";
 import { claims, pods, services } from "../../../../shared/kube/resources.ts";
-import { refusalWord, troubleWord } from "../../../../shared/volcano/job/error-texts.ts";
+import { refusalWord, troubleWord } from "../../../../shared/volcano/job/events.ts";
 import { jobs, podGroups } from "../../../../shared/volcano/schema/resource.ts";
 
 describe("a refusal is told by what it was of", () => {

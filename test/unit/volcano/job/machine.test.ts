@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isFinished, moveFor } from "../../../../shared/volcano/job/machine.ts";
-import { phases } from "../../../../shared/volcano/schema/words.ts";
+import { phases } from "../../../../shared/volcano/schema/resource.ts";
 
 describe("a restarting job", () => {
   const endings = [

@@ -1,7 +1,7 @@
 /** Counts of pods: a pod that is being deleted counts only as terminating. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podPhaseOf, tallyOf } from "../../../../shared/volcano/job/pod-counts.ts";
+import { podPhaseOf, tallyOf } from "../../../../shared/volcano/job/pods.ts";
 
 test("a pod on its way out counts as terminating only", () => {
   const pods = [

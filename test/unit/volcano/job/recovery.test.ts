@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
-import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
-import { recovery } from "../../../../shared/volcano/job/recovery.ts";
+import { recovery, volcanoJob } from "../../../../shared/volcano/job/operator.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 

@@ -1,10 +1,11 @@
 /** Recovery of Volcano's kinds: the parts of a damaged memory that are kept, another cluster, and the end by order. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
+import { recovery as cron } from "../../../shared/volcano/cron/operator.ts";
 import { timingOf } from "../../../shared/volcano/cron/read.ts";
-import { recovery as cron } from "../../../shared/volcano/cron/recovery.ts";
-import { recovery as flow } from "../../../shared/volcano/flow/recovery.ts";
+import { recovery as flow } from "../../../shared/volcano/flow/operator.ts";
 import { recovery as queue } from "../../../shared/volcano/queue/recovery.ts";
 
 const key = { cluster: "here", kind: "Any", namespace: "ns", name: "x" };

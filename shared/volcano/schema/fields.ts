@@ -1,4 +1,23 @@
-/** Kubernetes' rules for names, with its words for errors. */
+/** Fields of all kinds: null as absent, as Kubernetes reads it; its rules for names, with its words for errors; and whether
+ * dependencies can be met in some order. */
+
+import { isRecord } from "../../kube/responses.ts";
+import { nameOf, type Task } from "./spec.ts";
+
+/** Returns the value without null fields at any depth: itself if it has none. Items of lists keep their places. */
+export const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    const items = value.map(withoutNulls);
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value);
+  const there = entries
+    .filter(([, item]) => item !== null && item !== undefined)
+    .map(([key, item]): [string, unknown] => [key, withoutNulls(item)]);
+  const isWhole = there.length === entries.length && there.every(([key, item]) => item === value[key]);
+  return isWhole ? value : Object.fromEntries(there);
+};
 
 const qualified = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -31,3 +50,24 @@ export const subdomainErrors = (name: string): readonly string[] => [
 
 /** Writes a list as Go prints it. */
 export const goList = (items: readonly string[]): string => `[${items.join(" ")}]`;
+
+/** By name: the names that each depends on. */
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** Returns the names that can never start: they are in a cycle, or depend on one that is, or on an unknown one. */
+export const unstartable = (graph: Graph): readonly string[] => {
+  const waiting = new Map(graph);
+  const started = new Set<string>();
+  for (;;) {
+    const ready = [...waiting].filter(([, before]) => before.every((name) => started.has(name)));
+    if (ready.length === 0) return [...waiting.keys()];
+    for (const [name] of ready) {
+      started.add(name);
+      waiting.delete(name);
+    }
+  }
+};
+
+/** True if every task can start after those that it depends on. A task that depends on an unknown task cannot. */
+export const formsDag = (tasks: readonly Task[]): boolean =>
+  unstartable(new Map(tasks.map((task) => [nameOf(task), task.dependsOn?.name ?? []]))).length === 0;

@@ -1,7 +1,8 @@
 /** Patches over templates, field by field. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { patched } from "../../../../shared/volcano/flow/patch.ts";
+import { patched } from "../../../../shared/volcano/flow/job.ts";
 
 const main = { name: "main", image: "busybox:1", env: [{ name: "A", value: "1" }], command: ["sleep", "1"] };
 const task = (more: object, container: object = main) => ({

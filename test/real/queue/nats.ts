@@ -28,22 +28,40 @@ const messageShape = z.object({ message: z.object({ data: z.string() }) });
 
 export type NatsCounter = Counter & { readonly close: () => Promise<void> };
 
-/** Opens both sides of a queue; visibility and the number of deliveries are those of the suite. */
-export const openNatsWorker = async (url: string, name: string, credentials?: () => Promise<string>) => {
+type Opening = {
+  readonly credentials?: () => Promise<string>;
+  /** The visibility timeout; absent: the suite's. */
+  readonly lockMs?: number;
+};
+
+/** Opens both sides of a queue; the number of deliveries is that of the suite. */
+export const openNatsWorker = async (
+  url: string,
+  name: string,
+  { credentials, lockMs = visibilityMs }: Opening = {},
+) => {
   const nats = openNats({ servers: [url], name: "suite", credentials });
   const names = namesOf(name);
-  const open = opening(nats, names, visibilityMs);
+  const open = opening(nats, names, lockMs);
   await open().catch(async (cause: unknown) => {
     await nats.close();
     throw cause;
   });
-  const receiver = openNatsReceiver({ nats, names, open, visibilityMs, most: 10, maxReceives, report: () => {} });
+  const receiver = openNatsReceiver({
+    nats,
+    names,
+    open,
+    visibilityMs: lockMs,
+    most: 10,
+    maxReceives,
+    report: () => {},
+  });
   return { nats, names, receiver, queue: natsQueue({ nats, names, open }) };
 };
 
 /** Opens a queue of its own; `name` must be unused. */
-export const openNatsCounter = async (url: string, name: string): Promise<NatsCounter> => {
-  const { nats, names, receiver, queue } = await openNatsWorker(url, name);
+export const openNatsCounter = async (url: string, name: string, lockMs = visibilityMs): Promise<NatsCounter> => {
+  const { nats, names, receiver, queue } = await openNatsWorker(url, name, { lockMs });
   const dead = async (): Promise<readonly string[]> => {
     const { state } = streamShape.parse(await nats.ask(`$JS.API.STREAM.INFO.${names.dead}`));
     const numbers = Array.from({ length: state.messages }, (_, at) => state.first_seq + at);

@@ -22,5 +22,7 @@ if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/http/process.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  await serveUntil(settingsFor("api", process.env), apiApp(openDoor(process.env)), stopped());
+  const { close, ...parts } = openDoor(process.env);
+  await serveUntil(settingsFor("api", process.env), apiApp(parts), stopped());
+  await close();
 }

@@ -10,7 +10,7 @@ import { yamlStream, yamlText } from "../shared/cli/io/yaml.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { type Family, families, familyOf } from "../shared/kube/families.ts";
 import { settingsMap } from "./settings-maps.ts";
-import { besideLambda, onDispatch, onKnative } from "./workloads.ts";
+import { besideLambda, onDispatch, onKnative, onNats } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
 
@@ -94,5 +94,6 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
     { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
     { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
     { folder: "overlays/dispatch", on: below, files: { "dispatch.yaml": onDispatch(place) } },
+    { folder: "overlays/nats", on: below, files: { "nats.yaml": onNats(place) } },
   ].flatMap(written);
 };

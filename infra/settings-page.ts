@@ -87,11 +87,11 @@ const inMode = (name: SettingName, mode: "host" | "functions", caller?: Function
   return missing === undefined ? "yes" : `no: ${missing}`;
 };
 
-/** The settings that not all modes have: a host, functions that SQS calls, and functions that a dispatcher calls. */
+/** The settings that not all modes have: a host, functions on SQS or NATS, and functions that a dispatcher calls. */
 export const settingModes = (): Table => [
-  ["setting", "host", "functions that SQS calls", "functions that a dispatcher calls"],
+  ["setting", "host", "functions on SQS or NATS", "functions that a dispatcher calls"],
   settingNames
-    .map((name) => [inMode(name, "host"), inMode(name, "functions", "SQS"), inMode(name, "functions", "dispatcher")])
+    .map((name) => [inMode(name, "host"), inMode(name, "functions", "queue"), inMode(name, "functions", "dispatcher")])
     .flatMap((cells, at) =>
       cells.every((cell) => cell === "yes") ? [] : [[code(fileName(settingNames[at] ?? "")), ...cells]],
     ),

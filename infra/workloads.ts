@@ -12,6 +12,7 @@ import {
   sized,
 } from "../shared/cli/installation/workload.ts";
 import type { Obj } from "../shared/core/object.ts";
+import { natsPorts, natsServer, natsUrlIn, scaledByQueue } from "./nats.ts";
 import { settingsMap } from "./settings-maps.ts";
 
 export type Place = { readonly namespace: string; readonly image: string };
@@ -264,4 +265,36 @@ export const onDispatch = (place: Place): readonly Obj[] => [
   ...["reconcile", "deliver"].map((what) =>
     served(what, place, { containerConcurrency: 10, timeoutSeconds: callSeconds }),
   ),
+];
+
+/** A function whose queue is on NATS. */
+const onQueue = (what: string, place: Place): readonly Obj[] => {
+  const { namespace } = place;
+  const name = accountOf(what);
+  const base = { name, namespace, account: name, strategy: "RollingUpdate" } as const;
+  return [
+    deploymentOf({ ...base, container: container(what, place) }),
+    fenceOf(name, namespace, [8080], [natsPorts.client]),
+  ];
+};
+
+/** NATS in the cluster, functions that send to it, and workers that run while messages wait there. */
+export const onNats = (place: Place): readonly Obj[] => [
+  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "api"] }),
+  settingsMap("functionsOverlay", {
+    name: settings,
+    namespace: place.namespace,
+    given: {
+      REKINDLE_NATS_URL: natsUrlIn(place),
+      REKINDLE_HOME: place.namespace,
+    },
+  }),
+  bareAccount("nats", place.namespace),
+  ...natsServer(place),
+  ...["forward", "reconcile", "deliver", "api"].flatMap((what) => onQueue(what, place)),
+  serviceOf(accountOf("api"), place.namespace),
+  scheduled("resync", "*/5 * * * *", place),
+  fenceOf(accountOf("resync"), place.namespace, [], [natsPorts.client]),
+  scaledByQueue("reconcile", "rekindle-keys", place),
+  scaledByQueue("deliver", "rekindle-updates", place),
 ];

@@ -75,23 +75,20 @@ const answerIn = (message: Msg): unknown => {
   return answer;
 };
 
-type Library = typeof import("@nats-io/transport-node");
-
-/** Returns what proves the client by the form of the text: a credentials file, the seed of an nkey, or a token. */
-const proofOf = (library: Library, text: string): Authenticator => {
-  const bytes = new TextEncoder().encode(text);
-  if (text.includes("BEGIN NATS USER JWT")) return library.credsAuthenticator(bytes);
-  return /^SU[A-Z2-7]{50,}$/.test(text) ? library.nkeyAuthenticator(bytes) : library.tokenAuthenticator(text);
-};
-
 /** Connects; the text of the credentials is read again whenever the connection is lost. */
 const connected = async (address: NatsAddress, onUp: () => void): Promise<NatsConnection> => {
   const { servers, name, caFile, credentials } = address;
-  const library = await import("@nats-io/transport-node");
+  const { connect, credsAuthenticator, nkeyAuthenticator, tokenAuthenticator } = await import("./library.ts");
+  /** Returns what proves the client by the form of the text: a credentials file, the seed of an nkey, or a token. */
+  const proofOf = (secret: string): Authenticator => {
+    const bytes = new TextEncoder().encode(secret);
+    if (secret.includes("BEGIN NATS USER JWT")) return credsAuthenticator(bytes);
+    return /^SU[A-Z2-7]{50,}$/.test(secret) ? nkeyAuthenticator(bytes) : tokenAuthenticator(secret);
+  };
   let text = (await credentials?.())?.trim();
-  const authenticator: Authenticator = (nonce) => (text === undefined ? undefined : proofOf(library, text)(nonce));
+  const authenticator: Authenticator = (nonce) => (text === undefined ? undefined : proofOf(text)(nonce));
   const isTls = caFile !== undefined || servers.some((server) => server.startsWith("tls://"));
-  const connection = await library.connect({
+  const connection = await connect({
     servers: [...servers],
     name,
     authenticator,
@@ -124,7 +121,7 @@ const askOnce = async (
   { subject, payload, headers }: Request,
   underWay: UnderWay,
 ): Promise<unknown> => {
-  const { headers: newHeaders } = await import("@nats-io/transport-node");
+  const { headers: newHeaders } = await import("./library.ts");
   const marked = newHeaders();
   for (const [name, value] of Object.entries(headers)) marked.set(name, value);
   const asked = connection.request(subject, textOf(payload), { timeout: tryMs, headers: marked });

@@ -8,7 +8,7 @@ import { openLines } from "../common/function-log.ts";
 import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
-import { sendingTo } from "../common/sqs-sender.ts";
+import { openSender, type Sender } from "../common/sender.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { DoorParts } from "../host/process.ts";
 import type { Reader } from "../read-api/reader.ts";
@@ -79,14 +79,14 @@ const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: R
 };
 
 /** Builds the parts of the HTTP API from the environment. Nothing is connected, so the function is ready at once. */
-export const openDoor = (env: Environment): DoorParts => {
+export const openDoor = (env: Environment): DoorParts & Pick<Sender, "close"> => {
   const settings = settingsFor("api", env);
-  const { cluster, updatesUrl } = settings;
+  const { cluster, updatesUrl, natsUrl } = settings;
   const trail = openLines(settings);
   const { report } = trail;
   const secret = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
   const updatesSecret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
-  const queued = sendingTo(settings, trail);
+  const { send: queued, close } = openSender(settings, trail);
   const send = async (message: Message, event: string): Promise<void> => {
     try {
       await queued(message, dedupe.trigger(message, digest(event)));
@@ -104,11 +104,13 @@ export const openDoor = (env: Environment): DoorParts => {
     notice: async (node, until, event) => {
       await Promise.all(noticesOf(cluster, node, until).map((message) => send(message, event)));
     },
-    acknowledging: updatesUrl === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
+    acknowledging:
+      updatesUrl === undefined && natsUrl === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
     reader: readerIn(settings, report),
     scrape: scrapeIn(settings, report),
     guarded: true,
     identify: identifyBy(secret, report),
     page: pageIn(settings, secret, report),
+    close,
   };
 };

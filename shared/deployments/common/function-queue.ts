@@ -1,30 +1,39 @@
 /**
- * The queue to which a function sends: SQS where the settings name its queues, else the dispatcher that calls the
+ * The queue to which a function sends: NATS or SQS where the settings name it, else the dispatcher that calls the
  * function, which gets the messages in the answer.
  */
 import { type Carrier, openCarrier } from "../../adapters/dispatch/carrier.ts";
 import type { Trail } from "../../adapters/telemetry/trail.ts";
-import { queueOn } from "./sqs-sender.ts";
+import type { Settings } from "../settings/read.ts";
+import { type LazyNats, natsFor } from "./nats.ts";
+import { queueOn } from "./sender.ts";
 
-type Urls = {
-  readonly fifoUrl: string | undefined;
-  readonly delayUrl: string | undefined;
-  readonly updatesUrl: string | undefined;
-};
+type Queues = Pick<
+  Settings<"reconcile">,
+  "fifoUrl" | "delayUrl" | "updatesUrl" | "natsUrl" | "natsCredentials" | "natsCaFile" | "natsPrefix"
+>;
 
 export type FunctionQueue = Carrier & {
   /** True: a dispatcher calls the function, and there is no queue to poll. */
   readonly called: boolean;
+  /** The queues of NATS; absent: the function has none there. */
+  readonly nats: LazyNats | undefined;
 };
+
+/** The refusal of a platform that invokes a function whose queue is on NATS. */
+export const pollsNats = "unset REKINDLE_NATS_URL: only a process polls NATS, and a function that is invoked does not";
 
 const nothing = async <T>(work: () => Promise<T>) => ({ value: await work(), carried: [] });
 
 /** Opens the queue. Throws where only a part of the queues' URLs is set. */
-export const openFunctionQueue = ({ fifoUrl, delayUrl, updatesUrl }: Urls, trail: Trail): FunctionQueue => {
+export const openFunctionQueue = (settings: Queues, trail: Trail): FunctionQueue => {
+  const { fifoUrl, delayUrl, updatesUrl } = settings;
+  const nats = natsFor(settings, trail.report);
+  if (nats !== undefined) return { queue: trail.queue(nats.queue), during: nothing, called: false, nats };
   if (fifoUrl !== undefined && delayUrl !== undefined)
-    return { queue: queueOn({ fifoUrl, delayUrl, updatesUrl }, trail), during: nothing, called: false };
+    return { queue: queueOn({ fifoUrl, delayUrl, updatesUrl }, trail), during: nothing, called: false, nats };
   if (fifoUrl !== undefined || delayUrl !== undefined || updatesUrl !== undefined)
     throw new Error("set both REKINDLE_FIFO_URL and REKINDLE_DELAY_URL, or no queue for calls of a dispatcher");
   const carrier = openCarrier();
-  return { queue: trail.queue(carrier.queue), during: carrier.during, called: true };
+  return { queue: trail.queue(carrier.queue), during: carrier.during, called: true, nats };
 };

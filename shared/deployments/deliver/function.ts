@@ -18,7 +18,7 @@ import { troubleOf } from "../../engine/trouble.ts";
 import { deliver } from "../../updates/deliver.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
-import { openFunctionQueue } from "../common/function-queue.ts";
+import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/function-queue.ts";
 import { resourceOf } from "../common/kinds.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
@@ -86,8 +86,9 @@ type Delivering = {
   readonly take: (delivered: readonly Delivered[]) => Promise<readonly string[]>;
   /** Runs the work of a dispatcher's call, and returns what it has sent. */
   readonly during: Carrier["during"];
-  /** The queue to poll; absent: a dispatcher calls. */
+  /** The queue of SQS to poll; absent: NATS is polled, or a dispatcher calls. */
   readonly queue: string | undefined;
+  readonly nats: FunctionQueue["nats"];
   /** Keys in work at once, of a process. */
   readonly concurrency: number;
   readonly report: Report;
@@ -102,7 +103,7 @@ export const openDelivering = (env: Environment): Delivering => {
   const { report, within } = trail;
   const secret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
-  const { queue, during } = openFunctionQueue(settings, trail);
+  const { queue, during, nats } = openFunctionQueue(settings, trail);
   const desk = { queue, report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
   const territory = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
@@ -124,12 +125,13 @@ export const openDelivering = (env: Environment): Delivering => {
     const opened = await world().catch(troubleOf);
     return await ("reason" in opened ? postpone(desk, delivered, opened) : intake(opened, delivered));
   };
-  return { take, during, queue: settings.updatesUrl, concurrency: settings.concurrency, report };
+  return { take, during, queue: settings.updatesUrl, nats, concurrency: settings.concurrency, report };
 };
 
 /** Opens everything once per environment. */
 export const openDeliver = async (env: Environment): Promise<Deliver> => {
-  const { take, during, queue, report } = openDelivering(env);
+  const { take, during, queue, nats, report } = openDelivering(env);
+  if (nats !== undefined) throw new Error(pollsNats);
   if (queue === undefined) {
     const { answersUrl } = await import("../http/called.ts");
     return answersUrl({ settings: settingsFor("deliver", env), take, during, report });

@@ -20,7 +20,7 @@ import { openLines } from "../common/function-log.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords, type Records } from "../common/records.ts";
 import type { Scope } from "../common/scope.ts";
-import { sendingTo } from "../common/sqs-sender.ts";
+import { openSender } from "../common/sender.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { hintsIn } from "../resync/sweep.ts";
@@ -75,15 +75,15 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
 /** Opens the forwarder from the environment's settings. */
 export const openForwarding = async (env: Environment) => {
   const settings = settingsFor("forward", env);
-  const { fifoUrl, windowMs, cluster, selector, home } = settings;
+  const { windowMs, cluster, selector, home } = settings;
   const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-forward" });
   const trail = openLines(settings);
   const { report } = trail;
   const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
-  const sender = sendingTo({ fifoUrl }, trail);
+  const sender = openSender(settings, trail);
   const send: Queue["send"] = async (message, id) => {
     if (!(await within())(message.namespace)) return;
-    await trail.part("forward", () => sender(message, id));
+    await trail.part("forward", () => sender.send(message, id));
   };
   const operators = watchers.filter(runs(settings.families));
   const records = openRecords(settings.checkpoints, { transport, cluster, home });
@@ -106,7 +106,7 @@ export const openForwarding = async (env: Environment) => {
       await stop();
     }
   };
-  return { windows: { run }, windowMs, report };
+  return { windows: { run }, windowMs, report, close: sender.close };
 };
 
 export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;
@@ -128,9 +128,10 @@ export const openForward = async (env: Environment): Promise<Forward> => {
 
 /** Watches without an end, as a process. */
 export const forwardUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
-  const { windows, report } = await openForwarding(env);
+  const { windows, report, close } = await openForwarding(env);
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
   report("info", "forward: watching");
   await windows.run(Number.MAX_SAFE_INTEGER, stopping.signal);
+  await close();
 };

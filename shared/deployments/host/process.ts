@@ -18,6 +18,7 @@ import { type Acknowledging, acknowledgingFor } from "../authentication/acknowle
 import { checkCallers, identifyBy } from "../authentication/callers.ts";
 import { lookoutFor } from "../common/controller-detection.ts";
 import { plurals } from "../common/kinds.ts";
+import { natsFor } from "../common/nats.ts";
 import { whyUnkept } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import type { Listening } from "../deliver/function.ts";
@@ -211,8 +212,16 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     resyncMs,
     visibilityMs: 90_000,
     recordDecisions: configuration.recordDecisions,
+    nats: natsOf(configuration, reportOf(process, configuration)),
     shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
   };
+};
+
+const natsOf = (configuration: Configuration, report: Report): HostSettings["nats"] => {
+  if (configuration.queue !== "nats") return undefined;
+  if (configuration.natsUrl === undefined)
+    throw new Error("queue nats needs the setting natsUrl: set REKINDLE_NATS_URL");
+  return natsFor(configuration, report);
 };
 
 const reportOf = (process: Process, { logLevel }: Configuration): Report => process.report ?? pinoReport(logLevel);

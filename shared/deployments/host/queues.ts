@@ -4,9 +4,14 @@
  */
 import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
+import { startPoller } from "../../adapters/sqs/poller.ts";
+import type { Received, Receiver } from "../../adapters/sqs/receiver.ts";
 import type { Message } from "../../core/key.ts";
-import type { Queue } from "../../engine/ports.ts";
+import { isNewer, readMessage } from "../../engine/message.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
+import type { LazyNats } from "../common/nats.ts";
 import { apart } from "../common/separate-queues.ts";
+import { batchesFor, pause } from "../wake/process.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */
 export type WeightOf = (namespace: string) => number;
@@ -17,12 +22,15 @@ const deliveriesAtOnce = 8;
 /** The wait before a failed step or delivery is taken again, ms. */
 const againMs = 1_000;
 
+type Take = (messages: readonly Message[]) => Promise<boolean>;
+
 export type HostQueues = {
   /** Takes steps and deliveries. */
   readonly queue: Queue;
+  /** Messages in this process. */
   readonly depth: EmbeddedQueue["depth"];
   /** Starts the workers. `parallel`: steps at once. */
-  start(take: (messages: readonly Message[]) => Promise<boolean>, parallel: number): Workers;
+  start(take: Take, parallel: number): Workers;
 };
 
 /** Monotonic, ms: a wall clock that is set back would keep keys locked, and timers waiting, for that time. */
@@ -50,3 +58,60 @@ export const openHostQueues = (
     },
   };
 };
+
+/** Takes messages of one group; returns those that must come again. A message of a newer version is left to it. */
+const taking =
+  (take: Take, report: Report) =>
+  async (received: readonly Received[]): Promise<readonly string[]> => {
+    const newer = received.filter(({ body }) => isNewer(body));
+    const ours = received.filter((one) => !newer.includes(one));
+    const messages = ours.flatMap(({ body }) => readMessage(body) ?? []);
+    if (messages.length < ours.length) report("error", "dropped messages that are not Rekindle's");
+    const isDone = messages.length === 0 || (await take(messages));
+    return [...newer, ...(isDone ? [] : ours)].map(({ id }) => id);
+  };
+
+/** Receives by a receiver that is opened when the first message is asked for. */
+const opened = (open: () => Promise<Receiver>): Receiver => {
+  let receiver: Promise<Receiver> | undefined;
+  const get = (): Promise<Receiver> => {
+    receiver ??= open();
+    return receiver;
+  };
+  return {
+    receive: async (waitMs) => await (await get()).receive(waitMs),
+    acknowledge: async (messages) => await (await get()).acknowledge(messages),
+    giveBack: async (messages, delayMs) => await (await get()).giveBack(messages, delayMs),
+    close: async () => await (await get()).close?.(),
+  };
+};
+
+/** Opens the queues on NATS in their place: several hosts may take messages there. */
+export const openNatsHostQueues = (nats: LazyNats, report: Report): HostQueues => ({
+  queue: nats.queue,
+  depth: () => ({ ready: 0, delayed: 0 }),
+  start: (take, parallel) => {
+    let busy = 0;
+    const counted: Take = async (messages) => {
+      busy += 1;
+      try {
+        return await take(messages);
+      } finally {
+        busy -= 1;
+      }
+    };
+    const pollersOf = (open: () => Promise<Receiver>, atOnce: number) =>
+      startPoller({
+        ...{ receiver: opened(open), take: taking(counted, report), parallel: atOnce, againMs, report, pause },
+      });
+    const { parallel: loops, most } = batchesFor(parallel);
+    const pollers = [pollersOf(() => nats.steps(most), loops), pollersOf(() => nats.deliveries(deliveriesAtOnce), 1)];
+    return {
+      busy: () => busy,
+      stop: async (graceMs) => {
+        await Promise.all(pollers.map((one) => one.stop(graceMs)));
+        await nats.close();
+      },
+    };
+  },
+});

@@ -21,6 +21,7 @@ import type { GangMode } from "../../volcano/gang/mode.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
+import type { LazyNats } from "../common/nats.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
@@ -33,7 +34,7 @@ import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/record-store.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
-import { openHostQueues, type WeightOf } from "./queues.ts";
+import { type HostQueues, openHostQueues, openNatsHostQueues, type WeightOf } from "./queues.ts";
 
 export type HostSettings = {
   readonly transport: Transport;
@@ -69,6 +70,8 @@ export type HostSettings = {
   readonly weightOf?: WeightOf;
   readonly resyncMs: number;
   readonly visibilityMs: number;
+  /** The queues on NATS; absent: they are inside the process, as in a dry run. */
+  readonly nats?: LazyNats | undefined;
   /** The quarantine's storage on disk; absent: it ends with the process. */
   readonly journal?: Journal | undefined;
   /** Listeners of status updates; absent: none are sent. */
@@ -194,6 +197,15 @@ const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quara
 /** The memory for watched objects, bytes. */
 const cacheBytes = (): number => getHeapStatistics().heap_size_limit / 4;
 
+const queuesOf = (
+  { nats, shadow, visibilityMs, weightOf }: HostSettings,
+  metering: Metering,
+  report: Report,
+): HostQueues =>
+  nats === undefined || shadow !== undefined
+    ? openHostQueues(visibilityMs, metering.timed, weightOf)
+    : openNatsHostQueues(nats, report);
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const trail = openTrail({ report: settings.report, level: "debug" });
@@ -202,7 +214,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { watched: namespaces, within } = territory;
   await within();
   const { metering, hints, ...ways } = openStore(settings, territory, trail);
-  const mail = openHostQueues(settings.visibilityMs, metering.timed, settings.weightOf);
+  const mail = queuesOf(settings, metering, report);
   const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings, settings.families);
   const asked = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };

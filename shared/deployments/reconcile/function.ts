@@ -18,7 +18,7 @@ import { openAccess } from "../common/cluster-access.ts";
 import { openSighter, sightingKey } from "../common/controller-sightings.ts";
 import { openDecisionLog } from "../common/decision-log.ts";
 import { openLines } from "../common/function-log.ts";
-import { openFunctionQueue } from "../common/function-queue.ts";
+import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/function-queue.ts";
 import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
@@ -103,6 +103,8 @@ export type Taking = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
   readonly take: Take;
   /** Runs the work of a dispatcher's call, and returns what it has sent. */
   readonly during: Carrier["during"];
+  /** The queues of NATS; absent: the function has none there. */
+  readonly nats: FunctionQueue["nats"];
   readonly report: Report;
 };
 
@@ -113,7 +115,7 @@ export const openTaking = (env: Environment): Taking => {
   const trail = openLines(settings);
   const { report, within } = trail;
   const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-reconcile" }));
-  const { queue, during, called } = openFunctionQueue(settings, trail);
+  const { queue, during, called, nats } = openFunctionQueue(settings, trail);
   const desk = { queue, report, clock: processClock(), within };
   const { families: chosen } = settings;
   const families = openFamilies({ options: sparkOptionsOf(settings), queues: settings, families: chosen, timing });
@@ -136,7 +138,9 @@ export const openTaking = (env: Environment): Taking => {
       (await charge(key, labels)) && !(await standby.aside(key.kind));
     const known = { ...opened, within };
     const updates =
-      settings.updatesUrl === undefined && !called ? {} : await telling(known, settings.updatesTo, called);
+      settings.updatesUrl === undefined && nats === undefined && !called
+        ? {}
+        : await telling(known, settings.updatesTo, called);
     const quarantine = quarantineFor(decisionBudgetMs.function);
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);
@@ -151,12 +155,13 @@ export const openTaking = (env: Environment): Taking => {
     return await enclosed.within(enclosure, () => intake(withDeadline(opened, remainingMs), delivered));
   };
   const { fifoUrl, concurrency } = settings;
-  return { take, during, fifoUrl, concurrency, report };
+  return { take, during, fifoUrl, nats, concurrency, report };
 };
 
 /** Opens everything once per environment. */
 export const openReconcile = async (env: Environment): Promise<Reconcile> => {
-  const { take, during, fifoUrl, report } = openTaking(env);
+  const { take, during, fifoUrl, nats, report } = openTaking(env);
+  if (nats !== undefined) throw new Error(pollsNats);
   if (fifoUrl === undefined) {
     const { answersUrl } = await import("../http/called.ts");
     return answersUrl({ settings: settingsFor("reconcile", env), take, during, report });

@@ -13,7 +13,7 @@ import { openLines } from "../common/function-log.ts";
 import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords } from "../common/records.ts";
-import { sendingTo } from "../common/sqs-sender.ts";
+import { openSender } from "../common/sender.ts";
 import { identify, processClock } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { leasesOf } from "../settings/conversions.ts";
@@ -29,6 +29,8 @@ export type SweepParts = {
   readonly standby?: FunctionStandby;
   /** Tells the gauges in the time that is left; absent: they are not told. */
   readonly tellGauges?: (late: () => boolean) => Promise<void>;
+  /** Closes the connection to the queue; absent: there is none to close. */
+  readonly close?: () => Promise<void>;
 };
 
 const ours = async ({ scope, standby }: SweepParts): Promise<ResyncScope> => {
@@ -62,8 +64,8 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const operators = watchers.filter(runs(settings.families));
   const territory = openNamespaceScope({ ...settings, transport, report, now: Date.now });
   const { watched: namespaces, within } = territory;
-  const queue = { send: sendingTo(settings, trail) };
-  const updates = settings.updatesUrl !== undefined;
+  const queue = openSender(settings, trail);
+  const updates = settings.updatesUrl !== undefined || settings.natsUrl !== undefined;
   const groups = operators.map(({ resource }) => resource.group);
   const key = sightingKey(cluster, namespaces);
   const sighter = openSighter({ ...settings, cluster: opened, key, transport, cursors, groups, report });
@@ -84,6 +86,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
     cursors,
     report,
     standby,
+    close: queue.close,
   };
 };
 
@@ -109,4 +112,5 @@ export const sweepUntil = async (env: Environment, stopped: Promise<void>): Prom
   const sweeping = startSweeping(sweep, settings.resyncMs, parts.report);
   await stopped;
   await sweeping.stop();
+  await parts.close?.();
 };

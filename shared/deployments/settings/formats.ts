@@ -163,6 +163,17 @@ export const standardQueue = () =>
     error: "is a FIFO queue, which holds no single message back: write the URL of a standard queue",
   });
 
+/** `nats://HOST:PORT`, or `tls://`, one for each server of a cluster. */
+export const natsServers = () =>
+  list.refine(
+    (urls) => urls.length > 0 && urls.every((url) => /^(nats|tls):\/\/(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?$/i.test(url)),
+    { error: "write URLs of servers such as nats://host:4222 separated by commas, without credentials" },
+  );
+
+/** The first part of the names of streams, which are parts of subjects. */
+export const streamPrefix = () =>
+  text.refine((value) => /^[A-Za-z0-9][\w-]{0,62}$/.test(value), { error: "write letters, digits, - and _" });
+
 const called = ["reconcile", "deliver"] as const;
 type Called = (typeof called)[number];
 

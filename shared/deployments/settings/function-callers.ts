@@ -1,8 +1,8 @@
-/** Settings of functions that depend on their caller: SQS, or a dispatcher. Documentation only: functions do not bundle it. */
+/** Settings of functions that depend on their caller: SQS or NATS, or a dispatcher. Documentation only: functions do not bundle it. */
 import type { SettingName } from "./table.ts";
 
-/** The caller of functions: SQS, or the dispatcher in its place. */
-export type FunctionCaller = "SQS" | "dispatcher";
+/** The caller of functions: a queue (SQS, or a process that polls SQS or NATS), or the dispatcher in its place. */
+export type FunctionCaller = "queue" | "dispatcher";
 
 const queueInside = "a dispatcher has the queue inside, and answers carry the messages of steps";
 
@@ -10,10 +10,14 @@ const queueInside = "a dispatcher has the queue inside, and answers carry the me
 export const settingsOfOneCaller: Readonly<
   Partial<Record<SettingName, { readonly caller: FunctionCaller; readonly reason: string }>>
 > = {
-  fifoUrl: { caller: "SQS", reason: queueInside },
-  delayUrl: { caller: "SQS", reason: queueInside },
-  updatesUrl: { caller: "SQS", reason: queueInside },
-  windowMs: { caller: "SQS", reason: "a dispatcher watches all the time" },
+  fifoUrl: { caller: "queue", reason: queueInside },
+  delayUrl: { caller: "queue", reason: queueInside },
+  updatesUrl: { caller: "queue", reason: queueInside },
+  natsUrl: { caller: "queue", reason: queueInside },
+  natsCredentials: { caller: "queue", reason: queueInside },
+  natsCaFile: { caller: "queue", reason: queueInside },
+  natsPrefix: { caller: "queue", reason: queueInside },
+  windowMs: { caller: "queue", reason: "a dispatcher watches all the time" },
   callUrls: { caller: "dispatcher", reason: "SQS calls the functions that its event sources name" },
   callSecret: { caller: "dispatcher", reason: "the rights of the queue say who sends" },
 };

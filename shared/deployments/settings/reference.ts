@@ -94,22 +94,21 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   home: { form: "text", text: "namespace for records of queues and for watch cursors" },
   queue: {
     form: "choice",
-    text: "the queue of keys: a queue inside the process",
+    text: "the queue of keys: one inside the process, or the one at natsUrl",
     ...absentInFunctions("a function ends with its event, and a queue inside it would, too"),
   },
   fifoUrl: { form: "text", text: "URL of the FIFO queue for keys", made: true, ...absentInHost(inProcess) },
-  delayUrl: {
-    form: "text",
-    text: "URL of the standard queue for timers",
-    made: true,
-    ...absentInHost(inProcess),
-  },
+  delayUrl: { form: "text", text: "URL of the standard queue for timers", made: true, ...absentInHost(inProcess) },
   updatesUrl: {
     form: "text",
     text: "URL of the FIFO queue for status updates; without it no status updates are sent",
     made: true,
     ...absentInHost(inProcess),
   },
+  natsUrl: { form: "list", text: "servers of NATS JetStream with the queue, e.g. nats://nats.example:4222" },
+  natsCredentials: { form: "secret", text: "proof at NATS: a credentials file's text, an nkey's seed, or a token" },
+  natsCaFile: { form: "text", text: "PEM file of the authority of NATS' certificates; without it Node's own" },
+  natsPrefix: { form: "text", text: "first part of the names of streams; one for each cluster on a server" },
   callUrls: {
     form: "list",
     text: "URLs at which the dispatcher calls functions: reconcile=URL,deliver=URL",

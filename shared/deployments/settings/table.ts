@@ -26,10 +26,12 @@ import {
   listener,
   namespace,
   namespaces,
+  natsServers,
   reach,
   reference,
   required,
   standardQueue,
+  streamPrefix,
   text,
   version,
   weights,
@@ -61,6 +63,8 @@ type Row = {
   readonly neededBy?: readonly Reader[];
   /** Names of settings that replace it for these readers. */
   readonly unless?: readonly string[];
+  /** A setting that replaces it for every reader of both. */
+  readonly replacedBy?: string;
   /** True: the value may be given as a file or an ARN, too, and is never shown. */
   readonly secret?: true;
   /** An older name of its variable, which is read as well. */
@@ -84,6 +88,8 @@ const called = ["reconcile", "deliver"] as const;
 /** Settings by which a dispatcher proves itself: a function with one of them needs no queue of its own. */
 const proofs = ["callSecret", "tlsClientCaFile"] as const;
 const serving = ["api", "admission", "submitter", "dispatch", ...called] as const;
+/** Readers that send to a queue of NATS, or take messages from it. */
+const onNats = ["host", "reconcile", "forward", "resync", "deliver", "api"] as const;
 /** Processes with a queue inside, and figures of it. */
 const queueing = ["host", "dispatch"] as const;
 
@@ -110,25 +116,32 @@ const rows = {
   selector: { schema: labelSelector, readers: looking, default: "" },
   checkpoints: { schema: () => place, readers: [...storing, "cli"], default: "kubernetes" },
   home: { schema: namespace, readers: guarding, default: "rekindle" },
-  queue: { schema: () => choice("embedded"), readers: ["host"], default: "embedded", instead: "fifoUrl" },
+  queue: { schema: () => choice("embedded", "nats"), readers: ["host"], default: "embedded", instead: "natsUrl" },
   fifoUrl: {
     schema: fifoQueue,
     readers: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
     neededBy: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
     unless: proofs,
+    replacedBy: "natsUrl",
   },
   delayUrl: {
     schema: standardQueue,
     readers: ["reconcile", "wake", "deliver"],
     neededBy: ["reconcile", "deliver"],
     unless: proofs,
+    replacedBy: "natsUrl",
   },
   updatesUrl: {
     schema: fifoQueue,
     readers: ["reconcile", "wake", "resync", "deliver", "api"],
     neededBy: ["deliver"],
     unless: proofs,
+    replacedBy: "natsUrl",
   },
+  natsUrl: { schema: natsServers, readers: onNats },
+  natsCredentials: { schema: signingSecret, readers: onNats, secret: true },
+  natsCaFile: { schema: words, readers: onNats },
+  natsPrefix: { schema: streamPrefix, readers: onNats, default: "rekindle" },
   callUrls: { schema: functionUrls, readers: ["dispatch"], neededBy: ["dispatch"] },
   callSecret: { schema: signingSecret, readers: ["dispatch", ...called], secret: true },
   windowMs: { schema: () => windowLength, readers: ["forward"], default: "50s" },
@@ -229,8 +242,8 @@ type ValueFor<N extends SettingName, R extends Reader> = Rows[N] extends { reado
   ? Parsed<N> | (R extends Q ? undefined : never)
   : Rows[N] extends { readonly default: string }
     ? Parsed<N>
-    : Rows[N] extends { readonly unless: readonly string[]; readonly neededBy: readonly (infer Q)[] }
-      ? Parsed<N> | (R extends Exclude<Q, (typeof called)[number]> ? never : undefined)
+    : Rows[N] extends { readonly replacedBy: string; readonly neededBy: readonly (infer Q)[] }
+      ? Parsed<N> | (R extends Exclude<Q, (typeof onNats)[number]> ? never : undefined)
       : Rows[N] extends { readonly neededBy: readonly (infer Q)[] }
         ? Parsed<N> | (R extends Q ? never : undefined)
         : Parsed<N> | undefined;
@@ -257,8 +270,9 @@ const isCalled = (reader: Reader): boolean => called.some((one) => one === reade
 
 /** Returns whether a reader does not start without a setting, where `isSet` tells which others are set. */
 export const needs = (reader: Reader, name: SettingName, isSet: (other: SettingName) => boolean): boolean => {
-  const { neededBy = [], unless = [] } = rowOf(name);
+  const { neededBy = [], unless = [], replacedBy = "" } = rowOf(name);
   if (!neededBy.includes(reader)) return false;
+  if (isSettingName(replacedBy) && isReadBy(reader, replacedBy) && isSet(replacedBy)) return false;
   return !isCalled(reader) || !unless.some((other) => isSettingName(other) && isSet(other));
 };
 

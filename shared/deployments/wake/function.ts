@@ -5,7 +5,7 @@ import { isNewer, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { openLines } from "../common/function-log.ts";
-import { sendingTo } from "../common/sqs-sender.ts";
+import { sendingTo } from "../common/sender.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;

@@ -1,15 +1,15 @@
 /** The wake function as a process, and the polling parameters of all functions that run as processes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../../adapters/sqs/poller.ts";
-import { openReceiver } from "../../adapters/sqs/receiver.ts";
+import { openReceiver, type Receiver } from "../../adapters/sqs/receiver.ts";
 import { openLines } from "../common/function-log.ts";
+import { sendingTo } from "../common/sender.ts";
 import { stopped } from "../common/shutdown.ts";
-import { sendingTo } from "../common/sqs-sender.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 import { wake } from "./function.ts";
 
 /** The visibility timeout, as `infra/` sets it for the queues of the functions. */
-export const visibilityMs = 90_000;
+const visibilityMs = 90_000;
 export const againMs = 5_000;
 export const graceMs = 25_000;
 /** The most messages that SQS hands out at once. */
@@ -19,6 +19,20 @@ const batch = 10;
 export const batchesFor = (concurrency: number): { readonly parallel: number; readonly most: number } => {
   const parallel = Math.ceil(concurrency / batch);
   return { parallel, most: Math.floor(concurrency / parallel) };
+};
+
+type Polled = {
+  /** The queue of SQS. */
+  readonly queue: string | undefined;
+  readonly nats: ((most: number) => Promise<Receiver>) | undefined;
+  readonly most: number;
+};
+
+/** Opens the receiving side of a queue on NATS, else on SQS. */
+export const receiverOf = async ({ queue, nats, most }: Polled): Promise<Receiver> => {
+  if (nats !== undefined) return await nats(most);
+  if (queue === undefined) throw new Error("there is no queue to poll");
+  return openReceiver({ queue, visibilityMs, most });
 };
 
 export const pause = async (ms: number): Promise<void> => void (await sleep(ms));

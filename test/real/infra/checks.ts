@@ -1,6 +1,7 @@
 /** The checks of `infra:check` on a real API server: it accepts every overlay. */
 import { readFile } from "node:fs/promises";
 import type { Cluster } from "../cluster/cluster.ts";
+import { scaledObjects } from "../setup/keda.ts";
 import { knativeServices } from "../setup/knative.ts";
 import { type Check, install, objections } from "./accepted.ts";
 import { chartChecks } from "./chart.ts";
@@ -9,7 +10,7 @@ import { yamlChecks } from "./yaml.ts";
 /** The folders that users apply. */
 const folders = [
   ...["overlays/host", "overlays/host-spark", "overlays/host-volcano", "overlays/lambda", "overlays/knative"],
-  ...["overlays/dispatch", "drivers"],
+  ...["overlays/dispatch", "overlays/nats", "drivers"],
 ] as const;
 
 const built = async (cluster: Cluster, folder: string): Promise<string> => {
@@ -21,8 +22,9 @@ const built = async (cluster: Cluster, folder: string): Promise<string> => {
 /** Installs the CRDs first: without them the server knows none of the other objects. */
 const defined = async (cluster: Cluster): Promise<void> => {
   await install(cluster, await built(cluster, "crds"));
-  await install(cluster, await readFile(knativeServices(), "utf8"));
-  const names = "crd/sparkapplications.sparkoperator.k8s.io crd/services.serving.knative.dev".split(" ");
+  for (const file of [knativeServices(), scaledObjects()]) await install(cluster, await readFile(file, "utf8"));
+  const names =
+    "crd/sparkapplications.sparkoperator.k8s.io crd/services.serving.knative.dev crd/scaledobjects.keda.sh".split(" ");
   await cluster.kubectl(["wait", "--for=condition=Established", "--timeout=30s", ...names]);
 };
 

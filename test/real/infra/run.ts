@@ -150,7 +150,7 @@ const onCluster = (needs: readonly string[], checks: (cluster: Cluster) => reado
 
 const parts: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   aws: ofTemplate,
-  kubernetes: onCluster(["go", "helm", "knative"], kubernetesChecks),
+  kubernetes: onCluster(["go", "helm", "knative", "keda"], kubernetesChecks),
   functions: async () => judged(await functionChecks()),
   image: onCluster(["go"], imageChecks),
   rights: () => judged(rightsChecks(process.argv.includes("rights"))),

@@ -4,18 +4,24 @@
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nkeys } from "@nats-io/transport-node";
+import { parseAllDocuments } from "yaml";
+import * as z from "zod";
 import { openNats } from "../../../shared/adapters/nats/connection.ts";
 import { natsQueue, opening } from "../../../shared/adapters/nats/queue.ts";
 import { namesOf } from "../../../shared/adapters/nats/streams.ts";
+import { readMessage } from "../../../shared/engine/message.ts";
 import { type Counter, messageOf, sendAll, shown, visibilityMs } from "./counter.ts";
 import { openNatsCounter, openNatsWorker } from "./nats.ts";
 import { type NatsServer, startNats } from "./nats-server.ts";
+
+const configuration = z.object({ data: z.object({ "nats.conf": z.string() }) });
 
 type Case = { readonly name: string; readonly run: () => Promise<void> };
 
@@ -99,6 +105,15 @@ const refusedIn = async (work: Promise<unknown>): Promise<string> =>
 
 /** Longer than a restart of the server takes on a busy machine. */
 const restartMs = 30_000;
+
+/** The accounts in the configuration of the overlay's server, for this user. */
+const accountsFor = (user: string): string => {
+  const text = readFileSync(new URL("../../../infra/kubernetes/overlays/nats/nats.yaml", import.meta.url), "utf8");
+  const maps = parseAllDocuments(text).flatMap((document) => configuration.safeParse(document.toJS()).data ?? []);
+  const [map] = maps;
+  if (map === undefined) throw new Error("the overlay has no configuration of the server");
+  return map.data["nats.conf"].replace(/^[\s\S]*?(?=accounts )/, "").replace("$REKINDLE_NATS_USER", user);
+};
 
 const restarted = async (server: NatsServer, counter: Counter): Promise<void> => {
   await sendAll(counter, "a1");
@@ -187,6 +202,33 @@ export const natsCases: readonly Case[] = [
           );
           assert.match(refused, /^NATS open proved: .*REKINDLE_NATS_CREDENTIALS$/);
         }, configuration);
+    },
+  },
+  {
+    name: "the rights in the overlay are enough for every request of a sender and a worker",
+    run: async () => {
+      const user = nkeys.createUser();
+      const seed = new TextDecoder().decode(user.getSeed());
+      await onServer(async (server) => {
+        const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", async () => seed);
+        await sendAll(queue, "a1 b1");
+        await queue.sendLater(messageOf("c", "1"), "c1", 500);
+        const first = await receiver.receive(0);
+        assert.equal(first.length, 2);
+        await receiver.acknowledge(first.slice(0, 1));
+        await receiver.giveBack(first.slice(1), 1_000);
+        await server.kill();
+        await server.start();
+        const seen: string[] = [];
+        for (const until = performance.now() + 10_000; seen.length < 2 && performance.now() < until; ) {
+          const more = await receiver.receive(1_000);
+          seen.push(...more.map(({ body }) => readMessage(body)?.name ?? ""));
+          await receiver.acknowledge(more);
+        }
+        assert.deepEqual(seen.toSorted(), ["b", "c"]);
+        await receiver.close?.();
+        await nats.close();
+      }, accountsFor(user.getPublicKey()));
     },
   },
   {

@@ -86,3 +86,18 @@ export const openNatsCounter = async (url: string, name: string, lockMs = visibi
     },
   };
 };
+
+const consumerShape = z.object({ num_pending: z.number(), num_ack_pending: z.number() });
+
+/** Returns what KEDA calls the lag of a queue: messages that wait, and those that workers hold or work on. */
+export const lagOn =
+  (url: string) =>
+  async (queue: string): Promise<number> => {
+    const nats = openNats({ servers: [url], name: "suite" });
+    try {
+      const found = consumerShape.parse(await nats.ask(`$JS.API.CONSUMER.INFO.${queue}.steps`));
+      return found.num_pending + found.num_ack_pending;
+    } finally {
+      await nats.close();
+    }
+  };

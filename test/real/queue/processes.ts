@@ -16,7 +16,9 @@ import { createQueues, depthOf } from "../lambda/queues.ts";
 const root = join(import.meta.dirname, "..", "..", "..");
 const crds = join(root, "infra", "crds");
 const home = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
-const functions = ["forward", "reconcile", "wake", "resync"] as const;
+/** `wake` is no process of its own where the queue holds timers itself. */
+const functionsOf = (hasTimers: boolean): readonly string[] =>
+  hasTimers ? ["forward", "reconcile", "resync"] : ["forward", "reconcile", "wake", "resync"];
 const limitMs = 60_000;
 
 const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
@@ -57,7 +59,7 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 type FunctionProcesses = { readonly children: readonly ChildProcess[]; readonly lines: string[] };
 
-const startAll = (env: Record<string, string>): FunctionProcesses => {
+const startAll = (functions: readonly string[], env: Record<string, string>): FunctionProcesses => {
   const lines: string[] = [];
   const children = functions.map((name) => {
     const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`)], {
@@ -80,12 +82,12 @@ const linesOf = (lines: readonly string[], name: string, id: string): readonly s
     .filter((line) => line.includes(`"trace":"${id}"`));
 
 /** Follows an event by its trace id: sent by the watch, processed by a step, its timer sent, and sent on by `wake`. */
-const follow = (lines: readonly string[]): void => {
+const follow = (lines: readonly string[], sender: string): void => {
   const back = lines
-    .flatMap((text) => (text.startsWith("wake: ") ? text.replace("wake: ", "").split("\n") : []))
+    .flatMap((text) => (text.startsWith(`${sender}: `) ? text.replace(`${sender}: `, "").split("\n") : []))
     .find((line) => line.includes('"message":"sent"') && line.includes("SparkApplication/default/pi"));
   const id = /"trace":"([0-9a-f]{32})"/.exec(back ?? "")?.[1];
-  assert.ok(id !== undefined, `wake sent nothing on:\n${lines.join("\n")}`);
+  assert.ok(id !== undefined, `${sender} sent nothing on:\n${lines.join("\n")}`);
   for (const [name, message] of [
     ["forward", "sent"],
     ["reconcile", "step"],
@@ -103,6 +105,7 @@ const story = async (
   simulator: Simulator,
   { children, lines }: FunctionProcesses,
   quiet: () => Promise<boolean>,
+  sender: string,
 ): Promise<void> => {
   const { transport } = simulator;
   const status = async () => statusIn(await request(transport, "GET", `${home}/pi`));
@@ -115,44 +118,67 @@ const story = async (
   });
   await until("COMPLETED", async () => (await status()).state === "COMPLETED");
   await until("queues are empty", quiet);
-  follow(lines);
+  follow(lines, sender);
   for (const child of children) child.kill("SIGTERM");
   assert.deepEqual(
     await Promise.all(children.map(ended)),
-    functions.map(() => 0),
+    children.map(() => 0),
     lines.join("\n"),
   );
+};
+
+type Queues = {
+  readonly env: Record<string, string>;
+  readonly hasTimers: boolean;
+  readonly quiet: () => Promise<boolean>;
+};
+
+const onSimulator = async ({ env, hasTimers, quiet }: Queues): Promise<void> => {
+  await bundle(true);
+  const simulator = openSimulator({
+    start: Date.now(),
+    crds: readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8"))),
+    scripts: { "*": [{ jobMs: 3_000 }] },
+  });
+  await request(simulator.transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
+  await request(simulator.transport, "POST", "/api/v1/namespaces/default/serviceaccounts", {
+    metadata: { name: "spark" },
+  });
+  const served = await serveSimulator(simulator);
+  const record = JSON.stringify({ server: served.url });
+  const processes = startAll(functionsOf(hasTimers), { ...env, REKINDLE_CLUSTER_RECORD: record });
+  try {
+    await story(simulator, processes, quiet, hasTimers ? "reconcile" : "wake");
+  } catch (cause) {
+    throw new Error(`${String(cause)}\n${processes.lines.join("\n")}`, { cause });
+  } finally {
+    for (const child of processes.children) child.kill("SIGKILL");
+    await served.close();
+  }
 };
 
 export const processes = {
   name: "forward, reconcile, wake and resync as processes run an application to its end, told under one id by all of them, and stop when told",
   run: async (client: SQSClient, endpoint: string): Promise<void> => {
-    await bundle(true);
-    const simulator = openSimulator({
-      start: Date.now(),
-      crds: readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8"))),
-      scripts: { "*": [{ jobMs: 3_000 }] },
-    });
-    await request(simulator.transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
-    await request(simulator.transport, "POST", "/api/v1/namespaces/default/serviceaccounts", {
-      metadata: { name: "spark" },
-    });
-    const served = await serveSimulator(simulator);
     const queues = await createQueues(client, "processes", { visibilitySeconds: 5, maxReceiveCount: 5 });
-    const processes = startAll({
-      AWS_ENDPOINT_URL_SQS: endpoint,
-      REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: served.url }),
-      REKINDLE_FIFO_URL: queues.fifo,
-      REKINDLE_DELAY_URL: queues.delay,
+    await onSimulator({
+      env: {
+        AWS_ENDPOINT_URL_SQS: endpoint,
+        REKINDLE_FIFO_URL: queues.fifo,
+        REKINDLE_DELAY_URL: queues.delay,
+      },
+      hasTimers: false,
+      quiet: async () => (await depthOf(client, queues.fifo)) === 0,
     });
-    const quiet = async (): Promise<boolean> => (await depthOf(client, queues.fifo)) === 0;
-    try {
-      await story(simulator, processes, quiet);
-    } catch (cause) {
-      throw new Error(`${String(cause)}\n${processes.lines.join("\n")}`, { cause });
-    } finally {
-      for (const child of processes.children) child.kill("SIGKILL");
-      await served.close();
-    }
   },
+};
+
+export const natsProcesses = {
+  name: "forward, reconcile and resync as processes run an application to its end, told under one id by all of them, and stop when told",
+  run: async (url: string, lagOf: (queue: string) => Promise<number>): Promise<void> =>
+    onSimulator({
+      env: { REKINDLE_NATS_URL: url },
+      hasTimers: true,
+      quiet: async () => (await lagOf("rekindle-keys")) === 0,
+    }),
 };

@@ -14,10 +14,10 @@ import type { Behaviour } from "./counter.ts";
 import { openDispatched } from "./dispatched.ts";
 import { startElasticMq } from "./elasticmq.ts";
 import { processCases } from "./function-processes.ts";
-import { openNatsCounter } from "./nats.ts";
+import { lagOn, openNatsCounter } from "./nats.ts";
 import { natsCases } from "./nats-cases.ts";
 import { startNats } from "./nats-server.ts";
-import { processes } from "./processes.ts";
+import { natsProcesses, processes } from "./processes.ts";
 import { openCounter } from "./sqs.ts";
 import { behaviours, refusals } from "./suite.ts";
 import { updates } from "./updates.ts";
@@ -106,6 +106,9 @@ const onNats = async (isChosen: Chosen): Promise<Result[]> => {
         }),
       )),
       ...(await eachOf(natsCases.filter(isChosen), ({ name, run }) => measured(`nats: ${name}`, run))),
+      ...(await eachOf([natsProcesses].filter(isChosen), ({ name, run }) =>
+        measured(`nats: ${name}`, () => run(server.url, lagOn(server.url))),
+      )),
     ];
   } finally {
     await server.stop();

@@ -5,6 +5,7 @@ import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
 import { go } from "./go.ts";
 import { helm } from "./helm.ts";
+import { keda } from "./keda.ts";
 import { knative } from "./knative.ts";
 import { lambda } from "./lambda.ts";
 import { nats } from "./nats.ts";
@@ -16,6 +17,7 @@ import { system } from "./system.ts";
 
 export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
+  keda,
   nats,
   browser,
 ];

@@ -40,7 +40,7 @@ const pod = z.object({
 });
 
 const workload = z.object({
-  kind: z.enum(["Deployment", "CronJob", "Service"]),
+  kind: z.enum(["Deployment", "CronJob", "Service", "StatefulSet"]),
   metadata: z.object({ name: z.string() }),
   spec: z.object({
     template: z.object({ spec: pod }).optional(),
@@ -73,7 +73,7 @@ describe("what is applied to Kubernetes", () => {
   });
 
   test("each overlay has containers, and each of them is nobody's who could harm", () => {
-    assert.equal(overlays.length, 6);
+    assert.equal(overlays.length, 7);
     for (const file of overlays) {
       const found = documents(file).filter(isWorkload);
       assert.ok(found.length > 0, file);

@@ -1,4 +1,4 @@
-/** Settings in the three modes: a host, functions that SQS calls, functions that a dispatcher calls. */
+/** Settings in the three modes: a host, functions on a queue, functions that a dispatcher calls. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { settingsOfOneCaller } from "../../../shared/deployments/settings/function-callers.ts";
@@ -42,6 +42,6 @@ describe("functions that a dispatcher calls", () => {
       rows.filter(({ name, own }) => isReadBy("dispatch", name) !== own).map(({ name }) => name),
       [],
     );
-    assert.equal(rows.length, 6);
+    assert.equal(rows.length, 10);
   });
 });

@@ -115,6 +115,9 @@ const accountsFor = (user: string): string => {
   return map.data["nats.conf"].replace(/^[\s\S]*?(?=accounts )/, "").replace("$REKINDLE_NATS_USER", user);
 };
 
+/** Longer than a restart of the server takes on a busy machine. */
+const restartMs = 30_000;
+
 const restarted = async (server: NatsServer, counter: Counter): Promise<void> => {
   await sendAll(counter, "a1");
   const first = await counter.receive();
@@ -210,7 +213,9 @@ export const natsCases: readonly Case[] = [
       const user = nkeys.createUser();
       const seed = new TextDecoder().decode(user.getSeed());
       await onServer(async (server) => {
-        const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", async () => seed);
+        const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", {
+          credentials: async () => seed,
+        });
         await sendAll(queue, "a1 b1");
         await queue.sendLater(messageOf("c", "1"), "c1", 500);
         const first = await receiver.receive(0);

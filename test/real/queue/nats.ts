@@ -87,16 +87,27 @@ export const openNatsCounter = async (url: string, name: string, lockMs = visibi
   };
 };
 
-const consumerShape = z.object({ num_pending: z.number(), num_ack_pending: z.number() });
+const consumerShape = z.object({
+  num_pending: z.number(),
+  num_ack_pending: z.number(),
+  delivered: z.object({ consumer_seq: z.number() }),
+});
 
-/** Returns what KEDA calls the lag of a queue: messages that wait, and those that workers hold or work on. */
-export const lagOn =
+export type Progress = {
+  /** What KEDA calls the lag: messages that wait, and those that workers hold or work on. */
+  readonly lag: number;
+  /** Messages that workers were given. */
+  readonly given: number;
+};
+
+/** Returns how far the workers of a queue are. */
+export const progressOn =
   (url: string) =>
-  async (queue: string): Promise<number> => {
+  async (queue: string): Promise<Progress> => {
     const nats = openNats({ servers: [url], name: "suite" });
     try {
       const found = consumerShape.parse(await nats.ask(`$JS.API.CONSUMER.INFO.${queue}.steps`));
-      return found.num_pending + found.num_ack_pending;
+      return { lag: found.num_pending + found.num_ack_pending, given: found.delivered.consumer_seq };
     } finally {
       await nats.close();
     }

@@ -1,7 +1,8 @@
-/** The built functions as separate processes: an application runs to its end through the queue. */
+/** The built functions as separate processes, and the built host: an application runs to its end through the queue. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
@@ -9,9 +10,10 @@ import { parse } from "yaml";
 import { bundle } from "../../../infra/bundle.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { isRecord } from "../../../shared/kube/responses.ts";
-import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
+import { type Served, serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";
+import type { Progress } from "./nats.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const crds = join(root, "infra", "crds");
@@ -59,10 +61,14 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 type FunctionProcesses = { readonly children: readonly ChildProcess[]; readonly lines: string[] };
 
-const startAll = (functions: readonly string[], env: Record<string, string>): FunctionProcesses => {
+const startAll = (
+  functions: readonly string[],
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): FunctionProcesses => {
   const lines: string[] = [];
   const children = functions.map((name) => {
-    const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`)], {
+    const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`), ...args], {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -105,7 +111,7 @@ const story = async (
   simulator: Simulator,
   { children, lines }: FunctionProcesses,
   quiet: () => Promise<boolean>,
-  sender: string,
+  check: (lines: readonly string[]) => void,
 ): Promise<void> => {
   const { transport } = simulator;
   const status = async () => statusIn(await request(transport, "GET", `${home}/pi`));
@@ -118,7 +124,7 @@ const story = async (
   });
   await until("COMPLETED", async () => (await status()).state === "COMPLETED");
   await until("queues are empty", quiet);
-  follow(lines, sender);
+  check(lines);
   for (const child of children) child.kill("SIGTERM");
   assert.deepEqual(
     await Promise.all(children.map(ended)),
@@ -127,13 +133,12 @@ const story = async (
   );
 };
 
-type Queues = {
-  readonly env: Record<string, string>;
-  readonly hasTimers: boolean;
-  readonly quiet: () => Promise<boolean>;
-};
-
-const onSimulator = async ({ env, hasTimers, quiet }: Queues): Promise<void> => {
+/** Runs the story on a simulator behind HTTP, with the processes that `start` starts on it. */
+const onSimulator = async (
+  start: (served: Served) => FunctionProcesses,
+  quiet: () => Promise<boolean>,
+  check: (lines: readonly string[]) => void,
+): Promise<void> => {
   await bundle(true);
   const simulator = openSimulator({
     start: Date.now(),
@@ -145,10 +150,9 @@ const onSimulator = async ({ env, hasTimers, quiet }: Queues): Promise<void> => 
     metadata: { name: "spark" },
   });
   const served = await serveSimulator(simulator);
-  const record = JSON.stringify({ server: served.url });
-  const processes = startAll(functionsOf(hasTimers), { ...env, REKINDLE_CLUSTER_RECORD: record });
+  const processes = start(served);
   try {
-    await story(simulator, processes, quiet, hasTimers ? "reconcile" : "wake");
+    await story(simulator, processes, quiet, check);
   } catch (cause) {
     throw new Error(`${String(cause)}\n${processes.lines.join("\n")}`, { cause });
   } finally {
@@ -157,11 +161,24 @@ const onSimulator = async ({ env, hasTimers, quiet }: Queues): Promise<void> => 
   }
 };
 
+type Queues = {
+  readonly env: Record<string, string>;
+  readonly hasTimers: boolean;
+  readonly quiet: () => Promise<boolean>;
+};
+
+const asFunctions = ({ env, hasTimers, quiet }: Queues): Promise<void> =>
+  onSimulator(
+    ({ url }) => startAll(functionsOf(hasTimers), { ...env, REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: url }) }),
+    quiet,
+    (lines) => follow(lines, hasTimers ? "reconcile" : "wake"),
+  );
+
 export const processes = {
   name: "forward, reconcile, wake and resync as processes run an application to its end, told under one id by all of them, and stop when told",
   run: async (client: SQSClient, endpoint: string): Promise<void> => {
     const queues = await createQueues(client, "processes", { visibilitySeconds: 5, maxReceiveCount: 5 });
-    await onSimulator({
+    await asFunctions({
       env: {
         AWS_ENDPOINT_URL_SQS: endpoint,
         REKINDLE_FIFO_URL: queues.fifo,
@@ -173,12 +190,43 @@ export const processes = {
   },
 };
 
+type ProgressOf = (queue: string) => Promise<Progress>;
+
 export const natsProcesses = {
   name: "forward, reconcile and resync as processes run an application to its end, told under one id by all of them, and stop when told",
-  run: async (url: string, lagOf: (queue: string) => Promise<number>): Promise<void> =>
-    onSimulator({
+  run: (url: string, progressOf: ProgressOf): Promise<void> =>
+    asFunctions({
       env: { REKINDLE_NATS_URL: url },
       hasTimers: true,
-      quiet: async () => (await lagOf("rekindle-keys")) === 0,
+      quiet: async () => (await progressOf("rekindle-keys")).lag === 0,
     }),
+};
+
+export const natsHost = {
+  name: "a host whose queue is there runs an application to its end, and stops when told",
+  run: async (url: string, progressOf: ProgressOf): Promise<void> => {
+    const dir = mkdtempSync(join(tmpdir(), "rekindle-host-"));
+    const kubeconfig = join(dir, "kubeconfig");
+    try {
+      await onSimulator(
+        (served) => {
+          writeFileSync(kubeconfig, served.kubeconfig);
+          return startAll(["cli"], { REKINDLE_QUEUE: "nats", REKINDLE_NATS_URL: url, REKINDLE_NATS_PREFIX: "host" }, [
+            "host",
+            "--kubeconfig",
+            kubeconfig,
+            "--listen",
+            "127.0.0.1:0",
+          ]);
+        },
+        async () => {
+          const { lag, given } = await progressOf("host-keys");
+          return lag === 0 && given > 0;
+        },
+        (lines) => assert.doesNotMatch(lines.join("\n"), /"level":"?(error|50)/),
+      );
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  },
 };

@@ -14,10 +14,10 @@ import type { Behaviour } from "./counter.ts";
 import { openDispatched } from "./dispatched.ts";
 import { startElasticMq } from "./elasticmq.ts";
 import { processCases } from "./function-processes.ts";
-import { lagOn, openNatsCounter } from "./nats.ts";
+import { openNatsCounter, progressOn } from "./nats.ts";
 import { natsCases } from "./nats-cases.ts";
 import { startNats } from "./nats-server.ts";
-import { natsProcesses, processes } from "./processes.ts";
+import { natsHost, natsProcesses, processes } from "./processes.ts";
 import { openCounter } from "./sqs.ts";
 import { behaviours, refusals } from "./suite.ts";
 import { updates } from "./updates.ts";
@@ -98,7 +98,7 @@ const onNats = async (isChosen: Chosen): Promise<Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
   const server = await startNats({ dir });
   try {
-    return [
+    const results = [
       ...(await eachOf(behaviours.filter(isChosen), ({ name, run }, serial) =>
         measured(`nats: ${name}`, async () => {
           const counter = await openNatsCounter(server.url, `suite-${serial}`);
@@ -106,10 +106,11 @@ const onNats = async (isChosen: Chosen): Promise<Result[]> => {
         }),
       )),
       ...(await eachOf(natsCases.filter(isChosen), ({ name, run }) => measured(`nats: ${name}`, run))),
-      ...(await eachOf([natsProcesses].filter(isChosen), ({ name, run }) =>
-        measured(`nats: ${name}`, () => run(server.url, lagOn(server.url))),
-      )),
     ];
+    // Each builds what it runs, so not both at once.
+    for (const { name, run } of [natsProcesses, natsHost].filter(isChosen))
+      results.push(await measured(`nats: ${name}`, () => run(server.url, progressOn(server.url))));
+    return results;
   } finally {
     await server.stop();
     await rm(dir, { recursive: true, force: true });

@@ -103,9 +103,6 @@ const refusedIn = async (work: Promise<unknown>): Promise<string> =>
     (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
   );
 
-/** Longer than a restart of the server takes on a busy machine. */
-const restartMs = 30_000;
-
 /** The accounts in the configuration of the overlay's server, for this user. */
 const accountsFor = (user: string): string => {
   const text = readFileSync(new URL("../../../infra/kubernetes/overlays/nats/nats.yaml", import.meta.url), "utf8");

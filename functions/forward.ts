@@ -12,6 +12,6 @@ if (import.meta.main) {
   const { forwardUntil } = await import("../shared/deployments/forward/function.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { tellHealth } = await import("../shared/deployments/http/health.ts");
+  const { tellHealth } = await import("../shared/deployments/common/shutdown.ts");
   await Promise.all([tellHealth(settingsFor("forward", process.env)), forwardUntil(process.env, stopped())]);
 }

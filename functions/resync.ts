@@ -14,6 +14,6 @@ if (import.meta.main) {
   const { sweepUntil } = await import("../shared/deployments/resync/function.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { tellHealth } = await import("../shared/deployments/http/health.ts");
+  const { tellHealth } = await import("../shared/deployments/common/shutdown.ts");
   await Promise.all([tellHealth(settingsFor("resync", process.env)), sweepUntil(process.env, stopped())]);
 }

@@ -5,11 +5,10 @@
  */
 import * as z from "zod";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
-import { yamlText } from "../shared/cli/io/yaml.ts";
+import { yamlText } from "../shared/cli/io/documents.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName } from "../shared/deployments/settings/table.ts";
-import { families } from "../shared/kube/families.ts";
-import { features } from "../shared/kube/features.ts";
+import { families, features } from "../shared/kube/families.ts";
 import { plain } from "./kustomize.ts";
 
 type File = { readonly path: string; readonly text: string };

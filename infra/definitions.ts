@@ -1,6 +1,6 @@
 /** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
 import * as z from "zod";
-import { ours } from "../shared/cli/installation/marks.ts";
+import { ours } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 import {
   scheduledSpecSchema,

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
 import { policiesText } from "../shared/cli/installation/manifests.ts";
-import { yamlText } from "../shared/cli/io/yaml.ts";
+import { yamlText } from "../shared/cli/io/documents.ts";
 import { chartFiles } from "./chart.ts";
 import { commandPages } from "./commands.ts";
 import { withDashboard } from "./dashboards/cloudwatch.ts";

@@ -6,7 +6,7 @@ import {
   objectsOf,
   settingsName,
 } from "../shared/cli/installation/objects.ts";
-import { yamlStream, yamlText } from "../shared/cli/io/yaml.ts";
+import { yamlStream, yamlText } from "../shared/cli/io/documents.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { type Family, families, familyOf } from "../shared/kube/families.ts";
 import { settingsMap } from "./settings-maps.ts";

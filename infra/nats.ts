@@ -1,8 +1,7 @@
 /** NATS for the overlay of infra/kubernetes: its server, the rights of its clients, and the scaling of its workers. */
 import { accountOf } from "../shared/cli/installation/functions.ts";
-import { named } from "../shared/cli/installation/grants.ts";
-import { ours } from "../shared/cli/installation/marks.ts";
-import { containerSecurity, fenceOf, podSecurity } from "../shared/cli/installation/workload.ts";
+import { containerSecurity, fenceOf, podSecurity } from "../shared/cli/installation/objects.ts";
+import { named, ours } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 
 type Place = { readonly namespace: string };

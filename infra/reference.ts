@@ -4,11 +4,11 @@
  */
 import * as z from "zod";
 import { openApi } from "../shared/api/openapi.ts";
-import { rightsTable } from "../shared/cli/installation/rights.ts";
+import { rightsTable } from "../shared/cli/installation/roles.ts";
 import { exitCodes } from "../shared/cli/program.ts";
 import type { Line } from "../shared/core/annotation.ts";
-import { functionFigures } from "../shared/deployments/common/function-figures.ts";
 import { familiesFor, upstreamNaming } from "../shared/deployments/host/metrics.ts";
+import { functionFigures } from "../shared/deployments/resync/gauges.ts";
 import { policyLines } from "../shared/spark/application/spec/policies.ts";
 import { acts, followed } from "../shared/spark/application/state/machine.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";

@@ -1,5 +1,5 @@
 /** ConfigMaps of settings for overlays: every setting that has a place there, at its default. */
-import { named } from "../shared/cli/installation/grants.ts";
+import { named } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, type Target } from "../shared/deployments/settings/reference.ts";
 import { isReadIn, rowOf, type SettingName, settingNames, variableName } from "../shared/deployments/settings/table.ts";

@@ -1,7 +1,5 @@
 /** Functions as containers, for `infra/kubernetes` and the chart, beside the installation of the host. */
 import { accountOf, functionGrants } from "../shared/cli/installation/functions.ts";
-import { named } from "../shared/cli/installation/grants.ts";
-import { ours } from "../shared/cli/installation/marks.ts";
 import {
   containerSecurity,
   deploymentOf,
@@ -10,7 +8,8 @@ import {
   probes,
   serviceOf,
   sized,
-} from "../shared/cli/installation/workload.ts";
+} from "../shared/cli/installation/objects.ts";
+import { named, ours } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { natsPorts, natsServer, natsUrlIn, scaledByQueue } from "./nats.ts";
 import { settingsMap } from "./settings-maps.ts";

@@ -1,5 +1,5 @@
 /** Differences between template and functions: a line for each right and each variable that only one side knows. */
-import { documentVariable } from "../../shared/deployments/settings/sources.ts";
+import { documentVariable } from "../../shared/deployments/settings/read.ts";
 import { isReadIn, settingNames, variableName } from "../../shared/deployments/settings/table.ts";
 import { needsOf, type Parts } from "./rights.ts";
 import { functionsIn, statementsOf, type Template, variablesOf } from "./template.ts";

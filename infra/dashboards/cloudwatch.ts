@@ -3,7 +3,7 @@
  * tells is left out, and so is a panel without lines. Counters of functions have no dimension for their labels: such a
  * line is their sum.
  */
-import { type FunctionFigure, functionFigures } from "../../shared/deployments/common/function-figures.ts";
+import { type FunctionFigure, functionFigures } from "../../shared/deployments/resync/gauges.ts";
 import { type Heading, type Line, type Panel, type Place, placed } from "./panel.ts";
 import { panels } from "./panels.ts";
 

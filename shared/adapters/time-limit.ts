@@ -4,7 +4,7 @@
  * or `finally` of the work runs after that. Only pure work may be stopped this way.
  */
 import { createContext, Script } from "node:vm";
-import { BudgetError } from "../core/errors.ts";
+import { BudgetError } from "../core/http.ts";
 import type { TimeLimit } from "../engine/ports.ts";
 
 const isTimeout = (cause: unknown): boolean =>

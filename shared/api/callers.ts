@@ -1,5 +1,13 @@
-/** Callers of the HTTP API: their names, proofs of identity, abilities and namespaces. */
+/**
+ * Callers of the HTTP API: their names, abilities, namespaces and rates. A caller is identified by a signature, a
+ * token, a token of an identity provider, or the ARN that API Gateway has authorized; all secrets are compared, in
+ * constant time, so that the time of an answer tells nothing about them.
+ */
+
+import { createHash, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
+import { forgetOldest } from "../core/cache.ts";
+import { verified } from "../core/signature.ts";
 
 /**
  * `trigger`: request steps of named objects. `notice`: give notice that a node is about to go. `read`: use the read
@@ -27,7 +35,7 @@ const oidc = z.strictObject({
   subject: z.string().min(1),
 });
 
-export type Oidc = z.infer<typeof oidc>;
+type Oidc = z.infer<typeof oidc>;
 
 const caller = z
   .strictObject({
@@ -91,4 +99,91 @@ export const matches = (pattern: string, text: string): boolean => {
     from = at + part.length;
     return at >= 0;
   });
+};
+
+/** The parts of a request that identify its sender. */
+export type Asking = {
+  readonly method: string;
+  /** Path and query, as the request has them. */
+  readonly path: string;
+  readonly body: string;
+  /** Headers of the request that carry attributes of an event: a signature must cover them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timestamp: string;
+  readonly signature: string;
+  /** The `Authorization` header; "": none. */
+  readonly authorization: string;
+  /** ARN that API Gateway has authorized; never taken from a header. */
+  readonly arn: string | undefined;
+};
+
+/** Returns the caller; undefined where it is unknown or its proof is not valid. */
+export type Identify = (asking: Asking) => Promise<Caller | undefined>;
+
+/** Returns the subject of a valid token of this provider for this audience; undefined for any other token. */
+export type SubjectOf = (provider: Oidc, token: string) => Promise<string | undefined>;
+
+type Desk = {
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly subjectOf: SubjectOf;
+};
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+const isToken = ({ tokens = [] }: Caller, given: string): boolean =>
+  tokens.map((token) => timingSafeEqual(digest(token), digest(given))).includes(true);
+
+const hasSigned = ({ keys = [] }: Caller, asking: Asking, now: number): boolean =>
+  keys.map((key) => verified(key, asking, asking.signature, now)).includes(true);
+
+/** Returns whether a token has three parts between dots, as those of identity providers have. */
+const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
+
+const providedFor = async (
+  callers: readonly Caller[],
+  token: string,
+  subjectOf: SubjectOf,
+): Promise<Caller | undefined> => {
+  for (const caller of callers) {
+    const subject = caller.oidc === undefined ? undefined : await subjectOf(caller.oidc, token);
+    if (subject !== undefined && matches(caller.oidc?.subject ?? "", subject)) return caller;
+  }
+  return undefined;
+};
+
+/** Opens the identification of these callers. A request with a signature is judged by it alone. */
+export const identifier =
+  (callers: readonly Caller[], { now, subjectOf }: Desk): Identify =>
+  async (asking) => {
+    if (asking.signature !== "") return callers.filter((caller) => hasSigned(caller, asking, now())).at(0);
+    const [, token = ""] = /^Bearer ([\x21-\x7e]{1,8192})$/i.exec(asking.authorization) ?? [];
+    if (token !== "") {
+      const known = callers.filter((caller) => isToken(caller, token)).at(0);
+      return known ?? (isJwt(token) ? await providedFor(callers, token, subjectOf) : undefined);
+    }
+    const { arn } = asking;
+    return arn === undefined ? undefined : callers.find(({ iam }) => iam !== undefined && matches(iam, arn));
+  };
+
+/** Returns how long the caller must wait, seconds; 0: go on. `cost` 0 checks without counting. */
+export type Rate = (who: string, perMinute: number, cost?: 0 | 1) => number;
+
+type Bucket = { readonly left: number; readonly at: number };
+
+/** The most names that are kept: the most recent ones. */
+const mostNames = 10_000;
+
+/** Opens the limits. `now`: monotonic, ms. */
+export const openRate = (now: () => number): Rate => {
+  const buckets = new Map<string, Bucket>();
+  return (who, perMinute, cost = 1) => {
+    const at = now();
+    const before = buckets.get(who) ?? { left: perMinute, at };
+    const left = Math.min(perMinute, before.left + ((at - before.at) * perMinute) / 60_000);
+    buckets.delete(who);
+    buckets.set(who, { left: left < 1 ? left : left - cost, at });
+    forgetOldest(buckets, mostNames);
+    return left < 1 ? Math.ceil(((1 - left) * 60) / perMinute) : 0;
+  };
 };

@@ -1,12 +1,51 @@
 /**
- * External events: CloudEvents 1.0 in both modes and in batches, and events of EventBridge. A subject that names an
- * object requests its step; the type `dev.rekindle.node.leaving` and EC2's interruption and rebalance events give
- * notice of a node.
+ * The intents of external events: CloudEvents 1.0 in both modes and in batches, events of EventBridge, and
+ * Alertmanager's webhook. A subject, or the labels of an alert that name an object, request its step; the type
+ * `dev.rekindle.node.leaving` and EC2's interruption and rebalance events give notice of a node. The steps decide what
+ * follows.
  */
+
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
 import { instantOf } from "../core/time.ts";
-import { type Intent, noticeOf, stepOf } from "./intent.ts";
+import type { Ability } from "./callers.ts";
+
+export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
+
+/** `event`: deduplication id; two intents with the same one count once. */
+export type Intent =
+  | ({ readonly do: "step"; readonly event: string } & Named)
+  /** `node`: its name, or its machine's. `until`: when it goes, epoch ms. */
+  | { readonly do: "notice"; readonly node: string; readonly until: number; readonly event: string }
+  | { readonly do: "nothing"; readonly why: string };
+
+/** The ability that each intent needs. */
+export const abilityFor: Readonly<Record<"step" | "notice", Ability>> = { step: "trigger", notice: "notice" };
+
+/** The longest time after its node has gone at which a notice is still accepted, ms: a node may be late. */
+const lateMs = 300_000;
+
+const name = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const namespace = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/**
+ * Returns whether the API server accepts a text as a name. Cluster-scoped objects have no namespace and cannot be named
+ * here.
+ */
+export const isName = (text: string): boolean => name.test(text);
+export const isNamespace = (text: string): boolean => namespace.test(text);
+
+export const stepOf = (named: Named, kinds: readonly string[], event: string): Intent => {
+  if (!kinds.includes(named.kind)) return nothing(`kind must be one of ${kinds.join(", ")}`);
+  if (!isNamespace(named.namespace) || !isName(named.name)) return nothing("not a Kubernetes name");
+  return { do: "step", ...named, event };
+};
+
+/** Returns a notice; nothing where the name is not valid or the time is long over. `now`: epoch ms. */
+const noticeOf = (node: string, until: number, event: string, now: number): Intent => {
+  if (!isName(node)) return nothing("not a node's name");
+  return until + lateMs < now ? nothing("the node's time was over long ago") : { do: "notice", node, until, event };
+};
 
 /** Headers by their names in lower case. */
 export type Headers = (name: string) => string | undefined;
@@ -136,4 +175,76 @@ export const eventIntents = (headers: Headers, body: string, reading: Reading): 
   }
   const bridge = bridgedIntent(given, reading);
   return bridge === undefined ? undefined : [bridge];
+};
+
+const labels = z.record(z.string(), z.string());
+
+const alert = z.looseObject({
+  status: z.enum(["firing", "resolved"]),
+  labels,
+  annotations: labels.default({}),
+  startsAt: z.string(),
+  fingerprint: z.string().max(64).default(""),
+});
+
+type Alert = z.infer<typeof alert>;
+
+/** Version 4 is what Alertmanager has sent since 0.16. */
+const webhook = z.looseObject({ version: z.literal("4"), alerts: z.array(alert).max(500) });
+
+/** Labels that name an object, each with the object's kind. The first one that an alert has counts. */
+export const naming: readonly { readonly label: string; readonly kind: string }[] = [
+  { label: "sparkapplication", kind: "SparkApplication" },
+  { label: "label_sparkoperator_k8s_io_app_name", kind: "SparkApplication" },
+  { label: "scheduledsparkapplication", kind: "ScheduledSparkApplication" },
+  { label: "sparkconnect", kind: "SparkConnect" },
+  { label: "volcano_job", kind: "Job" },
+  { label: "label_volcano_sh_job_name", kind: "Job" },
+  { label: "volcano_cronjob", kind: "CronJob" },
+  { label: "volcano_jobflow", kind: "JobFlow" },
+];
+
+/**
+ * Labels of the object's namespace, the first one counts: where Prometheus sets its own `namespace`, the object's is
+ * the exported one.
+ */
+const places = ["rekindle_namespace", "exported_namespace", "namespace"] as const;
+
+/** The values of the label `rekindle_action`; an alert without it requests a step. */
+export const actions = ["step", "node-leaving"] as const;
+
+const namedIn = (given: Alert["labels"]): Named | undefined => {
+  const namespace = places.map((place) => given[place]).find((one) => one !== undefined) ?? "";
+  const { rekindle_kind: kind, rekindle_name: name } = given;
+  if (kind !== undefined && name !== undefined) return { kind, namespace, name };
+  const row = naming.find(({ label }) => given[label] !== undefined);
+  return row === undefined ? undefined : { kind: row.kind, namespace, name: given[row.label] ?? "" };
+};
+
+type AlertReading = { readonly kinds: readonly string[]; readonly now: number };
+
+const aboutNode = ({ status, labels: given, annotations, startsAt }: Alert, event: string, now: number): Intent => {
+  const { node } = given;
+  if (node === undefined) return nothing("no label names a node");
+  if (status === "resolved") return nothing("resolved: a node that stays needs nothing");
+  const until = instantOf(annotations["until"]) ?? (instantOf(startsAt) ?? now) + usualMs;
+  return noticeOf(node, until, event, now);
+};
+
+const intentOfAlert = (given: Alert, { kinds, now }: AlertReading): Intent => {
+  const event = `alert ${given.fingerprint} ${given.status} ${given.startsAt}`;
+  const action = given.labels["rekindle_action"] ?? "step";
+  if (action === "node-leaving") return aboutNode(given, event, now);
+  if (action !== "step") return nothing(`rekindle_action must be one of ${actions.join(", ")}`);
+  const named = namedIn(given.labels);
+  return named === undefined ? nothing("no label names an object that Rekindle runs") : stepOf(named, kinds, event);
+};
+
+/** Returns the intents of the alerts; undefined where the body is not this webhook's. */
+export const alertIntents = (body: string, reading: AlertReading): readonly Intent[] | undefined => {
+  try {
+    return webhook.parse(JSON.parse(body)).alerts.map((one) => intentOfAlert(one, reading));
+  } catch {
+    return undefined;
+  }
 };

@@ -1,7 +1,7 @@
 /** The schemas of the read API, for queries and answers; the OpenAPI document is generated from them. */
 import * as z from "zod";
 import { isLabelValue } from "../core/object.ts";
-import { isNamespace } from "./intent.ts";
+import { isNamespace } from "./events.ts";
 
 /** Kinds of the read API; the first is the default of a query. */
 export const shownKinds = [

@@ -27,13 +27,13 @@ export const rows: readonly Row[] = [
   {
     name: "render",
     summary: "print the objects that a submission would create; needs no cluster",
-    open: async () => (await import("./commands/render.ts")).render,
+    open: async () => (await import("./commands/plan.ts")).render,
   },
   {
     name: "list",
     alias: "ls",
     summary: "list every application with its state and what it waits for",
-    open: async () => (await import("./commands/list.ts")).list,
+    open: async () => (await import("./commands/status.ts")).list,
   },
   {
     name: "status",
@@ -68,27 +68,27 @@ export const rows: readonly Row[] = [
   {
     name: "event",
     summary: "print the events of an application and of its pods",
-    open: async () => (await import("./commands/event.ts")).event,
+    open: async () => (await import("./commands/log.ts")).event,
   },
   {
     name: "forward",
     summary: "open the driver's page on a port of this machine",
-    open: async () => (await import("./commands/forward.ts")).forward,
+    open: async () => (await import("./commands/page.ts")).forward,
   },
   {
     name: "suspend",
     summary: "end the run of an application; resume starts a new one",
-    open: async () => (await import("./commands/hold.ts")).suspend,
+    open: async () => (await import("./commands/lifecycle.ts")).suspend,
   },
   {
     name: "pause",
     summary: "keep every step away from an application; its pods continue",
-    open: async () => (await import("./commands/hold.ts")).pause,
+    open: async () => (await import("./commands/lifecycle.ts")).pause,
   },
   {
     name: "resume",
     summary: "end a suspension or a pause",
-    open: async () => (await import("./commands/hold.ts")).resume,
+    open: async () => (await import("./commands/lifecycle.ts")).resume,
   },
   {
     name: "recover",
@@ -98,47 +98,47 @@ export const rows: readonly Row[] = [
   {
     name: "checkpoints",
     summary: "copy records from one store into another: Kubernetes objects, a DynamoDB table",
-    open: async () => (await import("./commands/checkpoints.ts")).checkpoints,
+    open: async () => (await import("./commands/records.ts")).checkpoints,
   },
   {
     name: "cluster",
     summary: "write the record with which functions reach a cluster",
-    open: async () => (await import("./commands/cluster.ts")).cluster,
+    open: async () => (await import("./commands/records.ts")).cluster,
   },
   {
     name: "delete",
     summary: "delete applications, and their pods with them",
-    open: async () => (await import("./commands/delete.ts")).deletion,
+    open: async () => (await import("./commands/lifecycle.ts")).deletion,
   },
   {
     name: "job",
     summary: "manage Volcano jobs with vcctl's flags: run, list, view, suspend, resume, delete",
-    open: async () => (await import("./commands/job.ts")).job,
+    open: async () => (await import("./vcctl/job.ts")).job,
   },
   {
     name: "jobflow",
     summary: "manage JobFlows with vcctl's flags: create, list, get, describe, delete",
-    open: async () => (await import("./commands/flow.ts")).jobflow,
+    open: async () => (await import("./vcctl/flow.ts")).jobflow,
   },
   {
     name: "jobtemplate",
     summary: "manage JobTemplates with vcctl's flags: create, list, get, describe, delete",
-    open: async () => (await import("./commands/flow.ts")).jobtemplate,
+    open: async () => (await import("./vcctl/flow.ts")).jobtemplate,
   },
   {
     name: "pod",
     summary: "list the pods of Volcano jobs with vcctl's flags: list",
-    open: async () => (await import("./commands/pod.ts")).pod,
+    open: async () => (await import("./vcctl/job.ts")).pod,
   },
   {
     name: "queue",
     summary: "manage Volcano queues with vcctl's flags: create, list, get, delete, operate",
-    open: async () => (await import("./commands/queue.ts")).queue,
+    open: async () => (await import("./vcctl/queue.ts")).queue,
   },
   {
     name: "annotations",
     summary: "list every timeout and policy that an application may request by annotation",
-    open: async () => (await import("./commands/annotations.ts")).annotations,
+    open: async () => (await import("./commands/plan.ts")).annotations,
   },
   {
     name: "manifests",
@@ -154,7 +154,7 @@ export const rows: readonly Row[] = [
   {
     name: "uninstall",
     summary: "remove what manifests installed; running applications continue",
-    open: async () => (await import("./commands/uninstall.ts")).uninstall,
+    open: async () => (await import("./installation/uninstall.ts")).uninstall,
   },
   {
     name: "completion",

@@ -3,8 +3,7 @@
  * nothing itself, so the same answers always lead to the same plan. Reads that are yielded together run in parallel.
  */
 import type { Ref, Stored } from "./object.ts";
-import type { Plan } from "./plan.ts";
-import type { Looking, Probe, ProbeResult, Query } from "./query.ts";
+import type { Looking, Plan, Probe, ProbeResult, Query } from "./plan.ts";
 
 /** The answer to one query: the objects that a get or a list found, or the result of a probe. */
 export type Answer = { readonly objects: readonly Stored[] } | { readonly probe: ProbeResult };

@@ -1,4 +1,7 @@
-/** The key of an object to reconcile, and the message that carries it with the reason of its sending. */
+/**
+ * The key of an object to reconcile, the message that carries it with the reason of its sending, and the trace id that
+ * leads from an event to all of its consequences, as W3C Trace Context writes it: `00-TRACE-SPAN-FLAGS`, in hex.
+ */
 import { hash } from "node:crypto";
 
 /** One application: `cluster` is a configured alias, never an endpoint; `kind` is the Kubernetes kind. */
@@ -83,3 +86,15 @@ export const dedupe = {
   sweep: (key: Key, sweep: string): string => digest("s", sweep, textOf(key)),
   trigger: (key: Key, eventId: string): string => digest("a", textOf(key), eventId),
 } as const;
+
+/** The form of a valid trace context; an id of zeros only is invalid. */
+export const traceForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Returns the trace that begins with a message of this deduplication id: copies of one event begin the same trace. */
+export const begun = (dedupeId: string): string => {
+  const hex = digest("trace", dedupeId);
+  return `00-${hex.slice(0, 32)}-${hex.slice(32, 48)}-01`;
+};
+
+/** Returns the trace id, which every log line of the trace carries. */
+export const idOf = (trace: string): string => trace.slice(3, 35);

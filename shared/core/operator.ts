@@ -1,12 +1,25 @@
-/** The interface of a kind: everything that the engine knows about it. */
+/**
+ * The interface of a kind: everything that the engine knows about it. Its stored memory is parsed by the kind's
+ * schema: whole, or field by field if a part of it is wrong.
+ */
+
+import { oncePerObject } from "./cache.ts";
 import type { Decision } from "./decision.ts";
 import type { Key } from "./key.ts";
 import type { MetricSample } from "./metric.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { StateUpdate } from "./outbox.ts";
-import type { Effect, Plan, Trouble, View } from "./plan.ts";
-import type { Listing } from "./query.ts";
-import type { Recovery } from "./recovery.ts";
+import {
+  type Effect,
+  type Issue,
+  type Listing,
+  type Plan,
+  problemsIn,
+  type Recovery,
+  type Trouble,
+  type View,
+  withoutBad,
+} from "./plan.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
 export type Watch = {
@@ -95,4 +108,45 @@ export type Operator<Memory> = {
   readonly troubleWord?: (trouble: Trouble) => Pick<Trouble, "reason" | "message"> | undefined;
   /** Returns the whole status with the message of a trouble, if it has a place for it; the next plan overwrites it. */
   readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
+};
+
+/** The part of a zod schema that is used here. */
+type Shape<Value> = {
+  safeParse(
+    stored: unknown,
+  ):
+    | { readonly success: true; readonly data: Value }
+    | { readonly success: false; readonly data?: undefined; readonly error: { readonly issues: readonly Issue[] } };
+};
+
+/** The fields of a stored memory that can be read, and the problems of the others. */
+export type Salvaged<Memory> = {
+  readonly kept: { readonly [F in keyof Memory]?: Memory[F] | undefined };
+  readonly problems: readonly string[];
+};
+
+/**
+ * Returns the parser for memories of a kind; an error lists the problems field by field. Results are memoized, because
+ * a step parses the same memory several times.
+ */
+export const readerOf = <Memory>(kind: string, shape: Shape<Memory>): ((stored: unknown) => Parsed<Memory>) =>
+  oncePerObject((stored) => {
+    const parsed = shape.safeParse(stored);
+    if (parsed.success) return { ok: true, memory: parsed.data };
+    const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    return { ok: false, error: `memory of a ${kind} cannot be read (${where.join("; ")})` };
+  });
+
+/** Keeps the fields that can be read. `partial` is `shape` with every field optional. */
+export const salvage = <Memory>(
+  shape: Shape<Memory>,
+  partial: Shape<Salvaged<Memory>["kept"]>,
+  stored: unknown,
+): Salvaged<Memory> => {
+  if (stored === undefined) return { kept: {}, problems: [] };
+  const parsed = shape.safeParse(stored);
+  if (parsed.success) return { kept: parsed.data, problems: [] };
+  const { issues } = parsed.error;
+  const { data: kept = {} } = partial.safeParse(withoutBad(stored, issues));
+  return { kept, problems: problemsIn(issues, "memory") };
 };

@@ -1,8 +1,166 @@
-/** The types of decisions: the view that a decision starts from, and the plan that it returns. */
+/**
+ * The types of decisions: the reads that a decision yields and their answers, a kind's part of a recovery, the view
+ * that a decision starts from, and the plan that it returns. Pure.
+ */
 
+import type { Key } from "./key.ts";
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
-import type { Returning } from "./recovery.ts";
 import { type WaitingOn, waitingText } from "./waiting-on.ts";
+
+/** Returns the parts of an object that a decision reads; undefined: it does not need the object. */
+export type Projection = (object: Stored) => Stored | undefined;
+
+/** A read of a decision. Answers are live, except in steps that may begin with the cache: see engine/cache.ts. */
+export type Query =
+  | {
+      readonly do: "get";
+      readonly ref: Ref;
+      /**
+       * A step that began with the cache may take this object from its watch, if it is there. "firm": only if the watch
+       * is not behind any read of the key's steps.
+       */
+      readonly known?: true | "firm";
+      /** If this very step has created the object, the server's answer to the creation serves. */
+      readonly created?: true;
+    }
+  | {
+      readonly do: "list";
+      readonly resource: Resource;
+      readonly namespace: string;
+      readonly labels: Readonly<Record<string, string>>;
+      /** Reads again: the watch may not answer it; see engine/cache.ts. */
+      readonly again?: true;
+      /** Field selector sent to the server, as `metadata.name=x`. */
+      readonly field?: string;
+      /** Clusters may do without the kind: if it is not served, the list is empty. */
+      readonly spared?: true;
+      /** If listing is forbidden, the list is empty. */
+      readonly optional?: true;
+      /**
+       * Begins a list anew; the result is applied to each page before the next is read. For lists of all namespaces,
+       * which are larger than any memory if a tenant wants it.
+       */
+      readonly projecting?: () => Projection;
+    }
+  | {
+      /** Reads an object that the service account may not be allowed to read; 403 is an answer, not a trouble. */
+      readonly do: "getIfAllowed";
+      readonly ref: Ref;
+    }
+  | {
+      /** Reads JSON from a pod through the API server's pod proxy. A failure is an answer, not a trouble. */
+      readonly do: "proxyGet";
+      readonly pod: Ref;
+      readonly port: number;
+      /** Segments of the path; each is encoded for a URL. */
+      readonly path: readonly string[];
+      /** The query string of the URL, without its question mark. */
+      readonly query?: string;
+      /** A header to send; headers that mean something to the API server are left out. */
+      readonly header?: { readonly name: string; readonly value: string };
+      /** Longest answer, bytes, if it may exceed the default of 1 MiB. */
+      readonly mostBytes?: number;
+    };
+
+/** The reason why a probe has no answer. `notFound` is the pod's own 404, `notJson` an answer of another type. */
+export type ProbeFailure = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
+
+export type Listing = Extract<Query, { do: "list" }>;
+
+/** A read of objects: a recovery may ask it, and a watch may answer it. */
+export type Looking = Extract<Query, { do: "get" | "list" }>;
+
+/** A read that may fail without harm: its failure is an answer. */
+export type Probe = Exclude<Query, Looking>;
+
+/** The result of a probe. An answer of a pod is untrusted: parse it before use. */
+export type ProbeResult =
+  | { readonly heard: true; readonly value: unknown }
+  | { readonly heard: false; readonly why: ProbeFailure; readonly message: string };
+
+/** A run that is over; kept until its retention has passed. Instants in epoch ms. */
+export type PastRun = {
+  readonly attempt: number;
+  readonly submissionId?: string | undefined;
+  /** UID of its driver's pod, if it was ever seen. */
+  readonly driver?: string | undefined;
+  readonly startedAt?: number | undefined;
+  readonly endedAt: number;
+  readonly outcome: "completed" | "failed" | "refused" | "replaced" | "suspended" | "voided" | "ended";
+  readonly error?: string | undefined;
+  /** The number of lost executors; absent if none. */
+  readonly losses?: number | undefined;
+};
+
+/** The recovery window: missing objects may still appear in it, and none is reported lost before its end. Epoch ms. */
+export type Returning = {
+  readonly since: number;
+  readonly until: number;
+  /** Objects that have not appeared by the end are ended. */
+  readonly ends?: boolean | undefined;
+};
+
+/** Queries that find the objects of a key, and the UIDs of their owners beside the application's own. */
+export type OwnedObjects = {
+  readonly queries: readonly Looking[];
+  readonly owners: readonly string[];
+};
+
+/** The input for rebuilding a memory. */
+export type Remains = {
+  readonly key: Key;
+  readonly object: Stored;
+  /** The results of the queries of `ownedObjects`, in their order. */
+  readonly found: readonly (readonly Stored[])[];
+  readonly now: number;
+  /** The memory as it was stored, valid or not; undefined if there is none. */
+  readonly stored: unknown;
+};
+
+/** `kept` and `problems` name fields: those that were taken over, and the problems of those that were not. */
+export type Rebuilt<Memory> = {
+  readonly memory: Memory;
+  readonly kept: readonly string[];
+  readonly problems: readonly string[];
+};
+
+/** Methods, so that the engine may hold the recoveries of every kind side by side. */
+export type Recovery<Memory> = {
+  ownedObjects(key: Key, uid: string, memory: Memory | undefined): OwnedObjects;
+  /** False for objects that have ended and outlive a cleanup. */
+  isLive(object: Stored): boolean;
+  /** Keeps the fields that parse; derives the rest from the object's status and the existing objects. */
+  rebuild(remains: Remains): Rebuilt<Memory>;
+  /**
+   * Returns the memory for another cluster, where its UIDs are invalid: ended runs stay ended, a run under way becomes
+   * the next attempt.
+   */
+  voided(memory: Memory): Memory;
+  /** Returns the memory after a cleanup: nothing begins again. Absent: the kind has no such state. */
+  ended?(memory: Memory, now: number, message: string): Memory;
+  /** For a kind without `ended`: the object's whole status after a cleanup. Epoch ms. */
+  emptied?(object: Stored, memory: Memory, now: number, message: string): Readonly<Record<string, unknown>>;
+  /** Returns the run that ended between `before` and `after`. */
+  past?(before: Memory, after: Memory, now: number): PastRun | undefined;
+  /** Returns a smaller memory, for a record that would be too large. */
+  trimmed?(memory: Memory): Memory;
+  /** Returns the length of the recovery window that the object asks for, ms. */
+  returnMs?(object: Stored): number | undefined;
+};
+
+/** One problem that a parser reports. */
+export type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+/** Returns the stored value without the fields that have issues; {} if it is not an object. */
+export const withoutBad = (stored: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> => {
+  if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return {};
+  const bad = new Set(issues.map(({ path }) => String(path[0])));
+  return Object.fromEntries(Object.entries(stored).filter(([key]) => !bad.has(key)));
+};
+
+/** Returns one line for each issue: `driver.attempt: expected number`. `whole` stands for the value itself. */
+export const problemsIn = (issues: readonly Issue[], whole: string): readonly string[] =>
+  issues.map(({ path, message }) => `${path.map(String).join(".") || whole}: ${message}`);
 
 /**
  * One write. Each is safe to repeat: a create has a deterministic name, a delete names the UID (and the resourceVersion

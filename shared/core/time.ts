@@ -1,4 +1,7 @@
-/** Converts between API timestamps and epoch milliseconds. Nothing here reads a clock. */
+/**
+ * Converts between API timestamps and epoch milliseconds, and computes waits that double with each failure. Nothing
+ * here reads a clock.
+ */
 
 /** Returns the epoch ms of an API timestamp; undefined if it is not one. */
 export const instantOf = (time: string | null | undefined): number | undefined => {
@@ -21,3 +24,7 @@ export type Epoch = { readonly date: number; readonly at: number };
 /** Returns the API server's present time, in whole seconds as in `Date`, epoch ms. */
 export const dateAt = ({ date, at }: Epoch, monotonic: number): number =>
   date + Math.floor(Math.max(0, monotonic - at) / 1_000) * 1_000;
+
+/** Returns the wait after `times` earlier waits, ms: `firstMs` for none, doubled for each, `longestMs` at most. */
+export const backoffOf = (times: number, firstMs: number, longestMs: number): number =>
+  Math.min(longestMs, firstMs * 2 ** Math.min(times, 30));

@@ -1,5 +1,5 @@
 /** The reason why a key waits, as a value; `waitingText` is the one place that words it for people. */
-import { counted } from "./counted.ts";
+import { counted } from "./text.ts";
 import { timeText } from "./time.ts";
 
 /** The states that a key waits for, each as people read it, with the text before and after the reason. */

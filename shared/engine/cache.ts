@@ -6,7 +6,7 @@
  */
 import type { Key } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import type { Looking } from "../core/query.ts";
+import type { Looking } from "../core/plan.ts";
 import type { Epoch } from "../core/time.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 

@@ -5,7 +5,7 @@
  */
 import { same } from "../core/json.ts";
 import { apiVersionOf, type Stored } from "../core/object.ts";
-import type { Listing, Looking } from "../core/query.ts";
+import type { Listing, Looking } from "../core/plan.ts";
 import type { Epoch } from "../core/time.ts";
 import type { Enclosure } from "./ports.ts";
 

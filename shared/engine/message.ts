@@ -1,7 +1,6 @@
 /** Parses messages: the body of a queue's message is checked before its key is used. */
 import * as z from "zod";
-import type { Message } from "../core/key.ts";
-import { traceForm } from "../core/trace.ts";
+import { type Message, traceForm } from "../core/key.ts";
 
 const word = z.string().min(1).max(253);
 

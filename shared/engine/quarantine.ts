@@ -8,10 +8,11 @@
  * each.
  * Q3. The journal names each decision before it begins, so that a death is blamed on no other object.
  */
-import { backoffOf } from "../core/backoff.ts";
-import { forgetOldest } from "../core/bounded-map.ts";
-import { BudgetError } from "../core/errors.ts";
+
+import { forgetOldest } from "../core/cache.ts";
+import { BudgetError } from "../core/http.ts";
 import { type Key, textOf } from "../core/key.ts";
+import { backoffOf } from "../core/time.ts";
 import { openDecisionQueue } from "./decision-queue.ts";
 import type { Decision, Journal, Stop, TimeLimit } from "./ports.ts";
 

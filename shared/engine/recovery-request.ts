@@ -1,6 +1,6 @@
 /** The request for a recovery, and its answer. */
 import type { Ref } from "../core/object.ts";
-import type { Returning } from "../core/recovery.ts";
+import type { Returning } from "../core/plan.ts";
 
 export type RecoveryRequest = {
   /** `reconnect`: adopt the live objects and wait for missing ones. `cleanup`: end everything that the key owns. */

@@ -1,8 +1,9 @@
 /** Classifies errors of the platform: a refusal is evidence about the application, any other error is trouble. */
-import { backoffOf } from "../core/backoff.ts";
-import { ApiError, BudgetError } from "../core/errors.ts";
+
+import { ApiError, BudgetError } from "../core/http.ts";
 import { digest, type Key, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
+import { backoffOf } from "../core/time.ts";
 
 /**
  * True of an answer of a webhook or a policy: that is the platform's trouble, and only the server's own validation

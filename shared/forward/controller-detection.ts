@@ -1,11 +1,17 @@
 /**
- * Detects other controllers of the same kinds before anything is written: two controllers would undo each other's work.
+ * Detects other controllers of the same kinds before anything is written: two controllers would undo each other's
+ * work. The last signs of them, apart from leases, are one record for all functions of a deployment.
  */
-import { ApiError } from "../core/errors.ts";
+
+import * as z from "zod";
+import { ApiError } from "../core/http.ts";
+import { jsonOf } from "../core/json.ts";
+import type { Key } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Cluster } from "../engine/ports.ts";
 import { namespaces, pods } from "../kube/resources.ts";
 import { signsOf, type Upstream, upstreams, writingSigns } from "../kube/upstream-controllers.ts";
+import type { Cursors } from "./cursors.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
@@ -133,5 +139,53 @@ export const findLeaders = async (
     signs: signsOf(all, { leases: held, deployments: [], now }),
     blind: looks.flatMap(({ blind }) => blind),
     date: now,
+  };
+};
+
+const sighting = z.object({
+  /** By the API server's clock, epoch ms. */
+  at: z.number(),
+  /** Running workloads, by the name of the upstream. */
+  signs: z.record(z.string(), z.array(z.string())),
+  /** Recent status writes, by the name of the upstream. */
+  written: z.record(z.string(), z.array(z.string())).default({}),
+});
+
+export type Sighting = z.infer<typeof sighting>;
+
+/** Returns all stored signs of an upstream. */
+export const signsIn = ({ signs, written }: Sighting, name: string): readonly string[] => [
+  ...(signs[name] ?? []),
+  ...(written[name] ?? []),
+];
+
+export type Sightings = {
+  /** Undefined if nothing was stored, or the record cannot be read. */
+  load(): Promise<Sighting | undefined>;
+  /**
+   * Stores changed signs. In a quiet cluster the record is only renewed now and then, as proof that a function still
+   * looks.
+   */
+  save(seen: Sighting): Promise<void>;
+};
+
+/** A record that was not renewed for this long, ms, is outdated: no function renews it. */
+export const trustedMs = 7_200_000;
+const renewedMs = 3_600_000;
+
+/** Returns the text to compare; the age of a status write is left out of it. */
+const gistOf = ({ signs, written }: Sighting): string => JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
+
+/** Opens the record beside those of the cursors. */
+export const openSightings = (cursors: Cursors, key: Key): Sightings => {
+  const load = async (): Promise<Sighting | undefined> =>
+    sighting.safeParse(jsonOf((await cursors.load(key)) ?? "")).data;
+  return {
+    load,
+    save: async (seen) => {
+      const kept = await load();
+      if (kept !== undefined && gistOf(kept) === gistOf(seen) && seen.at - kept.at < renewedMs) return;
+      await cursors.save(key, JSON.stringify(seen));
+    },
   };
 };

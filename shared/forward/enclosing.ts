@@ -4,7 +4,7 @@
  */
 import type { Message } from "../core/key.ts";
 import type { Stored } from "../core/object.ts";
-import type { Listing } from "../core/query.ts";
+import type { Listing } from "../core/plan.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
 import type { Enclosure } from "../engine/ports.ts";
 import { labelOf } from "../kube/pods.ts";

@@ -2,16 +2,22 @@
  * The forwarder: follows every resource that an operator watches, and sends the keys that a change may concern. It
  * makes no decision and keeps only trimmed objects. Two forwarders at once are normal.
  */
-import { ApiError } from "../core/errors.ts";
-import type { Transport } from "../core/http.ts";
+import { ApiError, type Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { openShare } from "../core/share.ts";
 import type { Report } from "../engine/ports.ts";
-import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
-import { type Sending, type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "./keys.ts";
-import { follow } from "./listwatch.ts";
-import { type ObjectCache, usualCacheBytes } from "./object-cache.ts";
+import {
+  type ObjectCache,
+  type Sending,
+  type Subject,
+  sendingsOf,
+  shows,
+  subjectsOf,
+  usualCacheBytes,
+  type Watcher,
+} from "./keys.ts";
+import { type FollowContext, follow, openWatchState, type WatchState } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 import { openSender, type Sender } from "./sender.ts";
 

@@ -3,7 +3,7 @@
  * it when it has not changed for its whole duration by their own clock. A holder counts from before its last renewal
  * was sent, and stops before the others may begin.
  */
-import { ApiError } from "../core/errors.ts";
+import { ApiError } from "../core/http.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import type { Cluster } from "../engine/ports.ts";
 

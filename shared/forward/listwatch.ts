@@ -1,16 +1,262 @@
 /**
  * Follows one resource until the signal is raised: lists, then watches from there. After an error it watches on, or
- * lists again and passes on only the differences.
+ * lists again and passes on only the differences. Time and randomness are values.
  *
  * W1. No event is missed: the cursor moves only past events that were taken in, and any doubt leads to a new list.
  * W2. A silent watch is not trusted: bookmarks come every minute, and a watch that is silent for longer is restarted.
  * W3. A server in trouble is not overloaded: waits grow, with random jitter, and end with the first success.
  */
-import { backoffOf } from "../core/backoff.ts";
-import { ApiError } from "../core/errors.ts";
-import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
-import { list } from "./list.ts";
-import { watch } from "./watch.ts";
+import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../core/http.ts";
+import { jsonOf } from "../core/json.ts";
+import { apiVersionOf, type Resource, type Stored } from "../core/object.ts";
+import type { Share } from "../core/share.ts";
+import { backoffOf } from "../core/time.ts";
+import { collectionPath, openPaging, withQuery } from "../kube/paths.ts";
+import { errorOf, isRecord, isStored, type Json, pageOf } from "../kube/responses.ts";
+import { type Change, type ObjectCache, openObjectCache } from "./keys.ts";
+import { openBreather, type Pause, unlessAborted } from "./pause.ts";
+
+export type FollowContext = {
+  readonly transport: Transport;
+  readonly resource: Resource;
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  readonly selector: string | undefined;
+  readonly field?: string | undefined;
+  readonly trim: (object: Stored) => Stored;
+  readonly changed: (change: Change) => void;
+  /** Called after every full list; `blind` if it could not tell which objects had been deleted before. */
+  readonly synced: (objects: number, blind: boolean) => void;
+  /** Called on errors; the next try comes after `waitMs`. */
+  readonly troubled: (cause: unknown, waitMs: number) => void;
+  /** A monotonic time, ms. */
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly pause: Pause;
+  readonly signal: AbortSignal;
+};
+
+/** The state of a watch: the known objects, and the cursor to continue from; without a cursor a list comes first. */
+export type WatchState = {
+  readonly known: ObjectCache;
+  cursor: string | undefined;
+  /** The origin of the known objects: none yet, only events since a stored cursor, or everything since a list. */
+  base: "nothing" | "cursor" | "list";
+  /** True if the last watch received an event or a bookmark. */
+  moved: boolean;
+  /** True if anything but bookmarks has come since the cursor was last stored. */
+  news: boolean;
+};
+
+/** Returns the initial state of a watch; with a stored cursor it continues from there. */
+export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string, share?: Share): WatchState => ({
+  known: openObjectCache(trim, share),
+  cursor,
+  base: cursor === undefined ? "nothing" : "cursor",
+  moved: false,
+  news: false,
+});
+
+const requestMs = 30_000;
+
+/** Builds a GET of the followed collection. */
+const getting = (following: FollowContext, query: Readonly<Record<string, string | undefined>>): HttpRequest => ({
+  method: "GET",
+  path: withQuery(collectionPath(following.resource, following.namespace), {
+    labelSelector: following.selector,
+    fieldSelector: following.field,
+    ...query,
+  }),
+  headers: {},
+  timeoutMs: requestMs,
+});
+
+const tell = (following: FollowContext, changes: readonly Change[]): void => {
+  for (const change of changes) following.changed(change);
+};
+
+/** Objects in one page: parsing a page blocks the event loop. */
+const pageSize = 250;
+
+/** The error of a list without a resourceVersion: a watch from an unknown version would miss events. */
+const withoutVersion = (resource: Resource): ApiError =>
+  new ApiError({ status: 0, reason: "BadAnswer", message: `list ${resource.plural}: no resourceVersion` });
+
+/** Lists all objects. The cursor is set when all pages were taken in before the signal was raised. */
+export const list = async (following: FollowContext, trail: WatchState): Promise<void> => {
+  const { transport, resource, signal } = following;
+  const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const round = trail.known.begin();
+  const breathe = openBreather(following.now);
+  const paging = openPaging(pageSize);
+  let next: string | undefined;
+  let version = "";
+  do {
+    const asked = paging((size) => transport.send(getting(following, { limit: String(size), continue: next })));
+    const response = await unlessAborted(asked, signal);
+    if (response === undefined) return;
+    const page = pageOf(`list ${resource.plural}`, response, type);
+    for (const object of page.items) {
+      await breathe();
+      tell(following, round.see(object));
+    }
+    version = page.resourceVersion;
+    next = page.next;
+  } while (next !== undefined);
+  if (version === "") throw withoutVersion(resource);
+  tell(following, round.end());
+  const blind = trail.base !== "list";
+  trail.cursor = version;
+  trail.base = "list";
+  trail.news = true;
+  following.synced(trail.known.size(), blind);
+};
+
+type WatchEvent =
+  | { readonly type: "changed"; readonly object: Stored }
+  | { readonly type: "deleted"; readonly object: Stored }
+  /** The server has sent everything up to this version. */
+  | { readonly type: "bookmark"; readonly resourceVersion: string }
+  /** The server ended the watch; 410 if the requested version is too old. */
+  | { readonly type: "error"; readonly status: number; readonly message: string }
+  /** Not a watch event: an event may have been missed. */
+  | { readonly type: "garbled" };
+
+const garbled: WatchEvent = { type: "garbled" };
+
+const bookmarkOf = (object: Json): WatchEvent => {
+  const { metadata } = object;
+  const version = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
+  return typeof version === "string" && version !== "" ? { type: "bookmark", resourceVersion: version } : garbled;
+};
+
+const errorIn = (object: Json): WatchEvent => {
+  const { code, message } = object;
+  return { type: "error", status: typeof code === "number" ? code : 500, message: String(message ?? "watch error") };
+};
+
+/** Parses one line; an incomplete or foreign line is garbled. */
+const eventOf = (line: string): WatchEvent => {
+  const event = jsonOf(line);
+  if (!isRecord(event) || !isRecord(event["object"])) return garbled;
+  const { type, object } = event;
+  if (type === "BOOKMARK") return bookmarkOf(object);
+  if (type === "ERROR") return errorIn(object);
+  if (!isStored(object)) return garbled;
+  if (type === "ADDED" || type === "MODIFIED") return { type: "changed", object };
+  return type === "DELETED" ? { type: "deleted", object } : garbled;
+};
+
+/** Seconds after which the server ends a watch; jitter keeps many watches from ending at once. */
+const watchSeconds = 300;
+/** Silence after which a watch is closed, ms; longer than the minute between bookmarks. */
+const stallMs = 80_000;
+
+/** Handles an event that ends the watch. Events may have been missed, so the cursor is cleared and a list follows. */
+const mend = (
+  following: FollowContext,
+  trail: WatchState,
+  event: WatchEvent & { type: "garbled" | "error" },
+): "ended" => {
+  trail.cursor = undefined;
+  if (event.type === "garbled" || event.status === 410) return "ended";
+  const message = `watch ${following.resource.plural}: ${event.message}`;
+  throw new ApiError({ status: event.status, reason: "WatchError", message });
+};
+
+/** Takes in one event, then moves the cursor past it. */
+const take = (following: FollowContext, trail: WatchState, event: WatchEvent): "ended" | undefined => {
+  trail.moved ||= event.type !== "garbled" && event.type !== "error";
+  trail.news ||= event.type === "changed" || event.type === "deleted";
+  switch (event.type) {
+    case "bookmark":
+      trail.cursor = event.resourceVersion;
+      return undefined;
+    case "changed":
+      tell(following, trail.known.seen(event.object));
+      trail.cursor = event.object.metadata.resourceVersion;
+      return undefined;
+    case "deleted":
+      tell(following, trail.known.gone(event.object));
+      trail.cursor = event.object.metadata.resourceVersion;
+      return undefined;
+    default:
+      return mend(following, trail, event);
+  }
+};
+
+/** Closes a silent stream, because not every broken connection reports an error. */
+const startGuard = (following: FollowContext, over: AbortSignal, close: () => void) => {
+  let last = following.now();
+  const guard = async (): Promise<void> => {
+    while (!over.aborted) {
+      await following.pause(stallMs / 4, over);
+      if (!over.aborted && following.now() - last > stallMs) return close();
+    }
+  };
+  return {
+    ended: guard(),
+    heard: (): void => {
+      last = following.now();
+    },
+  };
+};
+
+const textOf = async (lines: AsyncIterable<string>): Promise<string> => {
+  const parts: string[] = [];
+  for await (const line of lines) parts.push(line);
+  return parts.join("\n");
+};
+
+/** Reads events until the stream ends or must be given up; returns their number. */
+const read = async (
+  following: FollowContext,
+  trail: WatchState,
+  stream: HttpStream,
+  heard: () => void,
+): Promise<number> => {
+  let events = 0;
+  for await (const line of stream.lines) {
+    if (following.signal.aborted) return events;
+    heard();
+    const ended = take(following, trail, eventOf(line));
+    if (ended !== undefined) return events;
+    events += 1;
+  }
+  return events;
+};
+
+const open = (following: FollowContext, from: string): Promise<HttpStream | undefined> => {
+  const seconds = Math.round(watchSeconds * (0.9 + 0.2 * following.random()));
+  const query = { watch: "1", allowWatchBookmarks: "true", resourceVersion: from, timeoutSeconds: String(seconds) };
+  const { transport, signal } = following;
+  return unlessAborted(transport.stream(getting(following, query)), signal, (late) => late.close());
+};
+
+/** Watches from the cursor. Returns the number of events; the cursor is undefined afterwards if a list is needed. */
+const watch = async (following: FollowContext, trail: WatchState, from: string): Promise<number> => {
+  const { signal, resource } = following;
+  const stream = await open(following, from);
+  if (stream === undefined) return 0;
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+    stream.close();
+  };
+  signal.addEventListener("abort", end, { once: true });
+  const guard = startGuard(following, over.signal, stream.close);
+  try {
+    if (stream.status === 200) return await read(following, trail, stream, guard.heard);
+    const { status, headers } = stream;
+    if (status === 410) trail.cursor = undefined;
+    throw errorOf(`watch ${resource.plural}`, { status, headers, body: await textOf(stream.lines) });
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+    await guard.ended;
+  }
+};
 
 const shortestWaitMs = 500;
 const longestWaitMs = 30_000;

@@ -6,14 +6,13 @@
  * N2. This module deletes nothing: the steps of the pods' owners decide what follows.
  */
 import * as z from "zod";
-import { ApiError } from "../core/errors.ts";
+import { ApiError } from "../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, textOf } from "../core/key.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import { timeText } from "../core/time.ts";
 import type { Cluster, Queue, Report } from "../engine/ports.ts";
-import { leavingAnnotation, leavingAt } from "../kube/node-notice.ts";
-import { isEnding, isOver, podStatus } from "../kube/pods.ts";
+import { isEnding, isOver, leavingAnnotation, leavingAt, podStatus } from "../kube/pods.ts";
 import { nodes, pods } from "../kube/resources.ts";
 import { expressionsOf } from "../kube/selector.ts";
 

@@ -1,8 +1,8 @@
 /**
- * Finds the keys that a resync must send, from metadata alone: unrecorded, unfinished, drifted or orphaned objects.
- * Pure.
+ * Finds the keys that a resync must send, from metadata alone: unrecorded, unfinished, drifted or orphaned objects,
+ * streams of status updates that are behind, and deliveries without a stream. Pure.
  */
-import { dedupe, type Key, type Message } from "../core/key.ts";
+import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
 
 /**
@@ -74,3 +74,18 @@ export function* dueOf(census: Census, sweep: string): Generator<Due> {
   for (const name of census.founds ?? [])
     if (!present.has(place("", name)) && !hints.has(place("", name))) yield message("", name, "missing");
 }
+
+/** Returns the messages of one resync; `hints` are those of all records. */
+export const undeliveredOf = (cluster: string, hints: readonly Hint[], sweep: string): readonly Due[] => {
+  const streams = hints.map(({ kind, namespace, name, updates }) => ({
+    key: { cluster, kind, namespace, name },
+    updates,
+  }));
+  const reached = new Map(streams.map(({ key, updates }) => [textOf(key), updates]));
+  const due = streams.flatMap(({ key, updates }): readonly Key[] => {
+    const subject = subjectOf(key);
+    if (subject !== undefined) return reached.get(textOf(subject)) === undefined ? [key] : [];
+    return updates === undefined || reached.get(textOf(deliveryKey(key))) === updates ? [] : [deliveryKey(key)];
+  });
+  return due.map((key) => ({ message: { ...key, reason: "resync: updates" }, dedupeId: dedupe.sweep(key, sweep) }));
+};

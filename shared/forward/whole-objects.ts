@@ -2,7 +2,7 @@
  * The latest objects whole, as the watch has sent them, beside the forwarder's trimmed ones. Their number is bounded, so
  * an object that has not changed for long may be missing.
  */
-import { forgetOldest } from "../core/bounded-map.ts";
+import { forgetOldest } from "../core/cache.ts";
 import type { Stored } from "../core/object.ts";
 
 export type WholeObjects = {

@@ -8,9 +8,9 @@
 import { textOf } from "../core/key.ts";
 import { openShare } from "../core/share.ts";
 import { type Cursors, loopKey } from "./cursors.ts";
-import { openWatchState, type WatchState } from "./follow-context.ts";
 import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./forwarder.ts";
-import { usualCacheBytes } from "./object-cache.ts";
+import { usualCacheBytes } from "./keys.ts";
+import { openWatchState, type WatchState } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 
 export type Ran = {

@@ -1,5 +1,8 @@
-/** Request paths of resources and objects in the API, with every segment made safe for a URL. */
-import { ApiError } from "../core/errors.ts";
+/**
+ * Request paths of resources and objects in the API, with every segment made safe for a URL, and pages of a list that
+ * fit into an answer.
+ */
+import { ApiError } from "../core/http.ts";
 import type { Ref, Resource } from "../core/object.ts";
 
 /** Returns one path segment. Names that a URL would drop or resolve are refused before the request. */
@@ -44,4 +47,24 @@ export const withQuery = (path: string, parameters: Readonly<Record<string, stri
 export const selectorOf = (labels: Readonly<Record<string, string>>): string | undefined => {
   const terms = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return terms.length === 0 ? undefined : terms.join(",");
+};
+
+/** Asks for a page of this many objects. */
+type Ask<T> = (size: number) => Promise<T>;
+
+/** The divisor of a page's size after a page was too long. */
+const shrinking = 8;
+
+const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
+
+/** Asks for pages of one list. After one that was too long, all later ones are smaller, so one is read in vain. */
+export const openPaging = (largest: number): (<T>(ask: Ask<T>) => Promise<T>) => {
+  let size = largest;
+  const fitting = <T>(ask: Ask<T>): Promise<T> =>
+    ask(size).catch((cause: unknown) => {
+      if (!isTooLong(cause) || size <= 1) throw cause;
+      size = Math.ceil(size / shrinking);
+      return fitting(ask);
+    });
+  return fitting;
 };

@@ -1,6 +1,10 @@
-/** Reads the status of a pod: phase, containers and how they ended. */
+/**
+ * Reads a pod: its phase, its containers and how they ended, why the platform took it, the notice that its node is
+ * about to go, and whether an update of it can matter.
+ */
 import * as z from "zod";
-import { oncePer } from "../core/memoize.ts";
+import { oncePer } from "../core/cache.ts";
+import { same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 
@@ -124,3 +128,50 @@ export const mayBelongTo = ({ metadata: { ownerReferences = [] } }: Obj, kind: s
 /** Sorts by name, so that all readers have the same order. */
 export const inOrder = (objects: readonly Stored[]): readonly Stored[] =>
   [...objects].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+
+export type Disruption = "preempted" | "evicted" | "node";
+
+const byReason: Readonly<Record<string, Disruption>> = {
+  PreemptionByScheduler: "preempted",
+  PreemptionByKubeScheduler: "preempted",
+  Preempting: "preempted",
+  Preempted: "preempted",
+  EvictionByEvictionAPI: "evicted",
+  DeletionByTaintManager: "node",
+  DeletionByPodGC: "node",
+  TerminationByKubelet: "evicted",
+  Evicted: "evicted",
+  NodeLost: "node",
+  NodeShutdown: "node",
+  NodeAffinity: "node",
+  Terminated: "node",
+  Shutdown: "node",
+  UnexpectedAdmissionError: "node",
+  OutOfcpu: "node",
+  OutOfmemory: "node",
+  OutOfpods: "node",
+};
+
+const conditionReason = ({ conditions }: PodStatus): string =>
+  conditions?.find(({ type, status }) => type === "DisruptionTarget" && status === "True")?.reason ?? "";
+
+/** Reads the condition, which the component that disrupts the pod writes. */
+export const disruptionOf = (status: PodStatus): Disruption | undefined => byReason[conditionReason(status)];
+
+/** Reads the reason of the status, which the kubelet and the node lifecycle controller write. */
+export const statusDisruption = ({ reason }: PodStatus): Disruption | undefined => byReason[reason ?? ""];
+
+/** True if spec, labels, annotations or deletion have changed. Status writes come from Rekindle itself. */
+export const changed = (before: Obj | undefined, after: Obj): boolean =>
+  before === undefined ||
+  before.metadata.uid !== after.metadata.uid ||
+  before.metadata.generation !== after.metadata.generation ||
+  isEnding(before) !== isEnding(after) ||
+  !same(before.metadata.annotations, after.metadata.annotations) ||
+  !same(before.metadata.labels, after.metadata.labels);
+
+/** The value is the time at which the node goes, in RFC 3339. */
+export const leavingAnnotation = "rekindle.dev/leaving";
+
+/** Returns when the pod's node goes, epoch ms; undefined without a notice, or if its value is no time. */
+export const leavingAt = (pod: Obj): number | undefined => instantOf(pod.metadata.annotations?.[leavingAnnotation]);

@@ -1,9 +1,8 @@
 /** Reads the answers of an API server: an object, a page of a list, or an error. */
-import { ApiError } from "../core/errors.ts";
-import type { HttpResponse } from "../core/http.ts";
+import { ApiError, type HttpResponse } from "../core/http.ts";
 import { jsonOf } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
-import { withFeature } from "./features.ts";
+import { withFeature } from "./families.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

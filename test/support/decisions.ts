@@ -1,7 +1,7 @@
 /** Runs decisions without an engine: a function answers every query. */
 import type { Answer, Reads } from "../../shared/core/decision.ts";
 import type { Stored } from "../../shared/core/object.ts";
-import type { Looking, ProbeResult, Query } from "../../shared/core/query.ts";
+import type { Looking, ProbeResult, Query } from "../../shared/core/plan.ts";
 
 const most = 32;
 

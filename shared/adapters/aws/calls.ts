@@ -3,11 +3,10 @@
  * function's cold start. Credentials and region are those of the environment; where they are not in it, the client finds
  * them in a profile, a pod's identity or an instance's role.
  */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { fieldsOf, jsonOf } from "../../core/json.ts";
 import { type ClosableTransport, httpsTransport } from "../kubernetes/https.ts";
-import type { Environment } from "./identity.ts";
-import { type Credentials, signedHeaders } from "./signature.ts";
+import { type Credentials, type Environment, signedHeaders } from "./signature.ts";
 
 /** Credentials and region of a signature. */
 export type Signer = { readonly credentials: () => Promise<Credentials>; readonly region: () => Promise<string> };

@@ -1,8 +1,10 @@
 /**
- * AWS signature version 4 for the two requests that functions send without an AWS client: a presigned URL, and a JSON
- * call.
+ * AWS signature version 4 for the requests that functions send without an AWS client: a presigned URL, and a JSON
+ * call. The credentials are those of a function's role, from its environment; a token for EKS is a presigned STS
+ * request, which the cluster sends to learn the caller's identity.
  */
 import { createHash, createHmac } from "node:crypto";
+import { ApiError } from "../../core/http.ts";
 
 export type Credentials = {
   readonly accessKeyId: string;
@@ -66,7 +68,7 @@ export type Presigning = Signing & {
 };
 
 /** Returns a URL that proves the signer's identity for `expiresS` seconds. */
-export const presigned = (signing: Presigning): string => {
+const presigned = (signing: Presigning): string => {
   const { accessKeyId, sessionToken } = signing.credentials;
   const headers = { ...signing.headers, host: signing.host };
   const query = queryText({
@@ -96,3 +98,36 @@ export const signedHeaders = (signing: Signing, host: string, given: Fields, bod
   const authorization = `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${signedNames(headers)}, Signature=${signature}`;
   return { ...headers, authorization };
 };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the credentials of the environment; throws one line if there are none. The credential chain of the AWS
+ * clients is not used, because it adds 150 kB.
+ */
+export const identity = (env: Environment): Credentials => {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = env;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined)
+    return { accessKeyId, secretAccessKey, sessionToken: token };
+  const message =
+    "no AWS credentials: a Lambda function has its role's, anything else needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  throw new ApiError({ status: 401, reason: "NoCredentials", message });
+};
+
+/** The domain of a region's services. */
+export const domainOf = (region: string): string => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com");
+
+export type EksCluster = { readonly name: string; readonly region: string };
+
+export const tokenOf = ({ name, region }: EksCluster, credentials: Credentials, now: number): string => {
+  const url = presigned({
+    ...{ credentials, region, now, service: "sts", host: `sts.${region}.${domainOf(region)}`, expiresS: 60 },
+    query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
+    headers: { "x-k8s-aws-id": name },
+  });
+  return `k8s-aws-v1.${Buffer.from(url).toString("base64url")}`;
+};
+
+/** Returns a new token for the identity of this environment. */
+export const eksToken = (cluster: EksCluster, env: Environment, now: number): string =>
+  tokenOf(cluster, identity(env), now);

@@ -3,11 +3,10 @@
  * client.
  */
 import * as z from "zod";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { jsonOf } from "../../core/json.ts";
 import { httpsTransport } from "../kubernetes/https.ts";
-import { domainOf, type Environment, identity } from "./identity.ts";
-import { signedHeaders } from "./signature.ts";
+import { domainOf, type Environment, identity, signedHeaders } from "./signature.ts";
 
 type Kind = {
   readonly service: string;

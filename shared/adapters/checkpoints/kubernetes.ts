@@ -2,8 +2,7 @@
  * Checkpoints as objects of the kind `Checkpoint` beside the application: no database is needed. The resourceVersion is
  * the lock.
  */
-import { ApiError } from "../../core/errors.ts";
-import type { HttpResponse, Transport } from "../../core/http.ts";
+import { ApiError, type HttpResponse, type Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { type Ref, refText, type Stored } from "../../core/object.ts";
 import type { AnyRecord, Checkpoints, Version } from "../../engine/ports.ts";

@@ -1,7 +1,8 @@
 /** A checkpoint as a Kubernetes object: its name, its labels, and the annotations that a resync reads without specs. */
+
+import { oncePerObject } from "../../core/cache.ts";
 import { digestOf } from "../../core/json.ts";
 import { digest, type Key } from "../../core/key.ts";
-import { oncePerObject } from "../../core/memoize.ts";
 import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
 import { positionOf, positionText } from "../../core/outbox.ts";
 import type { AnyRecord, CheckpointRecord, DeliveryRecord } from "../../engine/ports.ts";

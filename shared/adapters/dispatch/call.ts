@@ -1,15 +1,20 @@
 /**
- * The dispatcher's side of a call: one delivery of the embedded queue as a POST to a function, in the shape in which
- * Lambda passes a batch of SQS messages, and the meaning of the answer.
+ * The dispatcher's side of a call: a delivery of the embedded queue becomes a POST to a function, over kept-alive
+ * connections with the platform's tokens; what the answer calls done is acknowledged, the rest is given back.
  */
-import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
-import { request as requestSecure } from "node:https";
+
+import { readFile } from "node:fs/promises";
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as requestPlain } from "node:http";
+import { request as requestSecure, Agent as SecureAgent } from "node:https";
 import * as z from "zod";
+import { forgetOldest } from "../../core/cache.ts";
+import type { Message } from "../../core/key.ts";
 import { signature } from "../../core/signature.ts";
-import type { Enclosure } from "../../engine/ports.ts";
+import { backoffOf } from "../../core/time.ts";
+import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivery } from "../embedded/queue.ts";
+import type { Outcome } from "../embedded/workers.ts";
 import type { Carried } from "./carrier.ts";
-import type { Agents } from "./connections.ts";
 
 /** The end of a call. */
 export type Called =
@@ -206,3 +211,132 @@ export const openCall =
     if (isTimeout(cause)) return { did: "broke", why: `no answer within ${settings.limitMs} ms`, againMs: 0 };
     return { did: "broke", why: whyOf(cause) };
   };
+
+export type Agents = { readonly plain: PlainAgent; readonly secure: SecureAgent; readonly close: () => void };
+
+/** Paths of PEM files; each is absent where it is not set. */
+export type CertificateFiles = { readonly cert?: string | undefined; readonly key?: string | undefined };
+
+const read = async (path: string | undefined): Promise<Buffer | undefined> =>
+  path === undefined ? undefined : await readFile(path);
+
+/** Opens the connections, with a client certificate if one is set; at most `maxSockets` at once. */
+export const openAgents = async (files: CertificateFiles, maxSockets: number): Promise<Agents> => {
+  const [cert, key] = await Promise.all([read(files.cert), read(files.key)]);
+  const identity = cert === undefined || key === undefined ? {} : { cert, key };
+  const usual = { keepAlive: true, maxSockets };
+  const plain = new PlainAgent(usual);
+  const secure = new SecureAgent({ ...usual, ...identity });
+  return {
+    plain,
+    secure,
+    close: () => {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+};
+
+/** The age after which a token is asked for again, ms: a metadata server renews them well before they end. */
+const heldMs = 60_000;
+const timeLimitMs = 3_000;
+
+const fromServer = async (server: string, audience: string): Promise<string> => {
+  const url = new URL(server);
+  url.searchParams.set("audience", audience);
+  // The header without which Google's metadata server refuses; others ignore it.
+  const headers = { "metadata-flavor": "Google" };
+  const answer = await fetch(url, { headers, redirect: "error", signal: AbortSignal.timeout(timeLimitMs) });
+  if (!answer.ok) throw new Error(`${url.host} answered ${answer.status} instead of a token`);
+  return await answer.text();
+};
+
+/** Opens the platform's tokens: a metadata server is asked for one for the origin of the URL that is called. */
+export const openTokens = (now: () => number = () => performance.now()) => {
+  const held = new Map<string, { readonly token: string; readonly at: number }>();
+  return async (server: string, url: string): Promise<string> => {
+    const { origin: audience } = new URL(url);
+    const known = held.get(audience);
+    if (known !== undefined && now() - known.at < heldMs) return known.token;
+    const token = (await fromServer(server, audience)).trim();
+    if (!/^[\x21-\x7e]{1,8192}$/.test(token)) throw new Error("the metadata server gave no token");
+    held.set(audience, { token, at: now() });
+    return token;
+  };
+};
+
+type CallSettings = {
+  readonly call: Call;
+  /** Returns what a call encloses for the key of its messages; absent: nothing. */
+  readonly enclosing?: (messages: readonly Message[]) => Enclosure | undefined;
+  /** Puts a message that a function sends into the queue. */
+  readonly put: (carried: Carried) => Promise<void>;
+  readonly report: Report;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+};
+
+const firstMs = 1_000;
+const longestMs = 60_000;
+/** The most groups whose failures are counted. */
+const most = 10_000;
+
+/** Returns the wait after so many failures in a row, ms. */
+const growing = (failures: number): number => backoffOf(failures - 1, firstMs, longestMs);
+
+type Closed = { readonly until: number; readonly failures: number };
+
+export const takingBy = ({ call, enclosing, put, report, now, random }: CallSettings) => {
+  /** Failures in a row of each group that waits to come again. */
+  const failures = new Map<string, number>();
+  let closed: Closed | undefined;
+
+  const count = (group: string): number => {
+    const failed = (failures.get(group) ?? 0) + 1;
+    failures.set(group, failed);
+    forgetOldest(failures, most);
+    return failed;
+  };
+  /** Spreads keys that wait for the same instant over a quarter of the time more. */
+  const spread = (ms: number): number => Math.round(ms * (1 + random() / 4));
+
+  const close = ({ why, againMs }: Extract<Called, { did: "refused" }>): Outcome => {
+    // Calls that were under way together fail together: they count as one failure of the URL.
+    const failed = closed === undefined || closed.until <= now() ? (closed?.failures ?? 0) + 1 : closed.failures;
+    const waitMs = againMs ?? growing(failed);
+    if (closed === undefined || closed.until <= now())
+      report("warn", "the function takes no calls, trying again", { why, waitMs });
+    closed = { until: Math.max(closed?.until ?? 0, now() + waitMs), failures: failed };
+    return { againMs: spread(waitMs), begun: false };
+  };
+  const open = (): void => {
+    if (closed !== undefined) report("info", "the function takes calls again");
+    closed = undefined;
+  };
+  const settle = async ({ group }: Delivery, called: Called): Promise<Outcome> => {
+    switch (called.did) {
+      case "refused":
+        return close(called);
+      case "broke": {
+        const againMs = called.againMs ?? spread(growing(count(group)));
+        report("warn", "a call broke off; its messages come again", { group, why: called.why, againMs });
+        return { againMs };
+      }
+      case "answered": {
+        open();
+        for (const one of called.carried) await put(one);
+        if (called.failed.length > 0)
+          return { failed: called.failed, againMs: called.againMs ?? spread(growing(count(group))) };
+        failures.delete(group);
+        return "done";
+      }
+    }
+  };
+  return async (delivery: Delivery): Promise<Outcome> => {
+    const waitMs = (closed?.until ?? 0) - now();
+    if (waitMs > 0) return { againMs: spread(waitMs), begun: false };
+    return await settle(delivery, await call(delivery, enclosing?.(delivery.messages)));
+  };
+};

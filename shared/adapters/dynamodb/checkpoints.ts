@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Checkpoints, Loaded, Version } from "../../engine/ports.ts";
 import type { CheckpointHint } from "../checkpoints/object.ts";

@@ -1,6 +1,81 @@
-/** The DynamoDB client: loaded with the first request, and limited in time and tries for each request. */
+/**
+ * The DynamoDB client: loaded with the first request, and limited in time and tries for each request. An error becomes
+ * one line that names the table and what to change.
+ */
+
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { refusalOf } from "./refusal.ts";
+import { ApiError } from "../../core/http.ts";
+
+type Meaning = { readonly status: number; readonly reason: string; readonly text: (what: string) => string };
+
+const missing: Meaning = {
+  status: 404,
+  reason: "StoreMissing",
+  text: () => "there is no such table in this region: create it (infra/aws), or correct its name or region",
+};
+const forbidden: Meaning = {
+  status: 403,
+  reason: "StoreForbidden",
+  text: (what) => `no permission: allow dynamodb:${what} on it to the role that this runs as`,
+};
+const unknown: Meaning = {
+  status: 401,
+  reason: "StoreForbidden",
+  text: () =>
+    "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; a clock that is off by minutes looks the same",
+};
+const throttled: Meaning = { status: 429, reason: "StoreThrottled", text: () => "too many requests for it" };
+const silent: Meaning = { status: 0, reason: "StoreUnreachable", text: () => "no answer in time" };
+const mismatch: Meaning = {
+  status: 0,
+  reason: "StoreMismatch",
+  text: () => "its key is another one: the partition key cluster and the sort key key are needed, both strings",
+};
+
+/** By the error's name. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  ResourceNotFoundException: missing,
+  AccessDeniedException: forbidden,
+  UnrecognizedClientException: unknown,
+  InvalidSignatureException: unknown,
+  MissingAuthenticationTokenException: unknown,
+  IncompleteSignatureException: unknown,
+  ExpiredTokenException: unknown,
+  CredentialsProviderError: unknown,
+  ProvisionedThroughputExceededException: throttled,
+  RequestLimitExceeded: throttled,
+  ThrottlingException: throttled,
+  TimeoutError: silent,
+  AbortError: silent,
+};
+
+const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 300) ?? "";
+
+const elsewhere: Meaning = {
+  status: 0,
+  reason: "StoreElsewhere",
+  text: () => "asked in another region than the one that was signed for: correct AWS_REGION, or ?region= of the place",
+};
+
+const meaningOf = (name: string, text: string): Meaning | undefined => {
+  if (/scoped to a valid region/.test(text)) return elsewhere;
+  if (
+    name === "ValidationException" &&
+    /not match the schema|[Mm]issing the key|required keys was not given/.test(text)
+  )
+    return mismatch;
+  return Object.hasOwn(meanings, name) ? meanings[name] : undefined;
+};
+
+/** Returns the error to throw. `what` is the DynamoDB action. The error contains nothing of a record. */
+const refusalOf = (what: string, table: string, cause: unknown): ApiError => {
+  if (cause instanceof ApiError) return cause;
+  const name = cause instanceof Error ? cause.name : "";
+  const text = cause instanceof Error ? firstLine(cause.message) || name : firstLine(String(cause));
+  const meaning = meaningOf(name, text);
+  const { status, reason } = meaning ?? { status: 0, reason: "StoreUnreachable" };
+  return new ApiError({ status, reason, message: `DynamoDB ${what} ${table}: ${meaning?.text(what) ?? text}`, cause });
+};
 
 type Sdk = typeof import("@aws-sdk/client-dynamodb");
 type Open = { readonly client: DynamoDBClient; readonly sdk: Sdk };

@@ -1,15 +1,249 @@
 /**
- * The transport to a real API server over node:http(s): kept-alive connections, a deadline for every request, typed
- * errors for missing answers, and watch streams split into lines.
+ * The transport to a real API server over node:http(s): kept-alive connections, credentials that are renewed, a
+ * deadline for every request, typed answers, and streams that are split into lines at byte 0x0A only.
  */
-import type { IncomingMessage } from "node:http";
-import { ApiError } from "../../core/errors.ts";
-import type { HttpRequest, HttpStream, Transport } from "../../core/http.ts";
-import { connect, type Endpoint, failure, timeout } from "./connection.ts";
-import { linesOf } from "./lines.ts";
 
-export type { Auth } from "./credentials.ts";
-export type { Endpoint };
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+import { createSecureContext } from "node:tls";
+import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../../core/http.ts";
+
+export type Auth =
+  | { readonly token: string }
+  /**
+   * The provider is called when there is no token, when it is old (10 minutes), and once when the server answers 401.
+   */
+  | { readonly tokenProvider: () => Promise<string>; readonly tokenAgeMs?: number }
+  /** PEM texts. */
+  | { readonly cert: string; readonly key: string };
+
+export type Credentials = {
+  /** True if another token can be fetched after a 401. */
+  readonly renews: boolean;
+  token(timeoutMs: number): string | undefined | Promise<string>;
+  /** Returns a token other than the one that was refused. */
+  renewed(refused: string | undefined, timeoutMs: number): string | undefined | Promise<string>;
+};
+
+const refusal = (cause: unknown): ApiError => {
+  if (cause instanceof ApiError) return cause;
+  const message = `no credentials: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return new ApiError({ status: 401, reason: "Unauthorized", message, cause });
+};
+
+const withDeadline = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `no credentials within ${timeoutMs} ms`;
+    timer = setTimeout(() => reject(new ApiError({ status: 0, reason: "Timeout", message })), timeoutMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+/** Keeps a token until its age limit, and fetches a new one once for all requests that wait for it. */
+const fetched = (provider: () => Promise<string>, ageMs: number): Credentials => {
+  let held: { readonly token: string; readonly until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+  const fetchOnce = async (): Promise<string> => {
+    try {
+      const token = await provider();
+      held = { token, until: performance.now() + ageMs };
+      return token;
+    } catch (cause) {
+      throw refusal(cause);
+    } finally {
+      fetching = undefined;
+    }
+  };
+  const fetchWithin = (timeoutMs: number): Promise<string> => {
+    fetching ??= Promise.resolve().then(fetchOnce);
+    return withDeadline(fetching, timeoutMs);
+  };
+  return {
+    renews: true,
+    token: (timeoutMs) => (held !== undefined && performance.now() < held.until ? held.token : fetchWithin(timeoutMs)),
+    // Requests in flight are refused together: the first fetches a new token, the others use it.
+    renewed: (refused, timeoutMs) =>
+      held !== undefined && held.token !== refused ? held.token : fetchWithin(timeoutMs),
+  };
+};
+
+/** Returns the credentials for requests; a certificate belongs to the connection instead. */
+const credentials = (auth: Auth | undefined): Credentials => {
+  if (auth !== undefined && "tokenProvider" in auth) return fetched(auth.tokenProvider, auth.tokenAgeMs ?? 600_000);
+  const token = auth !== undefined && "token" in auth ? auth.token : undefined;
+  return { renews: false, token: () => token, renewed: () => token };
+};
+
+/** The address of an API server, and how to connect to it. */
+export type Endpoint = {
+  /** For example `https://10.0.0.1:6443`; a path after it is kept. */
+  readonly server: string;
+  /** PEM text; absent: the certificates that the machine trusts. */
+  readonly ca?: string;
+  readonly auth?: Auth;
+  /** Accepts any certificate. */
+  readonly insecure?: boolean;
+  /** The name to expect in the certificate, if it is not the host's. */
+  readonly serverName?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly userAgent?: string;
+  /** The number of parallel connections; further requests wait, within their time limit. */
+  readonly maxSockets?: number;
+  /** The proxy to use, e.g. `http://proxy:3128`. */
+  readonly proxy?: string;
+  /** Silence after which a stream is closed, ms; longer than the minute between a watch's bookmarks. */
+  readonly stallMs?: number;
+};
+
+/** Sends one request and reads its answer; after `timeoutMs` no more of the answer is read. */
+export type Connection = {
+  exchange<T>(request: HttpRequest, read: (incoming: http.IncomingMessage) => Promise<T>): Promise<T>;
+  close(): void;
+};
+
+const named = (request: HttpRequest): string => `${request.method} ${request.path.split("?")[0]}`;
+
+/** Returns the error for a request that broke off. */
+const failure = (request: HttpRequest, cause: unknown): ApiError => {
+  if (cause instanceof ApiError) return cause;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const text = cause instanceof Error && cause.message !== "" ? cause.message : code || String(cause);
+  const reason = code === "ETIMEDOUT" ? "Timeout" : "Unreachable";
+  return new ApiError({ status: 0, reason, message: `${named(request)}: ${text}`, cause });
+};
+
+const timeout = (request: HttpRequest, what: string): ApiError =>
+  new ApiError({ status: 0, reason: "Timeout", message: `${named(request)}: ${what}` });
+
+const agentOf = (endpoint: Endpoint, secure: boolean): http.Agent => {
+  const pooled = {
+    keepAlive: true,
+    scheduling: "lifo",
+    maxSockets: endpoint.maxSockets ?? 50,
+    maxFreeSockets: endpoint.maxSockets ?? 50,
+    ...(endpoint.proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: endpoint.proxy, HTTPS_PROXY: endpoint.proxy } }),
+  } as const;
+  if (!secure) return new http.Agent(pooled);
+  const { auth } = endpoint;
+  // All connections share one context: loading the certificates for each costs more than the request.
+  const secureContext = createSecureContext({
+    ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+    ...(auth !== undefined && "cert" in auth ? { cert: auth.cert, key: auth.key } : {}),
+  });
+  return new https.Agent({
+    ...pooled,
+    secureContext,
+    rejectUnauthorized: endpoint.insecure !== true,
+    ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
+  });
+};
+
+/** The failure of a request on a reused connection: the server may have closed it before the request arrived. */
+class Stale extends Error {
+  constructor(cause: unknown) {
+    super("connection was closed", { cause });
+  }
+}
+
+const rereads = 3;
+
+/** Sends a read again if its reused connection was closed. A write may have arrived, so its failure is thrown. */
+const reread = async <T>(request: HttpRequest, run: () => Promise<T>): Promise<T> => {
+  for (let left = request.method === "GET" ? rereads : 0; ; left -= 1) {
+    try {
+      return await run();
+    } catch (cause) {
+      if (left === 0 || !(cause instanceof Stale) || cause.cause instanceof ApiError) throw cause;
+    }
+  }
+};
+
+/** The time limit of one request: `leave` is called with the reason when it has passed. */
+type Limit = { late: ApiError | undefined; leave: ((reason: ApiError) => void) | undefined };
+
+type Send = (request: HttpRequest, token: string | undefined, limit: Limit) => Promise<http.IncomingMessage>;
+
+const sender = (endpoint: Endpoint, url: URL, agent: http.Agent): Send => {
+  const secure = url.protocol === "https:";
+  const start = secure ? https.request : http.request;
+  const base = url.pathname.replace(/\/$/, "");
+  const address = { hostname: url.hostname.replace(/^\[|\]$/g, ""), port: url.port || (secure ? 443 : 80) };
+  const common = { accept: "application/json", "user-agent": endpoint.userAgent ?? "rekindle", ...endpoint.headers };
+  return (request, token, limit) =>
+    new Promise((resolve, reject) => {
+      const headers: Record<string, string | number> = { ...common, ...request.headers };
+      if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+      // Node sends a DELETE's body without its length, which servers take for another request.
+      if (request.body !== undefined) headers["content-length"] = Buffer.byteLength(request.body);
+      const outgoing = start({ ...address, agent, method: request.method, path: base + request.path, headers });
+      limit.leave = (reason) => outgoing.destroy(reason);
+      outgoing.on("response", resolve);
+      outgoing.on("error", (error) => reject(outgoing.reusedSocket ? new Stale(error) : error));
+      if (limit.late === undefined) outgoing.end(request.body);
+      else outgoing.destroy(limit.late);
+    });
+};
+
+/** Opens the pool; nothing connects before the first request. */
+export const connect = (endpoint: Endpoint): Connection => {
+  const url = new URL(endpoint.server);
+  const agent = agentOf(endpoint, url.protocol === "https:");
+  const send = sender(endpoint, url, agent);
+  const login = credentials(endpoint.auth);
+
+  const answer = async (request: HttpRequest, limit: Limit): Promise<http.IncomingMessage> => {
+    const token = await login.token(request.timeoutMs);
+    const incoming = await send(request, token, limit);
+    if (incoming.statusCode !== 401 || !login.renews) return incoming;
+    incoming.resume();
+    return send(request, await login.renewed(token, request.timeoutMs), limit);
+  };
+
+  return {
+    exchange: async (request, read) => {
+      const limit: Limit = { late: undefined, leave: undefined };
+      const timer = setTimeout(() => {
+        limit.late = timeout(request, `no answer within ${request.timeoutMs} ms`);
+        limit.leave?.(limit.late);
+      }, request.timeoutMs);
+      try {
+        return await reread(request, async () => read(await answer(request, limit)));
+      } catch (cause) {
+        throw limit.late ?? failure(request, cause instanceof Stale ? cause.cause : cause);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+};
+
+const newline = 0x0a;
+
+/**
+ * Yields whole lines, decoded one at a time, without empty ones and without a last part that has no newline. A line
+ * longer than `limit` bytes throws an Error, so that a server that sends no newline cannot fill the memory.
+ */
+export async function* linesOf(chunks: AsyncIterable<Buffer>, limit = longestBytes): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
+      const part = chunk.subarray(from, end);
+      const line = rest.length === 0 ? part : Buffer.concat([...rest, part]);
+      rest = [];
+      held = 0;
+      from = end + 1;
+      if (line.length > 0) yield line.toString("utf8");
+    }
+    if (from === chunk.length) continue;
+    rest.push(chunk.subarray(from));
+    held += chunk.length - from;
+    if (held > limit) throw new Error(`a line is longer than ${limit} bytes`);
+  }
+}
 
 export type ClosableTransport = Transport & { close(): void };
 

@@ -1,8 +1,7 @@
 /** Finds the endpoint and the credentials of an API server: from a kubeconfig, or from inside a pod. */
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import type { Cluster } from "../../engine/ports.ts";
 import { type ClusterOptions, openCluster } from "./cluster.ts";
 import { type ClosableTransport, type Endpoint, httpsTransport } from "./https.ts";

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import type { HttpRequest } from "../../core/http.ts";
 import { objectPath } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
-import { type Connection, connect, type Endpoint } from "./connection.ts";
+import { type Connection, connect, type Endpoint } from "./https.ts";
 
 export type Passage = { readonly url: string; close(): Promise<void> };
 

@@ -4,8 +4,7 @@
  */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Obj, type Ref, type Resource, type Stored } from "../../core/object.ts";
-import { openPaging } from "../../kube/list-pages.ts";
-import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
+import { collectionPath, objectPath, openPaging, withQuery } from "../../kube/paths.ts";
 import { bodyOf, type Json, type Page, pageOf, storedOf } from "../../kube/responses.ts";
 
 export const json = { "content-type": "application/json" } as const;

@@ -1,5 +1,5 @@
 /** Converts errors of NATS and JetStream into one line that names the queue and what to change. */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 
 type Meaning = { readonly reason: string; readonly text: string };
 

@@ -1,5 +1,5 @@
 /** The log of a function: one JSON object a line on standard output, which the platform collects. */
-import { visible } from "../../core/line.ts";
+import { visible } from "../../core/text.ts";
 import type { Report } from "../../engine/ports.ts";
 
 const ranks = { debug: 0, info: 1, warn: 2, error: 3 } as const;

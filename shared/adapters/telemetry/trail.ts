@@ -1,14 +1,77 @@
 /**
- * Follows an event through processes: the logs, messages and API requests of a step carry the trace of its message, and
- * if OpenTelemetry is set up each part is a span.
+ * Follows an event through processes: the logs, messages and API requests of a step carry the trace of its message. If
+ * OpenTelemetry is set up in this process, each part is a span; otherwise its API, an optional peer that is part of no
+ * bundle, is not loaded.
  */
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
+import type { SpanContext } from "@opentelemetry/api";
 import type { Transport } from "../../core/http.ts";
-import { type Message, textOf } from "../../core/key.ts";
-import { begun, idOf } from "../../core/trace.ts";
+import { begun, idOf, type Message, textOf, traceForm } from "../../core/key.ts";
 import type { Checkpoints, Cluster, Queue, Report } from "../../engine/ports.ts";
-import { openSpans, type Spans } from "./spans.ts";
+
+type Api = typeof import("@opentelemetry/api");
+
+export type Span = {
+  readonly name: string;
+  /** W3C trace context of the parent; absent: the active one, or none. */
+  readonly parent: string | undefined;
+  readonly of?: Readonly<Record<string, string>>;
+};
+
+/** Runs work as a span, and passes it the trace context of that span. */
+type Spans = <T>(span: Span, work: (here: string | undefined) => Promise<T>) => Promise<T>;
+
+const mark = Symbol.for("opentelemetry.js.api.1");
+
+const spanText = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
+
+const remote = (trace: string): SpanContext => {
+  const [, traceId = "", spanId = "", flags = "01"] = trace.split("-");
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+};
+
+/** Returns the context to begin in: the active one if it is the parent, or the remote parent's. */
+const contextOf = ({ context, trace }: Api, parent: string | undefined) => {
+  const active = context.active();
+  const there = trace.getSpanContext(active);
+  if (parent === undefined || (there !== undefined && spanText(there) === parent)) return active;
+  return trace.setSpanContext(active, remote(parent));
+};
+
+/** Returns spans that use this API. */
+const spansOf = (api: Api): Spans => {
+  const tracer = api.trace.getTracer("rekindle");
+  return async ({ name, parent, of = {} }, work) => {
+    const from = contextOf(api, parent);
+    const span = tracer.startSpan(name, { attributes: of }, from);
+    const here = spanText(span.spanContext());
+    try {
+      return await api.context.with(api.trace.setSpan(from, span), () => work(traceForm.test(here) ? here : parent));
+    } catch (cause) {
+      span.recordException(cause instanceof Error ? cause : String(cause));
+      span.setStatus({ code: api.SpanStatusCode.ERROR });
+      throw cause;
+    } finally {
+      span.end();
+    }
+  };
+};
+
+/** Returns spans; undefined if OpenTelemetry was not set up before this call. */
+export const openSpans = (): Spans | undefined => {
+  if (!(mark in globalThis)) return undefined;
+  try {
+    // Not an import: only `require` finds the packages in Lambda's layers.
+    const api: Api = createRequire(import.meta.url)("@opentelemetry/api");
+    return spansOf(api);
+  } catch {
+    return undefined;
+  }
+};
 
 type Named = { readonly parent?: string | undefined; readonly of?: Readonly<Record<string, string>> };
 type Ports = { readonly cluster: Cluster; readonly checkpoints: Checkpoints };

@@ -1,25 +1,25 @@
 /** `rekindle create` as people type it. */
 
 import { type Command, Option } from "commander";
-import { ApiError } from "../../core/errors.ts";
-import { oneLine } from "../../core/line.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Obj } from "../../core/object.ts";
-import { type Creating, create as createOne } from "../creation/create.ts";
-import { type HadoopFiles, hadoopFiles, withHadoop } from "../creation/hadoop.ts";
-import { fromSchedule } from "../creation/schedule.ts";
+import { oneLine } from "../../core/text.ts";
+import { type Creating, create as createOne, fromSchedule } from "../creation/create.ts";
 import {
+  type HadoopFiles,
+  hadoopFiles,
   type Prepared,
   type UploadOptions,
   type UploadTarget,
   uploadAll,
   uploadProblems,
   uploadTarget,
+  withHadoop,
   withUploads,
-} from "../creation/upload.ts";
+} from "../creation/files.ts";
 import { type Document, documentsOf } from "../io/documents.ts";
-import { adviceOn, lineOf, Refused } from "../io/failure.ts";
-import type { Session, Tools } from "../io/tools.ts";
-import { connected, onNamespace, type Scoped } from "./options.ts";
+import { connected, onNamespace, type Scoped } from "../io/options.ts";
+import { adviceOn, lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
 
 type Options = Scoped &
   UploadOptions & {

@@ -1,9 +1,204 @@
-/** `rekindle log` as people type it. */
+/**
+ * `rekindle log` and `rekindle event`. A log is that of a driver, an executor or a pod of a job; it is followed over
+ * broken connections and into the next attempt.
+ */
+
 import type { Command } from "commander";
-import { showLog } from "../inspection/log.ts";
-import type { Tools } from "../io/tools.ts";
-import { findTarget } from "../selection/target.ts";
-import { application, connected, countFrom, onNamespace, type Scoped, spanOf } from "./options.ts";
+import { ApiError } from "../../core/http.ts";
+import type { Stored } from "../../core/object.ts";
+import { objectPath, withQuery } from "../../kube/paths.ts";
+import { podStatus, waitingReason } from "../../kube/pods.ts";
+import { pods as podResource } from "../../kube/resources.ts";
+import { errorOf } from "../../kube/responses.ts";
+import { eventText, heardOf } from "../inspection/event.ts";
+import {
+  findTarget,
+  fullName,
+  hasNoPods,
+  isMissing,
+  type Life,
+  lifeOf,
+  missing,
+  noPod,
+  podOf,
+  podsMeant,
+  podsText,
+  type Target,
+  targetOf,
+  type Which,
+} from "../inspection/target.ts";
+import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../io/options.ts";
+import { Refused, type Session, type Tools } from "../io/tools.ts";
+
+export type LogAsked = Which & {
+  readonly follow: boolean;
+  readonly tail: number | undefined;
+  /** Only lines younger than this, ms. */
+  readonly sinceMs: number | undefined;
+  readonly timestamps: boolean;
+  readonly container: string | undefined;
+  readonly previous: boolean;
+};
+
+/** Lines are read with their timestamps, so that a broken connection neither loses nor repeats one. */
+const stamped = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s;
+
+type Reading = { readonly uid: string; readonly name: string; last: string | undefined };
+
+const queryOf = (asked: LogAsked, pod: Stored, last: string | undefined): Record<string, string | undefined> => {
+  const fresh = last === undefined;
+  return {
+    follow: asked.follow ? "true" : undefined,
+    timestamps: "true",
+    container: asked.container ?? mainContainer(pod),
+    previous: asked.previous ? "true" : undefined,
+    tailLines: fresh && asked.tail !== undefined ? String(asked.tail) : undefined,
+    sinceSeconds: fresh && asked.sinceMs !== undefined ? String(Math.ceil(asked.sinceMs / 1_000)) : undefined,
+    sinceTime: last?.replace(/\.\d+/, ""),
+  };
+};
+
+/** The name of Spark's container, where the pod has it: sidecars have logs, too. */
+const mainContainer = (pod: Stored): string | undefined =>
+  podStatus(pod)
+    .containerStatuses?.map(({ name }) => name)
+    .find((name) => name.startsWith("spark-kubernetes-"));
+
+const openLog = async ({ transport }: Session, target: Target, pod: Stored, query: ReturnType<typeof queryOf>) => {
+  const ref = { resource: podResource, namespace: target.key.namespace, name: pod.metadata.name };
+  const path = withQuery(objectPath(ref, "log"), query);
+  const stream = await transport.stream({ method: "GET", path, headers: { accept: "*/*" }, timeoutMs: 10_000 });
+  if (stream.status === 200) return stream;
+  const body: string[] = [];
+  for await (const text of stream.lines) body.push(text);
+  throw errorOf(`log of ${pod.metadata.name}`, { ...stream, body: body.join("\n") });
+};
+
+/** Prints the new lines of one pod's log. */
+const readOnce = async (
+  tools: Tools,
+  session: Session,
+  at: { readonly target: Target; readonly pod: Stored; readonly asked: LogAsked; readonly reading: Reading },
+): Promise<void> => {
+  const { target, pod, asked, reading } = at;
+  const known = reading.last;
+  const stream = await openLog(session, target, pod, queryOf(asked, pod, reading.last));
+  for await (const line of stream.lines) {
+    const [, time, text = ""] = stamped.exec(line) ?? [undefined, undefined, line];
+    if (time !== undefined && known !== undefined && time <= known) continue;
+    reading.last = time ?? reading.last;
+    tools.print(asked.timestamps ? line : text);
+  }
+};
+
+/** True for an error that does not end a followed log: the container has not started, or the connection broke. */
+const passes = (cause: unknown): boolean =>
+  cause instanceof ApiError &&
+  (cause.status === 0 || cause.status === 400 || cause.status === 404 || cause.status >= 500);
+
+const isOver = (pod: Stored): boolean => ["Succeeded", "Failed"].includes(podStatus(pod).phase ?? "");
+
+const againMs = 1_000;
+
+/** Prints the pods among which the user must choose. */
+const several = (tools: Tools, { key }: Target, found: readonly Stored[]): void => {
+  tools.print(podsText(found));
+  tools.warn(
+    `name one: rekindle log ${fullName(key)} --pod NAME, or --task TASK --index N; of all of a task: --task TASK`,
+  );
+};
+
+const read = async (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> => {
+  const life = await lifeOf(session, target);
+  if (life === undefined) throw await missing(session, target.key, [target.kind]);
+  const found = podsMeant(target, life, asked);
+  if (found.length === 0) throw await noPod(session, target, life, asked);
+  if (found.length > 1 && asked.task === undefined) return several(tools, target, found);
+  for (const pod of found) {
+    if (found.length > 1) tools.print(`==> ${pod.metadata.name} <==`);
+    await readPod(tools, session, { target, pod, asked });
+  }
+};
+
+type At = { readonly target: Target; readonly pod: Stored; readonly asked: LogAsked };
+
+const readPod = async (tools: Tools, session: Session, { target, pod, asked }: At): Promise<void> => {
+  const reading = { uid: pod.metadata.uid, name: pod.metadata.name, last: undefined };
+  try {
+    await readOnce(tools, session, { target, pod, asked, reading });
+  } catch (cause) {
+    const why = waitingReason(podStatus(pod));
+    if (!(cause instanceof ApiError) || cause.status !== 400 || why === undefined) throw cause;
+    throw new Refused(`${pod.metadata.name} has not started: ${why}`, { cause });
+  }
+};
+
+/** True when no more lines come: the object is gone, or the application has ended and its last log is read. */
+const nothingMore = (life: Life | undefined, pod: Stored | undefined, done: string | undefined): boolean =>
+  life === undefined || (life.state.ended !== undefined && (pod === undefined || pod.metadata.uid === done));
+
+/** State between two reads: the pod that is read, and the UID of the one that was read to its end. */
+type Following = { readonly reading?: Reading; readonly done?: string };
+type Seen = {
+  readonly target: Target;
+  readonly asked: LogAsked;
+  readonly life: Life | undefined;
+  readonly pod: Stored | undefined;
+};
+
+const see = async (session: Session, target: Target, asked: LogAsked): Promise<Seen> => {
+  const life = await lifeOf(session, target);
+  return { target, asked, life, pod: life === undefined ? undefined : podOf(target, life, asked) };
+};
+
+/** The reading of a pod: continued for the same UID, from the beginning for the pod of the next attempt. */
+const readingOf = (tools: Tools, known: Reading | undefined, pod: Stored): Reading => {
+  const { uid, name } = pod.metadata;
+  if (known?.uid === uid) return known;
+  if (known !== undefined) tools.warn(`--- runs again: ${name}`);
+  return { uid, name, last: undefined };
+};
+
+/** Returns true when the log was read to its end. */
+const readThrough = async (tools: Tools, session: Session, at: Parameters<typeof readOnce>[2]): Promise<boolean> => {
+  try {
+    await readOnce(tools, session, at);
+    return true;
+  } catch (cause) {
+    if (passes(cause)) return false;
+    throw cause;
+  }
+};
+
+const readOn = async (tools: Tools, session: Session, seen: Seen, before: Following): Promise<Following> => {
+  const { target, asked, pod } = seen;
+  if (pod === undefined || pod.metadata.uid === before.done) return before;
+  const reading = readingOf(tools, before.reading, pod);
+  const isRead = await readThrough(tools, session, { target, asked, pod, reading });
+  return isRead && isOver(pod) ? { reading, done: reading.uid } : { ...before, reading };
+};
+
+const follow = async (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> => {
+  let at: Following = {};
+  let seen = await see(session, target, asked);
+  if (seen.life === undefined) throw await missing(session, target.key, [target.kind]);
+  if (podsMeant(target, seen.life, asked).length > 1) {
+    several(tools, target, podsMeant(target, seen.life, asked));
+    throw new Refused("one pod is followed at a time");
+  }
+  if (hasNoPods(target)) throw await noPod(session, target, seen.life, asked);
+  for (; ; seen = await see(session, target, asked)) {
+    const before = at;
+    if (nothingMore(seen.life, seen.pod, at.done)) return;
+    at = await readOn(tools, session, seen, at);
+    if (at.done !== undefined && asked.executor !== undefined) return;
+    if (at.done === before.done) await tools.sleep(againMs);
+  }
+};
+
+/** Prints a log; followed, it goes on into the next attempt and ends when the application has. */
+export const showLog = (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> =>
+  asked.follow ? follow(tools, session, target, asked) : read(tools, session, target, asked);
 
 type Options = Scoped & {
   readonly follow?: true;
@@ -46,4 +241,47 @@ export const log = (tools: Tools): Command =>
           previous: options.previous === true,
         }),
       ),
+    );
+
+type EventOptions = Scoped & { readonly follow?: true; readonly pods?: true; readonly output: string };
+
+const eventsAgainMs = 2_000;
+
+/** Prints each event once, as it comes, until the application has ended. */
+const followed = async (tools: Tools, session: Session, target: Target, options: EventOptions): Promise<void> => {
+  const known = new Set<string>();
+  for (;;) {
+    const { events, isOver } = await heardOf(session, target, options.pods === true);
+    const news = events.filter(({ id }) => !known.has(id));
+    if (news.length > 0) tools.print(eventText(news, tools.now(), options.output, known.size === 0));
+    for (const { id } of news) known.add(id);
+    if (isOver) return;
+    await tools.sleep(eventsAgainMs);
+  }
+};
+
+const shown = async (tools: Tools, session: Session, target: Target, options: EventOptions): Promise<void> => {
+  const { events } = await heardOf(session, target, options.pods === true);
+  const isTable = options.output === "table";
+  if (events.length === 0 && isTable) return tools.print("no events: Kubernetes keeps them for an hour by default");
+  tools.print(eventText(events, tools.now(), options.output));
+};
+
+export const event = (tools: Tools): Command =>
+  onNamespace("event")
+    .argument(...application)
+    .option("-f, --follow", "follow new events until the application has ended")
+    .option("--pods", "include the events of its pods")
+    .addOption(outputOption("table", "json", "yaml"))
+    .action((name: string, options: EventOptions) =>
+      connected(tools, options, async (session) => {
+        // Events outlast their object: for a missing object they are shown by its name.
+        const target = await findTarget(name, session, options.namespace).catch((cause: unknown) => {
+          if (isMissing(cause)) return targetOf(name, session, options.namespace);
+          throw cause;
+        });
+        return options.follow === true
+          ? followed(tools, session, target, options)
+          : shown(tools, session, target, options);
+      }),
     );

@@ -1,22 +1,22 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
-import { type Family, families, familyOf } from "../../kube/families.ts";
-import { features } from "../../kube/features.ts";
-import { flagsKept, keptFlags, type Part } from "../installation/kept.ts";
+import { type Family, families, familyOf, features } from "../../kube/families.ts";
 import {
   crdsText,
   featuresNamed,
+  flagsKept,
   functionsText,
+  keptFlags,
   manifestsText,
+  type Part,
   podRulesIn,
   policiesText,
   webhooksText,
 } from "../installation/manifests.ts";
 import { featureNeeds } from "../installation/roles.ts";
-import { Refused } from "../io/failure.ts";
-import type { Tools, Where } from "../io/tools.ts";
-import { connected, onCluster } from "./options.ts";
+import { connected, onCluster } from "../io/options.ts";
+import { Refused, type Tools, type Where } from "../io/tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
 

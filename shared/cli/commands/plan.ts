@@ -1,10 +1,77 @@
-/** `rekindle plan` as people type it. */
-import type { Command } from "commander";
-import { planText } from "../inspection/plan.ts";
-import { lookHinting } from "../inspection/status.ts";
-import type { Tools } from "../io/tools.ts";
-import { findTarget } from "../selection/target.ts";
-import { application, connected, onNamespace, type Scoped } from "./options.ts";
+/**
+ * `rekindle plan`, `render` and `annotations`: what the next step would do, the objects that a submission would
+ * create, and the policies that an application may ask for. None of them writes.
+ */
+
+import { Command } from "commander";
+import { refText } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { podStatus } from "../../kube/pods.ts";
+import { lookHinting, type Seen } from "../inspection/status.ts";
+import { findTarget } from "../inspection/target.ts";
+import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../io/documents.ts";
+import { application, connected, countFrom, onNamespace, outputOption, type Scoped } from "../io/options.ts";
+import { columns, whenText } from "../io/text.ts";
+import { type Preview, Refused, type Tools } from "../io/tools.ts";
+import { kindOf } from "../kinds/all.ts";
+
+const indent = (text: string): string =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `  ${line}`)
+    .join("\n");
+
+const yaml = (value: unknown): string => indent(yamlText(value));
+
+export const effectText = (effect: Effect): string => {
+  switch (effect.do) {
+    case "create":
+      return `create ${effect.resource.plural} ${effect.object.metadata.namespace ?? ""}/${effect.object.metadata.name}`;
+    case "delete":
+      return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "patch":
+      return `change ${refText(effect.ref)} (uid ${effect.uid}, resourceVersion ${effect.resourceVersion})`;
+    case "record":
+      return `event ${effect.type} ${effect.reason}: ${effect.message}`;
+  }
+};
+
+const viewText = ({ object, state, pods }: Seen): string => {
+  const { uid, generation, resourceVersion } = object.metadata;
+  const lines = pods.map(({ metadata, ...pod }) => {
+    const { phase = "Unknown" } = podStatus({ metadata, ...pod });
+    return `  pod ${metadata.name}: ${phase}${metadata.deletionTimestamp === undefined ? "" : ", ending"}`;
+  });
+  const object1 = `  ${object.kind} in state ${state.state}, generation ${generation ?? "-"}, uid ${uid}, resourceVersion ${resourceVersion}`;
+  return ["view", object1, ...(lines.length === 0 ? ["  no pods"] : lines)].join("\n");
+};
+
+const recordText = ({ found, now }: Seen): string => {
+  if (found.is === "none") return `record\n  none (${found.why})`;
+  if (found.is === "unreadable") return `record\n  cannot be read: ${found.error}`;
+  const { wakeAt, memory, ...rest } = found.record;
+  const timer = wakeAt === undefined ? "  none" : `  next step at ${whenText(wakeAt, now)}`;
+  return `record\n${yaml({ ...rest, memory })}\ntimers\n${timer}`;
+};
+
+const previewText = (preview: Preview, now: number): string => {
+  if (preview.would !== "plan") return `next step\n  does nothing: ${preview.why}`;
+  const { stages, status, waitsFor, wakeAt, again } = preview;
+  const acts = stages.flatMap((stage, at) => stage.map((effect) => `  stage ${at + 1}: ${effectText(effect)}`));
+  return [
+    "next step",
+    ...(acts.length === 0 ? ["  creates and deletes nothing"] : acts),
+    ...(waitsFor === undefined ? [] : [`  then waits for ${waitsFor}`]),
+    ...(wakeAt === undefined ? [] : [`  and the next step is at ${whenText(wakeAt, now)}`]),
+    ...(again ? ["  and continues at once"] : []),
+    ...(status === undefined ? [] : ["  status as it should be", indent(yaml(status))]),
+  ].join("\n");
+};
+
+/** View, record, timers and the next step. */
+const planText = (seen: Seen, preview: Preview): string =>
+  [viewText(seen), recordText(seen), previewText(preview, seen.now)].join("\n");
 
 export const plan = (tools: Tools): Command =>
   onNamespace("plan")
@@ -16,3 +83,68 @@ export const plan = (tools: Tools): Command =>
         tools.print(planText(seen, await tools.preview(session, target.key)));
       }),
     );
+
+type Options = {
+  readonly filename: readonly string[];
+  readonly namespace?: string;
+  readonly attempt: number;
+  readonly uid: string;
+  readonly output: string;
+};
+
+const act = async (tools: Tools, settings: readonly string[], options: Options): Promise<void> => {
+  const { filename, namespace, attempt, uid, output } = options;
+  const documents = await documentsOf(filename, tools.stdin);
+  const ours = documents.filter(({ object }) => kindOf(object) !== undefined);
+  if (ours.length === 0) throw new Refused(`${filename.join(", ")}: there is nothing in it that Rekindle runs`);
+  const objects: unknown[] = [];
+  for (const { object, place } of ours) {
+    const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? namespace ?? "default" };
+    const rendered = await tools.render(
+      { ...object, metadata },
+      {
+        attempt,
+        uid: object.metadata.uid ?? uid,
+        settings,
+      },
+    );
+    if ("refused" in rendered) throw new Refused(`${place}: ${object.kind} ${metadata.name}: ${rendered.refused}`);
+    for (const note of rendered.notes) tools.warn(`${place}: ${note}`);
+    objects.push(...rendered.objects);
+  }
+  tools.print(output === "json" ? asJson({ apiVersion: "v1", kind: "List", items: objects }) : asDocuments(objects));
+};
+
+const several = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+export const render = (tools: Tools): Command =>
+  new Command("render")
+    .description(
+      "Prints the objects that an application's run would create, in their order; those after the driver pod when it has\nbegun. Asks no cluster. After -- stand settings of the host that would make them:\n\n  rekindle render -f FILE -- --enable-batch-scheduler --ingress-url-format '{{$appName}}.example.com'",
+    )
+    .argument("[settings...]", "after --: settings of the host")
+    .requiredOption("-f, --filename <path>", "a file, a folder, or - for what is piped in; may be repeated", several)
+    .option("-n, --namespace <name>", "namespace of applications that name none")
+    .option("--attempt <number>", "number of the attempt: names depend on it", countFrom(1), 1)
+    .option("--uid <uid>", "UID of the application, when the file has none", "00000000-0000-0000-0000-000000000000")
+    .addOption(outputOption("yaml", "json"))
+    .action((settings: readonly string[], options: Options) => act(tools, settings, options));
+
+const heads = ["KIND", "ANNOTATION", "DEFAULT", "RANGE", "MEANING"] as const;
+
+export const annotations = (tools: Tools): Command =>
+  new Command("annotations")
+    .addOption(outputOption("table", "json", "yaml"))
+    .action(async ({ output }: { output: string }) => {
+      const rows = await tools.policies();
+      if (output === "json") return tools.print(asJson(rows));
+      if (output === "yaml") return tools.print(asYaml(rows));
+      const cells = rows.map(({ kind, annotation, default: normally, range, meaning }) => [
+        kind,
+        annotation,
+        normally,
+        range,
+        meaning,
+      ]);
+      tools.print(columns([heads, ...cells]));
+    });

@@ -3,12 +3,11 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { recordUntil } from "../../core/annotation.ts";
 import { timeText } from "../../core/time.ts";
-import { effectText } from "../inspection/plan.ts";
-import { Refused } from "../io/failure.ts";
-import type { Replayed, Tools } from "../io/tools.ts";
-import { annotate, objectOf } from "../lifecycle/hold.ts";
-import { findTarget, type Target } from "../selection/target.ts";
-import { application, connected, onNamespace, outputOption, type Scoped, spanOption } from "./options.ts";
+import { findTarget, type Target } from "../inspection/target.ts";
+import { application, connected, onNamespace, outputOption, type Scoped, spanOption } from "../io/options.ts";
+import { Refused, type Replayed, type Tools } from "../io/tools.ts";
+import { annotate, objectOf } from "./lifecycle.ts";
+import { effectText } from "./plan.ts";
 
 const hourMs = 3_600_000;
 const longestMs = 24 * hourMs;

@@ -1,12 +1,14 @@
-/** `rekindle status` as people type it. */
+/** `rekindle status` and `rekindle list` as people type them. */
 import type { Command } from "commander";
+import { type Asked, changedRows, type Listed, listed, listText } from "../inspection/list.ts";
 import { lookHinting, type Seen, statusText, statusView } from "../inspection/status.ts";
-import type { Paint } from "../io/colour.ts";
-import { asJson, asYaml, nameText } from "../io/output.ts";
-import type { Session, Tools } from "../io/tools.ts";
-import { kindNamed, usual } from "../kinds/all.ts";
-import { findTarget, fullName, type Target } from "../selection/target.ts";
-import { application, connected, onNamespace, outputOption, type Scoped } from "./options.ts";
+import { findTarget, fullName, type Target } from "../inspection/target.ts";
+import { asJson, asYaml, nameText } from "../io/documents.ts";
+import { application, connected, onNamespace, outputOption, type Scoped } from "../io/options.ts";
+import type { Paint } from "../io/text.ts";
+import { Refused, type Session, type Tools } from "../io/tools.ts";
+import { everyKind, kindNamed, kindNames, usual } from "../kinds/all.ts";
+import type { Kind } from "../kinds/kind.ts";
 
 type Options = Scoped & { readonly output: string; readonly watch?: true };
 
@@ -71,5 +73,51 @@ export const status = (tools: Tools): Command =>
           const isText = ["text", "wide"].includes(options.output);
           tools.print(`${isText ? foundText(name, seen) : ""}${textOf(seen, options.output, tools.paint)}`);
         }
+      }),
+    );
+
+type ListOptions = Scoped & {
+  readonly output: string;
+  readonly allNamespaces?: true;
+  readonly selector?: string;
+  readonly watch?: true;
+};
+
+const kindsNamed = (names: readonly string[]): readonly Kind[] => {
+  if (names.length === 0) return everyKind;
+  return names.map((name) => {
+    const kind = kindNamed(name);
+    if (kind === undefined) throw new Refused(`${name} is not a kind that Rekindle runs (${kindNames})`);
+    return kind;
+  });
+};
+
+/** Prints changed rows until the user stops the command. */
+const watchedList = async (tools: Tools, session: Session, asked: Asked, form: string): Promise<never> => {
+  let before: readonly Listed[] = [];
+  for (;;) {
+    const after = await listed(session, asked);
+    const changed = changedRows(before, after);
+    if (changed.length > 0) tools.print(listText(changed, tools.now(), form, tools.paint));
+    before = after;
+    await tools.sleep(againMs);
+  }
+};
+
+export const list = (tools: Tools): Command =>
+  onNamespace("list")
+    .argument("[kinds...]", `only these kinds (${kindNames})`)
+    .option("-A, --all-namespaces", "all namespaces, as without -n")
+    .option("-l, --selector <labels>", "only applications with these labels, e.g. team=data")
+    .option("-w, --watch", "keep running, and print changes")
+    .addOption(outputOption("table", "wide", "json", "yaml", "name", "key"))
+    .action((names: readonly string[], options: ListOptions) =>
+      connected(tools, options, async (session) => {
+        if (options.allNamespaces === true && options.namespace !== undefined)
+          throw new Refused("use -A or -n, not both");
+        const asked = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
+        if (options.watch === true) return await watchedList(tools, session, asked, options.output);
+        const text = listText(await listed(session, asked), tools.now(), options.output, tools.paint);
+        if (text !== "") tools.print(text);
       }),
     );

@@ -4,19 +4,16 @@ import { type Command, Option } from "commander";
 import { digest } from "../../core/key.ts";
 import type { Obj } from "../../core/object.ts";
 import { create } from "../creation/create.ts";
-import { showLog } from "../inspection/log.ts";
+import { applicationOf, flags } from "../creation/submission.ts";
 import { look, statusText } from "../inspection/status.ts";
-import { exits, Refused } from "../io/failure.ts";
-import { asDocuments, asJson } from "../io/output.ts";
+import { lifeOf, type Target } from "../inspection/target.ts";
+import { asDocuments, asJson } from "../io/documents.ts";
+import { connected, onNamespace, outputOption, type Scoped, spanOf } from "../io/options.ts";
 import { spanText } from "../io/text.ts";
-import type { Session, Tools } from "../io/tools.ts";
+import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";
 import type { ObjectState } from "../kinds/kind.ts";
-import { lifeOf } from "../selection/pods.ts";
-import type { Target } from "../selection/target.ts";
-import { applicationOf } from "../submit/application.ts";
-import { flags } from "../submit/flags.ts";
-import { connected, onNamespace, outputOption, type Scoped, spanOf } from "./options.ts";
+import { showLog } from "./log.ts";
 
 type Options = Scoped & {
   readonly propertiesFile?: string;

@@ -1,14 +1,19 @@
-/** `rekindle create`: sends objects to the API server, and prints its refusals with the fields to change. */
+/**
+ * `rekindle create`: sends objects to the API server, and prints its refusals with the fields to change. With `--from
+ * SCHEDULE` the object is one run of a schedule's template, now and under a name of its own.
+ */
+
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { request } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { fieldsOf, jsonOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
 import { bodyOf, errorOf, isRecord, storedOf } from "../../kube/responses.ts";
-import { Refused } from "../io/failure.ts";
-import { nameText } from "../io/output.ts";
-import type { Session } from "../io/tools.ts";
-import { kindOf } from "../kinds/all.ts";
+import { type Document, nameText } from "../io/documents.ts";
+import { Refused, type Session } from "../io/tools.ts";
+import { kindOf, usual } from "../kinds/all.ts";
+import { scheduledSparkApplication } from "../kinds/spark.ts";
 
 export type Creating = {
   readonly namespace: string | undefined;
@@ -134,4 +139,45 @@ export const create = async (
       );
     return outcome(await replaced(session, object, resource, dryRun), "replaced");
   }
+};
+
+/** The schedule by `NAME` or `NAMESPACE/NAME`. */
+const refOf = (text: string, session: Pick<Session, "namespace">, asked: string | undefined) => {
+  const parts = text.split("/");
+  const [name = "", own] = [...parts].reverse();
+  if (parts.length > 2 || parts.includes("")) throw new Refused(`--from ${text}: write NAME or NAMESPACE/NAME`);
+  if (own !== undefined && asked !== undefined && own !== asked)
+    throw new Refused(`--from ${text} and -n ${asked} name different namespaces: keep one of them`);
+  return { name, namespace: own ?? asked ?? session.namespace ?? "default" };
+};
+
+/**
+ * An application with the template of a schedule. As with sparkctl, the schedule owns it: it is deleted with the
+ * schedule. It bears no label of the schedule, so it counts neither for its history nor for its concurrency policy.
+ */
+export const fromSchedule = async (
+  session: Session,
+  {
+    name,
+    from,
+    namespace: asked,
+  }: { readonly name: string; readonly from: string; readonly namespace: string | undefined },
+): Promise<Document> => {
+  const { resource } = scheduledSparkApplication;
+  const ref = refOf(from, session, asked);
+  const { value: schedule } = await openCluster(session.transport).get({ resource, ...ref });
+  if (schedule === undefined)
+    throw new Refused(
+      `there is no ${resource.kind} ${ref.namespace}/${ref.name}; see them all with: rekindle list ${resource.kind}`,
+    );
+  const spec = isRecord(schedule["spec"]) ? schedule["spec"]["template"] : undefined;
+  if (!isRecord(spec)) throw new Refused(`${resource.kind} ${ref.namespace}/${ref.name} has no spec.template`);
+  const owner = { apiVersion: schedule.apiVersion, kind: schedule.kind, name: ref.name, uid: schedule.metadata.uid };
+  const object: Obj = {
+    apiVersion: apiVersionOf(usual.resource),
+    kind: usual.resource.kind,
+    metadata: { name, namespace: ref.namespace, ownerReferences: [owner] },
+    spec,
+  };
+  return { object, place: `--from ${from}` };
 };

@@ -2,14 +2,13 @@
 
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { oneLine } from "../../core/line.ts";
 import type { Resource, Stored } from "../../core/object.ts";
+import { oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
-import { asJson, asYaml } from "../io/output.ts";
+import { asJson, asYaml } from "../io/documents.ts";
 import { columns, spanText } from "../io/text.ts";
 import type { Session } from "../io/tools.ts";
-import { lifeOf } from "../selection/pods.ts";
-import type { Target } from "../selection/target.ts";
+import { lifeOf, type Target } from "./target.ts";
 
 const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
 

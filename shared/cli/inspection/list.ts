@@ -1,17 +1,14 @@
 /** `rekindle list`: every application, its state, and what it waits for. */
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { type Paint, plain, toneOf } from "../io/colour.ts";
-import { notServed } from "../io/failure.ts";
-import { asJson, asYaml, nameText } from "../io/output.ts";
-import { columns, spanText } from "../io/text.ts";
-import type { Session } from "../io/tools.ts";
+import { asJson, asYaml, nameText } from "../io/documents.ts";
+import { columns, type Paint, plain, spanText, toneOf } from "../io/text.ts";
+import { notServed, type Session } from "../io/tools.ts";
 import { everyKind, kinds } from "../kinds/all.ts";
-import type { Kind, ObjectState } from "../kinds/kind.ts";
-import { departureText } from "./departure.ts";
+import { departureText, type Kind, type ObjectState } from "../kinds/kind.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
 
 export type Listed = {

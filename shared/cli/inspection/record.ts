@@ -1,11 +1,17 @@
-/** An application's checkpoint as the command line reads it: the fields of the engine, without parsing the memory. */
+/**
+ * An application's checkpoint as the command line reads it: the fields of the engine, the states of the run, its lost
+ * executors, and the status updates that are not acknowledged. The rest of the memory is not parsed.
+ */
 import * as z from "zod";
 import { checkpointRef, checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { itemKey } from "../../adapters/dynamodb/item.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
+import { type Position, waiting } from "../../core/outbox.ts";
+import { timeText } from "../../core/time.ts";
+import { whenText } from "../io/text.ts";
 import type { ReadTable, Session, Source } from "../io/tools.ts";
 
 const update = z.object({
@@ -129,4 +135,132 @@ export const recordsIn = async (
     refusal(cause);
   }
   return records;
+};
+
+const historyShape = z.object({
+  history: z.array(z.object({ phase: z.string(), attempt: z.number(), at: z.number() })),
+});
+
+/** Of a Volcano job: the latest entry into each phase. */
+const entries = z.object({
+  conditions: z.array(z.object({ phase: z.string(), at: z.number() })),
+  retryCount: z.number(),
+});
+
+export type Passage = { readonly state: string; readonly attempt: number; readonly at: string };
+
+/** The latest states, oldest first; empty where the record keeps none. */
+export const historyOf = (record: RecordView | undefined): readonly Passage[] => {
+  const read = historyShape.safeParse(record?.memory);
+  const entered = entries.safeParse(record?.memory);
+  if (entered.success) {
+    const { conditions, retryCount } = entered.data;
+    return conditions.map(({ phase, at }) => ({ state: phase, attempt: retryCount + 1, at: timeText(at) }));
+  }
+  if (!read.success) return [];
+  return read.data.history.map(({ phase, attempt, at }) => ({ state: phase, attempt, at: timeText(at) }));
+};
+
+/** One line: the latest six states with their times of day. */
+export const historyText = (passages: readonly Passage[]): string =>
+  passages
+    .slice(-6)
+    .map(({ state, at }) => `${state} ${at.slice(11, 19)}`)
+    .join(" → ");
+
+const lossesShape = z.object({
+  executors: z.object({
+    lost: z.record(z.string(), z.number()).default({}),
+    losses: z
+      .array(
+        z.object({
+          id: z.number(),
+          uid: z.string(),
+          pod: z.string().optional(),
+          reason: z.string(),
+          node: z.string().optional(),
+          exitCode: z.number().optional(),
+          why: z.string().optional(),
+          at: z.number(),
+        }),
+      )
+      .default([]),
+  }),
+});
+
+type Loss = Omit<z.infer<typeof lossesShape>["executors"]["losses"][number], "at"> & { readonly at: string };
+
+type Losses = {
+  /** Number of losses by reason. */
+  readonly lost: Readonly<Record<string, number>>;
+  /** The latest losses in the record, oldest first. */
+  readonly losses: readonly Loss[];
+};
+
+/** The losses of the newest run; undefined where the record keeps none. */
+export const lossesOf = (record: RecordView | undefined): Losses | undefined => {
+  const read = lossesShape.safeParse(record?.memory);
+  if (!read.success) return undefined;
+  const { lost, losses } = read.data.executors;
+  return { lost, losses: losses.map((loss) => ({ ...loss, at: timeText(loss.at) })) };
+};
+
+const lastText = ({ id, reason, exitCode, node, at, why }: Loss): string => {
+  const details = [exitCode === undefined ? undefined : `exit ${exitCode}`, node, why].filter(Boolean);
+  return `executor ${id} ${reason}${details.length === 0 ? "" : ` (${details.join("; ")})`} ${at.slice(11, 19)}`;
+};
+
+/** One line: the counts by reason, and the latest loss. An executor that finished is not counted as lost. */
+export const lossesText = ({ lost, losses }: Losses): string => {
+  const counts = Object.entries(lost)
+    .filter(([reason]) => reason !== "finished")
+    .map(([reason, count]) => `${count} ${reason}`);
+  const last = losses.at(-1);
+  return [...(counts.length === 0 ? [] : [counts.join(", ")]), ...(last === undefined ? [] : [lastText(last)])].join(
+    "; the last: ",
+  );
+};
+
+/** The cursor of a delivery. One of another form is not shown. */
+const cursor = z.object({
+  stream: z.string(),
+  acknowledged: z.number(),
+  outstanding: z.object({ tries: z.number(), nextAt: z.number(), error: z.string().optional() }).optional(),
+});
+
+export type Updates = {
+  /** Number of updates that are not acknowledged. */
+  readonly waiting: number;
+  /** Instant of the oldest of them. */
+  readonly since: string;
+  readonly tries: number;
+  readonly error: string | undefined;
+  readonly next: string | undefined;
+};
+
+/** The waiting updates; undefined without a listener. */
+export const updatesOf = (record: RecordView | undefined, delivery: RecordView | undefined): Updates | undefined => {
+  const { outbox } = record ?? {};
+  if (outbox === undefined) return undefined;
+  const { data } = cursor.safeParse(delivery?.memory);
+  const position: Position | undefined =
+    data === undefined ? undefined : { stream: data.stream, sequence: data.acknowledged };
+  const left = waiting(outbox, position);
+  const out = left.length === 0 || data?.stream !== outbox.stream ? undefined : data.outstanding;
+  return {
+    waiting: left.length,
+    since: timeText(left[0]?.at ?? outbox.entries.at(-1)?.at ?? 0),
+    tries: out?.tries ?? 0,
+    error: out?.error,
+    next: out === undefined ? undefined : timeText(out.nextAt),
+  };
+};
+
+/** One line; "" when nothing waits. */
+export const updatesText = (updates: Updates | undefined, now: number): string => {
+  if (updates === undefined || updates.waiting === 0) return "";
+  const { waiting: left, since, tries, error, next } = updates;
+  const last = error === undefined ? "" : `; after ${tries} tries: ${error}`;
+  const again = next === undefined ? "" : `; next try ${whenText(Date.parse(next), now)}`;
+  return `${left} not acknowledged since ${whenText(Date.parse(since), now)}${last}${again}`;
 };

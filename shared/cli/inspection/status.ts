@@ -1,24 +1,60 @@
-/** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
-
+/**
+ * `rekindle status`: what an application waits for, since when and until when, why its pods do not start, and what to
+ * do. Needs no host.
+ */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { ApiError } from "../../core/http.ts";
 import { deliveryKey } from "../../core/key.ts";
-import { oneLine } from "../../core/line.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
+import { oneLine } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
-import { type Holdup, holdupText } from "../../kube/holdups.ts";
 import { mayBelongTo, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
-import { type Paint, plain, toneOf } from "../io/colour.ts";
-import { whenText } from "../io/text.ts";
+import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt } from "../../kube/startup.ts";
+import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
-import type { ObjectState } from "../kinds/kind.ts";
-import { absent, isMissing, missing, shortName, type Target } from "../selection/target.ts";
-import { departureHelp, departureText } from "./departure.ts";
-import { historyOf, historyText } from "./history.ts";
-import { holdupsAmong } from "./holdups.ts";
-import { lossesOf, lossesText } from "./losses.ts";
-import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
-import { updatesOf, updatesText } from "./updates.ts";
+import { departureHelp, departureText, type ObjectState } from "../kinds/kind.ts";
+import {
+  type Found,
+  historyOf,
+  historyText,
+  lossesOf,
+  lossesText,
+  type RecordView,
+  recordOf,
+  removalCommand,
+  updatesOf,
+  updatesText,
+} from "./record.ts";
+import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
+
+/** The most pods that one command looks at: the first that does not start tells enough. */
+const most = 3;
+
+/** The events of a pod; none where the caller has no right to list events. */
+const eventsIn = async ({ transport }: Pick<Source, "transport">, pod: Stored): Promise<readonly Stored[]> => {
+  try {
+    return (await openCluster(transport).list(eventsOf(pod))).value;
+  } catch (cause) {
+    if (cause instanceof ApiError && (cause.status === 403 || cause.status === 404)) return [];
+    throw cause;
+  }
+};
+
+/** Lists the reasons. One in a pod's status counts at once; events are read after the time that a start takes. */
+const holdupsAmong = async (
+  source: Pick<Source, "transport">,
+  pods: readonly Stored[],
+  now: number,
+): Promise<readonly Holdup[]> => {
+  const held = pods.filter((pod) => {
+    const due = startDueAt(pod);
+    return due !== undefined && (due <= now || !needsEvents(pod));
+  });
+  return await Promise.all(
+    held.slice(0, most).map(async (pod) => holdupOf(pod, needsEvents(pod) ? await eventsIn(source, pod) : [])),
+  );
+};
 
 /** The inputs of the status text. */
 export type Seen = {

@@ -1,13 +1,14 @@
 /** Rights of each function in its cluster, where it does not run within a host. */
 import type { Obj } from "../../core/object.ts";
-import { type Family, families } from "../../kube/families.ts";
-import { type Feature, features } from "../../kube/features.ts";
-import { type Grantee, grant, named } from "./grants.ts";
+import { type Family, type Feature, families, features } from "../../kube/families.ts";
 import {
+  type Grantee,
+  grant,
   hostRulesOf,
   identityRules,
   leaseRules,
   lookoutRules,
+  named,
   nodeRules,
   noticeRules,
   type Rule,

@@ -1,17 +1,23 @@
-/** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
-import type { Obj } from "../../core/object.ts";
-import { type Family, families } from "../../kube/families.ts";
-import { type Feature, features as known } from "../../kube/features.ts";
-import type { PodRules } from "../../kube/pod-rules.ts";
+/**
+ * `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. Its flags are kept beside it
+ * in a ConfigMap, so that an upgrade prints the same installation again.
+ */
+
+import * as z from "zod";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { PodRules } from "../../kube/admission.ts";
+import { type Family, type Feature, families, features as known } from "../../kube/families.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
+import { configMaps } from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import { Refused } from "../io/failure.ts";
-import { yamlText } from "../io/yaml.ts";
+import { yamlText } from "../io/documents.ts";
+import { Refused, type Session } from "../io/tools.ts";
 import { functionGrants, functionNames } from "./functions.ts";
 import { type Installation, namespaceOf, objectsOf } from "./objects.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./policies/policy.ts";
 import { policyObjects } from "./policies.ts";
-import { featureRulesOf } from "./roles.ts";
+import { featureRulesOf, ours } from "./roles.ts";
 import { webhookConfigurations } from "./webhooks.ts";
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -119,5 +125,50 @@ export const webhooksText = (
   if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
   return stream(
     webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, pods, ...oneWay(places) }).map(yamlText),
+  );
+};
+
+const mark = "rekindle.dev/installation";
+
+/** Part of an installation: everything for a host, or accounts and roles of functions. */
+export type Part = "host" | "functions";
+
+type Flags = { readonly part: Part; readonly namespace: string; readonly args: readonly string[] };
+
+/** The ConfigMap that keeps the flags. */
+export const keptFlags = ({ part, namespace, args }: Flags): Obj => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: {
+    name: `rekindle-installation${part === "host" ? "" : `-${part}`}`,
+    namespace,
+    labels: { ...ours, [mark]: part },
+  },
+  data: {
+    flags: JSON.stringify(args),
+    "next-version": "rekindle manifests --upgrade | kubectl apply --server-side -f -",
+  },
+});
+
+const shape = z.looseObject({ data: z.looseObject({ flags: z.string() }) });
+
+const argsIn = (object: Stored): readonly string[] => {
+  const { namespace = "", name } = object.metadata;
+  try {
+    return z.array(z.string()).parse(JSON.parse(shape.parse(object).data.flags));
+  } catch {
+    throw new Refused(
+      `ConfigMap ${namespace}/${name} cannot be read: correct its flags, or delete it and say the flags`,
+    );
+  }
+};
+
+/** Reads the flags of all installations in this cluster. */
+export const flagsKept = async ({ transport }: Session): Promise<readonly (readonly string[])[]> => {
+  const found: Stored[] = [];
+  for await (const page of pages(transport, { resource: configMaps, selector: mark })) found.push(...page.items);
+  if (found.length > 0) return found.map(argsIn);
+  throw new Refused(
+    "this cluster keeps no flags of an installation (ConfigMap rekindle-installation): say those that it was installed with, without --upgrade; Helm keeps its own: helm upgrade",
   );
 };

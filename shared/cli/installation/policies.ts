@@ -4,11 +4,10 @@
  */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
-import { ours } from "./marks.ts";
-import { expressionsFor, type Places } from "./places.ts";
-import type { Condition, Policy } from "./policies/policy.ts";
+import { type Condition, expressionsFor, type Places, type Policy } from "./policies/policy.ts";
 import { sparkPolicies } from "./policies/spark.ts";
 import { volcanoPolicies } from "./policies/volcano.ts";
+import { ours } from "./roles.ts";
 
 const within = (places: Places) => {
   const matchExpressions = expressionsFor(places);

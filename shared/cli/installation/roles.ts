@@ -1,6 +1,10 @@
-/** RBAC rules: the least rights that the host needs, and those that Spark's drivers need, each in one table. */
-import { type Family, families } from "../../kube/families.ts";
-import { type Feature, featureResource, features } from "../../kube/features.ts";
+/**
+ * RBAC: the least rights that the host needs, and those that Spark's drivers need, each in one table; the roles and
+ * bindings made of them, with Rekindle's names and labels; the table of rights in the docs.
+ */
+
+import type { Obj } from "../../core/object.ts";
+import { type Family, type Feature, families, featureResource, features } from "../../kube/families.ts";
 
 export type Rule = {
   readonly apiGroups: readonly string[];
@@ -21,7 +25,7 @@ export type Needed = { readonly of: Family | "any"; readonly rule: Rule; readonl
 const need = (of: Needed["of"], needs: Rule, why: string): Needed => ({ of, rule: needs, for: why });
 
 /** The rights that the host has without any feature. */
-export const needed: readonly Needed[] = [
+const needed: readonly Needed[] = [
   need(
     "spark",
     rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"]),
@@ -160,7 +164,7 @@ export const needed: readonly Needed[] = [
 const isNeeded = (of: Family | "any", chosen: readonly Family[]): boolean => of === "any" || chosen.includes(of);
 
 /** The family whose kinds have the feature. */
-export const familyWith: Readonly<Record<Feature, Family | "any">> = {
+const familyWith: Readonly<Record<Feature, Family | "any">> = {
   ssh: "volcano",
   "pod-http": "any",
   gang: "volcano",
@@ -256,3 +260,86 @@ export const leaseRules: readonly Rule[] = [
   rule("coordination.k8s.io", ["leases"], ["create"]),
   { ...rule("coordination.k8s.io", ["leases"], ["get", "patch"]), resourceNames: ["rekindle-dispatcher"] },
 ];
+
+export const ours = { "app.kubernetes.io/name": "rekindle", "app.kubernetes.io/managed-by": "rekindle" } as const;
+
+/** Additional label of the accounts and roles of Spark's drivers: they stay while there may be drivers. */
+export const ofDrivers = { "app.kubernetes.io/component": "driver" } as const;
+
+const rbac = "rbac.authorization.k8s.io/v1";
+/** Name of the host's service account. */
+export const account = "rekindle";
+
+export const named = (name: string, namespace?: string) => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+  labels: ours,
+});
+
+/** An account of the cluster, or a group that its logins name. */
+export type Grantee = { readonly name: string; readonly namespace: string } | { readonly group: string };
+
+const subject = (to: Grantee) =>
+  "group" in to
+    ? { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: to.group }
+    : { kind: "ServiceAccount", name: to.name, namespace: to.namespace };
+
+type Grant = {
+  readonly name: string;
+  /** Namespace; undefined: the whole cluster. */
+  readonly within: string | undefined;
+  readonly rules: readonly Rule[];
+  readonly to: readonly Grantee[];
+};
+
+/** A role and its binding. */
+export const grant = ({ name, within, rules, to }: Grant): readonly Obj[] => {
+  const kind = within === undefined ? "ClusterRole" : "Role";
+  return [
+    { apiVersion: rbac, kind, metadata: named(name, within), rules },
+    {
+      apiVersion: rbac,
+      kind: `${kind}Binding`,
+      metadata: named(name, within),
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name },
+      subjects: to.map(subject),
+    },
+  ];
+};
+
+type Row = { readonly rule: Rule; readonly when: string; readonly for: string };
+
+const flagged = (when: string, rules: readonly Rule[], why: string): readonly Row[] =>
+  rules.map((one) => ({ rule: one, when, for: why }));
+
+const familyText = { spark: "Spark", volcano: "Volcano", any: "always" } as const;
+
+const ofFeatures: readonly Row[] = features.flatMap((feature) => {
+  const of = familyWith[feature];
+  const when = `\`--features ${feature}\`${of === "any" ? "" : `, ${familyText[of]}`}`;
+  return flagged(when, featureRulesOf(feature, families), featureNeeds[feature].for);
+});
+
+const rows: readonly Row[] = [
+  ...needed.map(({ of, rule: one, for: why }) => ({ rule: one, when: familyText[of], for: why })),
+  ...flagged("without `--namespaces`", lookoutRules, "see whether another controller of these kinds is alive"),
+  ...flagged("without `--namespaces`", nodeRules, "tell an executor on a dead node from one that is late"),
+  ...flagged("`--namespaces`", identityRules, "which cluster this is, by a Role in kube-system"),
+  ...ofFeatures,
+  ...flagged("`--nodes`", [...nodeRules, ...noticeRules], "find and cordon the node of a machine that is about to go"),
+  ...flagged("`--namespace-selector`", selectionRules, "which namespaces have these labels"),
+  ...flagged("`--admission`", registrationRules, "register admission; look at quotas and queues"),
+  ...flagged("`--admission`", certificateRules, "the certificate, by a Role in the host's own namespace"),
+];
+
+const resourcesText = ({ apiGroups: [group = ""], resources, resourceNames = [] }: Rule): string => {
+  const names = resourceNames.length === 0 ? "" : ` ${resourceNames.join(", ")}`;
+  return `${resources.map((one) => `\`${one}${group === "" ? "" : `.${group}`}\``).join(", ")}${names}`;
+};
+
+export const rightsTable = (): string =>
+  [
+    "| to | on | when | what for |",
+    "| --- | --- | --- | --- |",
+    ...rows.map((row) => `| ${row.rule.verbs.join(", ")} | ${resourcesText(row.rule)} | ${row.when} | ${row.for} |`),
+  ].join("\n");

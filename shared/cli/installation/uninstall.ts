@@ -1,8 +1,11 @@
 /** `rekindle uninstall`: finds the objects of `manifests`, prints which go and which stay, and deletes them. */
+
+import type { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
+import { counted } from "../../core/text.ts";
 import {
   admissionPolicies,
   configMaps,
@@ -13,9 +16,10 @@ import {
   services,
   validatingWebhooks,
 } from "../../kube/resources.ts";
-import type { Session } from "../io/tools.ts";
+import { connected, onCluster } from "../io/options.ts";
+import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
 import { everyKind } from "../kinds/all.ts";
-import { ofDrivers, ours } from "./marks.ts";
+import { ofDrivers, ours } from "./roles.ts";
 
 const rbac = (plural: string, kind: string): Resource => ({
   group: "rbac.authorization.k8s.io",
@@ -128,7 +132,7 @@ async function* served({ transport }: Session, resource: Resource): ReturnType<t
 }
 
 /** Lists the objects that an uninstallation would delete and keep; `withObjects` keeps none. */
-export const removalOf = async (session: Session, withObjects: boolean): Promise<Removal> => {
+const removalOf = async (session: Session, withObjects: boolean): Promise<Removal> => {
   const goes: Piece[] = [];
   const stays: { piece: Piece; why: string }[] = [];
   for (const resource of made) {
@@ -144,14 +148,31 @@ export const removalOf = async (session: Session, withObjects: boolean): Promise
   return { goes, stays };
 };
 
-export const removalText = ({ goes, stays }: Removal): string =>
+const removalText = ({ goes, stays }: Removal): string =>
   [
     ...goes.map(({ ref }) => `remove  ${refText(ref)}`),
     ...stays.map(({ piece, why }) => `keep    ${refText(piece.ref)}: ${why}`),
   ].join("\n");
 
 /** Deletes the objects one after the other, each by its UID: an object that was created anew stays. */
-export const removeAll = async ({ transport }: Session, { goes }: Removal): Promise<void> => {
+const removeAll = async ({ transport }: Session, { goes }: Removal): Promise<void> => {
   const cluster = openCluster(transport);
   for (const { ref, uid } of goes) await cluster.remove(ref, { uid });
 };
+
+export const uninstall = (tools: Tools): Command =>
+  onCluster("uninstall")
+    .option("--crds", "also remove the CRDs, and with them all objects of these kinds")
+    .option("--yes", "do not ask")
+    .action((options: Where & { readonly crds?: boolean; readonly yes?: boolean }) =>
+      connected(tools, options, async (session) => {
+        const removal = await removalOf(session, options.crds === true);
+        tools.print(removalText(removal) || "nothing of Rekindle is installed here");
+        if (removal.goes.length === 0) return;
+        const question = `Remove ${counted(removal.goes.length, "object")} from ${session.context ?? session.server}?`;
+        if (options.yes !== true && !(await tools.confirm(question)))
+          throw new Refused("nothing was removed (--yes skips the question)");
+        await removeAll(session, removal);
+        tools.print(`removed ${counted(removal.goes.length, "object")}`);
+      }),
+    );

@@ -1,11 +1,10 @@
 /** The webhook configurations of admission: own names, only Rekindle's kinds, a short timeout, failurePolicy Ignore. */
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
-import { memoryLimitMark } from "../../kube/admission.ts";
+import { memoryLimitMark, noPodRules, type PodRules, podsWrittenTo } from "../../kube/admission.ts";
 import type { Family } from "../../kube/families.ts";
-import { noPodRules, type PodRules, podsWrittenTo } from "../../kube/pod-rules.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
-import { ours } from "./marks.ts";
-import { expressionsFor, type Places } from "./places.ts";
+import { expressionsFor, type Places } from "./policies/policy.ts";
+import { ours } from "./roles.ts";
 
 /** The address of admission for the API server. */
 export type Reach =

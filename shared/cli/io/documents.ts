@@ -1,10 +1,14 @@
-/** Objects in YAML or JSON: from files, folders of files, and standard input, several documents each. */
+/**
+ * Objects in YAML or JSON, as a command reads them from files, folders and standard input, and prints them for
+ * machines. This is the only module that writes YAML: kubectl, Helm and kustomize read YAML 1.1, where plain `on`,
+ * `no`, `y`, `0o17`, `1:30` or `1e_3` are no strings, so every such string is quoted.
+ */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
-import type { Obj } from "../../core/object.ts";
+import { isScalar, parseAllDocuments, Scalar, visit, Document as YamlDocument } from "yaml";
+import type { Obj, Resource } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { Refused } from "./failure.ts";
+import { Refused } from "./tools.ts";
 
 /** An object, and the place of its text for messages. */
 export type Document = { readonly object: Obj; readonly place: string };
@@ -91,3 +95,38 @@ export const documentsOf = async (
   if (found.length === 0) throw new Refused(`${paths.join(", ")}: there is nothing in it`);
   return found;
 };
+
+/** Matches the numbers of Go's YAML library: it drops every underscore first, and knows the prefixes of Go. */
+const goNumber =
+  /^[-+]?(0b[01]+|0o[0-7]+|0x[\da-f]+|\d+|(\.\d+|\d+(\.\d*)?)(e[-+]?\d+)?|\d+(:[0-5]?\d)+(\.\d*)?|\.(inf|nan))$/i;
+
+/** Matches the words that YAML 1.1 takes for a boolean, nothing, a merge or a default value, in any case. */
+const words = /^(y|n|yes|no|on|off|true|false|null|~|<<|=|)$/i;
+
+const isAmbiguous = (text: string): boolean => words.test(text) || goNumber.test(text.replaceAll("_", ""));
+
+/** `value` as one YAML document. Its strings are strings for readers of YAML 1.1 and of YAML 1.2. */
+export const yamlText = (value: unknown): string => {
+  const document = new YamlDocument(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
+  visit(document, {
+    Scalar: (_, node) => {
+      if (isScalar(node) && typeof node.value === "string" && isAmbiguous(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+};
+
+/** Several objects as one stream, each document with its separator. */
+export const yamlStream = (values: readonly unknown[]): string =>
+  values.map((value) => `---\n${yamlText(value)}`).join("");
+
+export const asJson = (value: unknown): string => JSON.stringify(value, null, 2);
+
+export const asYaml = (value: unknown): string => yamlText(value).trimEnd();
+
+/** Several objects as one YAML stream. */
+export const asDocuments = (objects: readonly unknown[]): string => yamlStream(objects).trimEnd();
+
+/** As kubectl names things: `sparkapplication.sparkoperator.k8s.io/NAME`. */
+export const nameText = ({ kind, group }: Pick<Resource, "kind" | "group">, name: string): string =>
+  `${kind.toLowerCase()}${group === "" ? "" : `.${group}`}/${name}`;

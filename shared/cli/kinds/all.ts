@@ -1,10 +1,9 @@
 /** The kinds that the command line knows, and their names. */
-import { nearTo } from "../../core/near.ts";
+
 import { apiVersionOf, type Obj } from "../../core/object.ts";
-import { sparkConnect } from "./connect.ts";
+import { nearTo } from "../../core/text.ts";
 import type { Kind } from "./kind.ts";
-import { scheduledSparkApplication } from "./scheduled.ts";
-import { sparkApplication } from "./spark.ts";
+import { scheduledSparkApplication, sparkApplication, sparkConnect } from "./spark.ts";
 import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "./volcano.ts";
 
 /** The kinds of Spark; the first is meant where the user names none. */

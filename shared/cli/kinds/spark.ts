@@ -1,4 +1,7 @@
-/** SparkApplication on the command line: its states in words, each with the advice for the user. */
+/**
+ * The Spark family on the command line: SparkApplication with its states in words, each with the advice for the user;
+ * ScheduledSparkApplication: when it ran, when it runs next; SparkConnect: a server that is ready, or not.
+ */
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -71,7 +74,7 @@ const wide: Kind["wide"] = (object) => {
   };
 };
 
-export const isDriver = (pod: Obj): boolean => pod.metadata.labels?.["spark-role"] === "driver";
+const isDriver = (pod: Obj): boolean => pod.metadata.labels?.["spark-role"] === "driver";
 
 export const sparkApplication: Kind = {
   resource: {
@@ -90,4 +93,118 @@ export const sparkApplication: Kind = {
   },
   wide,
   suspends: true,
+};
+
+const scheduleShape = z.object({
+  spec: z.object({ schedule: z.string(), timeZone: z.string().optional(), suspend: z.boolean().optional() }),
+  status: z
+    .object({
+      scheduleState: z.string().optional(),
+      reason: z.string().optional(),
+      lastRun: z.string().nullish(),
+      nextRun: z.string().nullish(),
+      lastRunName: z.string().optional(),
+    })
+    .default({}),
+});
+
+const label = "sparkoperator.k8s.io/scheduled-app-name";
+
+const outlookOf = (state: string, next: string | undefined, isSuspended: boolean): Outlook => {
+  if (isSuspended)
+    return { waitsFor: "spec.suspend to become false", todo: "rekindle resume it when it is to run again" };
+  if (state === "") return unseen;
+  if (state === "FailedValidation")
+    return { waitsFor: "its spec to be corrected", todo: "correct what the message names" };
+  return { waitsFor: next === undefined ? "its next run" : `its next run at ${next}`, todo: quiet };
+};
+
+export const scheduledSparkApplication: Kind = {
+  resource: {
+    group: "sparkoperator.k8s.io",
+    version: "v1beta2",
+    plural: "scheduledsparkapplications",
+    kind: "ScheduledSparkApplication",
+  },
+  shortNames: ["scheduledsparkapp"],
+  podLabels: (name) => ({ [label]: name }),
+  stateOf: (object) => {
+    const parsed = scheduleShape.safeParse(object);
+    const status = parsed.success ? parsed.data.status : {};
+    const state = status.scheduleState ?? "";
+    const isSuspended = parsed.success && parsed.data.spec.suspend === true;
+    return {
+      state: state === "" ? "NEW" : state,
+      attempts: undefined,
+      message: status.reason === "" ? undefined : status.reason,
+      since: instantOf(status.lastRun) ?? instantOf(object.metadata.creationTimestamp),
+      ended: undefined,
+      what: outlookOf(state, status.nextRun ?? undefined, isSuspended),
+    };
+  },
+  mainPod: (_, pods) =>
+    pods
+      .filter(isDriver)
+      .toSorted((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""))
+      .at(-1)?.metadata.name,
+  wide: (object) => {
+    const parsed = scheduleShape.safeParse(object);
+    if (!parsed.success) return {};
+    const { spec, status } = parsed.data;
+    return {
+      SCHEDULE: spec.schedule,
+      SUSPEND: String(spec.suspend ?? ""),
+      "LAST RUN": status.lastRun ?? "",
+      "LAST RUN NAME": status.lastRunName ?? "",
+      "NEXT RUN": status.nextRun ?? "",
+    };
+  },
+  suspends: true,
+};
+
+const connectShape = z.object({
+  state: z.string().optional(),
+  startTime: z.string().nullish(),
+  lastUpdateTime: z.string().nullish(),
+  server: z.object({ podName: z.string().optional(), serviceName: z.string().optional() }).optional(),
+  conditions: z.array(z.object({ status: z.string(), message: z.string().optional() })).optional(),
+});
+
+const connectOutlooks: Readonly<Record<string, Outlook>> = {
+  "": unseen,
+  Provisioning: { waitsFor: "its server to start", todo: quiet },
+  Ready: { waitsFor: "clients", todo: "nothing: connect to the service on port 15002" },
+  NotReady: { waitsFor: "its server to answer", todo: "see what the server's log says: rekindle log" },
+  Failed: { waitsFor: "its spec to be corrected", todo: "correct what the message names" },
+};
+
+const connectStatusOf = (object: { readonly [field: string]: unknown }): z.infer<typeof connectShape> => {
+  const parsed = connectShape.safeParse(object["status"] ?? {});
+  return parsed.success ? parsed.data : {};
+};
+
+export const sparkConnect: Kind = {
+  resource: { group: "sparkoperator.k8s.io", version: "v1alpha1", plural: "sparkconnects", kind: "SparkConnect" },
+  shortNames: ["sparkconn"],
+  podLabels: (name) => ({ "sparkoperator.k8s.io/connect-name": name }),
+  stateOf: (object) => {
+    const { state = "", startTime, lastUpdateTime, conditions = [] } = connectStatusOf(object);
+    return {
+      state: state === "" ? "NEW" : state,
+      attempts: undefined,
+      message: conditions.find(({ status }) => status !== "True")?.message,
+      since: instantOf(lastUpdateTime) ?? instantOf(startTime) ?? instantOf(object.metadata.creationTimestamp),
+      ended: undefined,
+      what: connectOutlooks[state] ?? { waitsFor: `what comes after state ${state}`, todo: quiet },
+    };
+  },
+  mainPod: (object, pods) => {
+    const names = pods.map(({ metadata }) => metadata.name);
+    return names.find((name) => name === (connectStatusOf(object).server?.podName ?? `${object.metadata.name}-server`));
+  },
+  wide: (object) => {
+    const { server } = connectStatusOf(object);
+    return { SERVER: server?.podName ?? "", SERVICE: server?.serviceName ?? "" };
+  },
+  suspends: false,
 };

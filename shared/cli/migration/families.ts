@@ -6,9 +6,8 @@ import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import { kinds } from "../kinds/all.ts";
-import { podGroups, queues } from "../kinds/job-shape.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "../kinds/volcano.ts";
+import { podGroups, queues, volcanoCronJob, volcanoJob, volcanoJobFlow } from "../kinds/volcano.ts";
 
 export const familyNames = ["spark", "volcano"] as const;
 

@@ -4,8 +4,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { replaceObject } from "../../adapters/kubernetes/requests.ts";
 import type { Obj, Ref, Stored } from "../../core/object.ts";
 import { configMaps } from "../../kube/resources.ts";
-import { Refused } from "../io/failure.ts";
-import type { Session } from "../io/tools.ts";
+import { Refused, type Session } from "../io/tools.ts";
 import type { Family } from "./families.ts";
 import { all, hookResources, type Installed, watchedBy } from "./upstream.ts";
 

@@ -1,16 +1,36 @@
-/** An upstream installation: its Deployments by their part, its leader leases, its webhook configurations. */
+/**
+ * An upstream installation: its Deployments by their part and the arguments of their containers, its leader leases,
+ * its webhook configurations.
+ */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { isRenewed, type Part, partOf } from "../../kube/upstream-controllers.ts";
-import { ours } from "../installation/marks.ts";
-import { notServed } from "../io/failure.ts";
-import type { Session } from "../io/tools.ts";
+import { ours } from "../installation/roles.ts";
+import { notServed, type Session } from "../io/tools.ts";
 import type { Family } from "./families.ts";
-import { flagIn } from "./flags.ts";
+
+/** The value of a flag, written with or without an equals sign; undefined when it is not given. */
+export const flagIn = (args: readonly string[], name: string): string | undefined => {
+  const at = args.findLastIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  const arg = args[at];
+  if (arg === undefined) return undefined;
+  return arg.includes("=") ? arg.slice(arg.indexOf("=") + 1) : (args[at + 1] ?? "");
+};
+
+/** False for another flag, and for the `2>&1` that Volcano's manifests leave of a shell's redirection. */
+const isValue = (arg: string | undefined): boolean => arg !== undefined && !arg.startsWith("-") && arg !== "2>&1";
+
+/** The given flags, each with its value. */
+export const flagsOf = (args: readonly string[]): readonly string[] =>
+  args.flatMap((arg, at) => {
+    if (!arg.startsWith("--")) return [];
+    const next = args[at + 1];
+    return [!arg.includes("=") && isValue(next) ? `${arg}=${next}` : arg];
+  });
 
 export const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
 export const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };

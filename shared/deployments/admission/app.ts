@@ -1,21 +1,83 @@
 /**
- * The HTTP server of the admission webhooks: two paths with pure answers. Only quotas and queues, where they are
- * checked, are read from the cluster.
+ * The HTTP server of the admission webhooks: two paths with pure answers. Only quotas, queues and the objects that
+ * Volcano's rules need are read from the cluster; a failed read refuses nothing and adds a warning.
  */
+
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { BudgetError } from "../../core/errors.ts";
+import { BudgetError } from "../../core/http.ts";
 import { jsonOf } from "../../core/json.ts";
 import type { TimeLimit } from "../../engine/ports.ts";
-import { type AdmissionRequest, answerTo, pass, readReview, type Verdict } from "../../kube/admission.ts";
-import { noPodRules, type PodRules, podPatch } from "../../kube/pod-rules.ts";
+import {
+  type AdmissionRequest,
+  type AdmittedObject,
+  answerTo,
+  noPodRules,
+  type PodRules,
+  pass,
+  podPatch,
+  readReview,
+  type Verdict,
+} from "../../kube/admission.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
-import { isVolcanos } from "../../volcano/admission/review.ts";
+import {
+  type Around,
+  isVolcanos,
+  needsNamespace,
+  needsQueues,
+  judgedBy as volcanoJudgedBy,
+  patchedBy as volcanoPatchedBy,
+} from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
-import { type Judging, type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
+
+export type Surroundings = {
+  /**
+   * Lists all queues; a listing of the last second may be reused where `fresh` is false. Throws where they cannot be
+   * read.
+   */
+  queues(fresh: boolean): Promise<readonly AdmittedObject[]>;
+  /** Reads the annotations of a namespace. Throws where they cannot be read. */
+  annotations(namespace: string): Promise<Readonly<Record<string, string>>>;
+};
+
+/** Runs a judgement, which is stopped when it takes too long. */
+type Judging = (work: () => Verdict) => Verdict;
+
+const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
+  if (!verdict.allowed) return verdict;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return { ...verdict, warnings: [...verdict.warnings, `queues could not be read: ${why}`] };
+};
+
+/**
+ * Judges a request, with the queues if its rules need them. A Queue, and a request that a reused listing refuses, is
+ * judged on a fresh listing: a queue is often created right before its jobs.
+ */
+const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around?: Surroundings): Promise<Verdict> => {
+  const judged = (seen?: Around): Verdict => judging(() => volcanoJudgedBy(request, seen));
+  const own = judged();
+  if (around === undefined || !needsQueues(request)) return own;
+  if (!own.allowed && request.kind.kind !== "Job") return own;
+  try {
+    const verdict = judged({ queues: await around.queues(false) });
+    return verdict.allowed && request.kind.kind !== "Queue" ? verdict : judged({ queues: await around.queues(true) });
+  } catch (cause) {
+    return withoutQueue(own, cause);
+  }
+};
+
+const volcanoPatched = async (request: AdmissionRequest, judging: Judging, around?: Surroundings): Promise<Verdict> => {
+  const patched = (seen?: Around): Verdict => judging(() => volcanoPatchedBy(request, seen));
+  if (around === undefined || !needsNamespace(request)) return patched();
+  try {
+    return patched({ annotations: await around.annotations(request.namespace ?? "default") });
+  } catch (cause) {
+    return withoutQueue(patched(), cause);
+  }
+};
 
 /** The largest body: the API server's size limit of an object, for the old and the new one. */
 const largest = 8 * 1024 * 1024;

@@ -43,8 +43,8 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
       "set the function's environment: REKINDLE_CLUSTER_RECORD (is missing: quotas and labels of namespaces are read)",
     );
   const { openAccess } = await import("../common/cluster-access.ts");
-  const { quotasOf } = await import("./quotas.ts");
-  const { surroundingsOf } = await import("./queues-and-namespaces.ts");
+  const { quotasOf } = await import("./surroundings.ts");
+  const { surroundingsOf } = await import("./surroundings.ts");
   const transport = openAccess(clusterRecord, { userAgent: "rekindle-admission" });
   const { openNamespaceScope } = await import("../common/namespaces.ts");
   const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport(logLevel), now: Date.now });

@@ -1,16 +1,302 @@
-/** Admission in a host, from the host's settings. */
+/**
+ * Admission inside a host: an HTTPS server with a certificate that it renews and keeps in a Secret, registered with
+ * the API server. An error after its start is logged and tried again, and the host goes on running applications.
+ */
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:https";
+import { join } from "node:path";
+import { bundled, isFresh, makePair, type Pair } from "../../adapters/certificates/pair.ts";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { applyObject, replaceObject, request } from "../../adapters/kubernetes/requests.ts";
 import { openTimeLimit } from "../../adapters/time-limit.ts";
-import type { Reach } from "../../cli/installation/webhooks.ts";
-import type { Transport } from "../../core/http.ts";
+import { ours } from "../../cli/installation/roles.ts";
+import { type Reach, type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
+import { digestOf } from "../../core/json.ts";
+import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
+import { type Family, families } from "../../kube/families.ts";
+import { mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { selectorOf } from "../../kube/selector.ts";
+import { sparkApplications } from "../../spark/schema/resource.ts";
+import { jobs } from "../../volcano/schema/resource.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
+import { requestListener } from "../http/process.ts";
 import type { Configuration } from "../settings/table.ts";
-import { givenCertificates, sharedCertificates } from "./certificates.ts";
-import { surroundingsOf } from "./queues-and-namespaces.ts";
-import { quotasOf } from "./quotas.ts";
-import { register } from "./register.ts";
-import { type OpenAdmission, serveAdmission } from "./server.ts";
+import { type Admits, admissionApp } from "./app.ts";
+import { quotasOf, surroundingsOf } from "./surroundings.ts";
+
+/** Returns the certificate to serve with; called again at an interval, it returns a changed one. */
+type Certificates = () => Promise<Served>;
+
+/**
+ * A certificate to serve with. `ca` undefined: the webhooks are registered without a CA bundle, because the certificate
+ * is trusted otherwise.
+ */
+type Served = Omit<Pair, "ca"> & { readonly ca: string | undefined };
+
+type Shared = {
+  readonly transport: Transport;
+  readonly namespace: string;
+  readonly name: string;
+  /** DNS names and addresses at which the API server calls admission. */
+  readonly names: readonly string[];
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+const fields = { ca: "ca.crt", cert: "tls.crt", key: "tls.key" } as const;
+
+const textIn = (secret: Stored | undefined, field: string): string => {
+  const data = secret?.["data"];
+  const text = isRecord(data) ? data[field] : undefined;
+  return typeof text === "string" ? Buffer.from(text, "base64").toString("utf8") : "";
+};
+
+const pairIn = (secret: Stored | undefined): Pair => ({
+  ca: textIn(secret, fields.ca),
+  cert: textIn(secret, fields.cert),
+  key: textIn(secret, fields.key),
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+const secretOf = ({ namespace, name }: Shared, { ca, cert, key }: Pair, before: Stored | undefined): Obj => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    ...{ name, namespace, labels: ours },
+    ...(before === undefined ? {} : { resourceVersion: before.metadata.resourceVersion }),
+  },
+  type: "kubernetes.io/tls",
+  data: { [fields.ca]: base64(ca), [fields.cert]: base64(cert), [fields.key]: base64(key) },
+});
+
+const isOurs = ({ metadata }: Stored): boolean =>
+  metadata.labels?.["app.kubernetes.io/managed-by"] === ours["app.kubernetes.io/managed-by"];
+
+const tries = 3;
+
+/**
+ * Shares a certificate in a Secret. Replicas agree, because the first write wins and the others serve its certificate.
+ */
+export const sharedCertificates = (shared: Shared): Certificates => {
+  const { transport, namespace, name, names, now } = shared;
+  const cluster = openCluster(transport);
+  const ref: Ref = { resource: secrets, namespace, name };
+  const attempt = async (): Promise<Pair> => {
+    const { value: before } = await cluster.get(ref);
+    const held = pairIn(before);
+    if (isFresh(held, names, now())) return held;
+    if (before !== undefined && !isOurs(before))
+      throw new Error(`${refText(ref)} belongs to another owner: name another Secret with --admission-secret`);
+    const made = await makePair(names, now());
+    // The earlier CA stays in the bundle: a replica may still serve a certificate of it.
+    const next = { ...made, ca: bundled(made.ca, held.ca, now()) };
+    const object = secretOf(shared, next, before);
+    await (before === undefined ? cluster.create(ref, object) : replaceObject(transport, ref, object));
+    return next;
+  };
+  return async () => {
+    for (let left = tries; ; left -= 1) {
+      try {
+        return await attempt();
+      } catch (cause) {
+        if (!(cause instanceof ApiError) || cause.status !== 409 || left === 0) throw cause;
+      }
+    }
+  };
+};
+
+const read = (folder: string, file: string): Promise<string> =>
+  readFile(join(folder, file), "utf8").catch((cause: unknown) => {
+    throw new Error(`admission-certificates ${folder}: ${cause instanceof Error ? cause.message : cause}`);
+  });
+
+/** Reads `tls.crt` and `tls.key`, as cert-manager and kubectl name them, and `ca.crt`, if it exists. */
+export const givenCertificates =
+  (folder: string): Certificates =>
+  async () => {
+    const [cert, key] = [await read(folder, fields.cert), await read(folder, fields.key)];
+    return { cert, key, ca: await readFile(join(folder, fields.ca), "utf8").catch(() => undefined) };
+  };
+
+const mark = "rekindle.dev/registration";
+
+const resources: readonly Resource[] = [mutatingWebhooks, validatingWebhooks];
+
+const bundlesOf = (object: Obj | undefined): readonly unknown[] => {
+  const webhooks = object?.["webhooks"];
+  if (!Array.isArray(webhooks)) return [];
+  return webhooks.map((each) => {
+    const client: unknown = isRecord(each) ? each["clientConfig"] : undefined;
+    return isRecord(client) ? client["caBundle"] : undefined;
+  });
+};
+
+/**
+ * Returns whether the registration is current. The server fills in defaults, so only the digest of the wanted object
+ * and the CA bundles are compared.
+ */
+const isRegistered = (there: Stored | undefined, wanted: Obj): boolean =>
+  there?.metadata.annotations?.[mark] === wanted.metadata.annotations?.[mark] &&
+  JSON.stringify(bundlesOf(there)) === JSON.stringify(bundlesOf(wanted));
+
+const marked = (object: Obj): Obj => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { [mark]: digestOf(object).slice(0, 32) } },
+});
+
+const representatives: Readonly<Record<Family, Resource>> = { spark: sparkApplications, volcano: jobs };
+
+/**
+ * Returns whether the server serves the API group and version of a resource. Webhooks for missing kinds would only
+ * confuse.
+ */
+const isServed = async (transport: Transport, { group, version }: Resource): Promise<boolean> => {
+  try {
+    await request(transport, "GET", `/apis/${group}/${version}`);
+    return true;
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return false;
+    throw cause;
+  }
+};
+
+type Asked = Omit<Registration, "families"> & {
+  /** Families to run; absent: all. */
+  readonly families?: readonly Family[];
+};
+
+/** Writes the webhook configurations that differ. Returns how many were written. */
+export const register = async (transport: Transport, asked: Asked): Promise<number> => {
+  const cluster = openCluster(transport);
+  const served = await Promise.all(
+    (asked.families ?? families).map(async (one) => ((await isServed(transport, representatives[one])) ? [one] : [])),
+  );
+  const registration = { ...asked, families: served.flat() };
+  let written = 0;
+  for (const wanted of webhookConfigurations(registration).map(marked)) {
+    const resource = resources.find(({ kind }) => kind === wanted.kind);
+    if (resource === undefined) throw new Error(`${wanted.kind} is no registration`);
+    const ref = { resource, name: wanted.metadata.name };
+    if (isRegistered((await cluster.get(ref)).value, wanted)) continue;
+    await applyObject(transport, ref, wanted, { manager: "rekindle", force: true });
+    written += 1;
+  }
+  return written;
+};
+
+export type Admission = {
+  /** Host and port. */
+  readonly listen: { readonly hostname: string; readonly port: number };
+  readonly certificates: Certificates;
+  /** Registers the webhooks with this CA; returns how many objects it wrote. */
+  readonly register: (ca: Registration["ca"]) => Promise<number>;
+  readonly admits: Admits;
+  readonly report: Report;
+  /** The interval of checks of certificate and registration, ms. */
+  readonly everyMs: number;
+};
+
+export type OpenAdmission = {
+  /** The port on which the server listens. */
+  readonly port: number;
+  close(): Promise<void>;
+};
+
+/** Timeout of a request, ms: longer than the API server waits for an answer. */
+const requestMs = 5_000;
+
+const listening = (server: Server, { hostname, port }: Admission["listen"]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", (cause) =>
+      reject(new Error(`cannot listen on ${hostname}:${port}: ${cause.message}; set --admission-listen`)),
+    );
+    server.listen({ host: hostname, port }, () => {
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? bound.port : port);
+    });
+  });
+
+const opened = (served: Served, admits: Admits): Server => {
+  const { cert, key } = served;
+  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, requestListener(admissionApp(admits).fetch));
+  server.requestTimeout = requestMs;
+  server.headersTimeout = requestMs;
+  server.maxConnections = 512;
+  return server;
+};
+
+/**
+ * Renews certificate and registration. The new CA is registered before the new certificate is served, so that no call
+ * meets a certificate that the API server does not trust.
+ */
+const renewed = async (admission: Admission, server: Server, before: Served): Promise<Served> => {
+  const { certificates, register, report } = admission;
+  const served = await certificates();
+  const written = await register(served.ca);
+  if (written > 0) report("info", "admission was registered again", { written });
+  if (served.cert !== before.cert) {
+    server.setSecureContext({ cert: served.cert, key: served.key });
+    report("info", "admission has a new certificate", {});
+  }
+  return served;
+};
+
+const lookAfter = (admission: Admission, server: Server, first: Served) => {
+  const { everyMs, report } = admission;
+  let served = first;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const again = (): void => {
+    if (!stopped) timer = setTimeout(look, everyMs);
+  };
+  const look = (): void => {
+    running = renewed(admission, server, served)
+      .then((next) => {
+        served = next;
+      })
+      .catch((cause: unknown) => {
+        const error = cause instanceof Error ? cause.message : String(cause);
+        report("warn", "cannot renew admission's certificate or registration, trying again", { error });
+      })
+      .then(again);
+  };
+  again();
+  return async (): Promise<void> => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+};
+
+/** Serves, then registers. Throws one line where the start fails. */
+export const serveAdmission = async (admission: Admission): Promise<OpenAdmission> => {
+  const served = await admission.certificates();
+  const server = opened(served, admission.admits);
+  const port = await listening(server, admission.listen);
+  const close = async (): Promise<void> => {
+    server.closeIdleConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  try {
+    await admission.register(served.ca);
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  const stop = lookAfter(admission, server, served);
+  return {
+    port,
+    close: async () => {
+      await stop();
+      await close();
+    },
+  };
+};
 
 const everyMs = 60_000;
 

@@ -1,14 +1,178 @@
-/** The HTTP API: health, metrics, triggers, the read API and acknowledgements of updates. */
+/**
+ * The HTTP API as one application: the read API, the triggers of steps and notices, health and metrics, and the page
+ * where it is served.
+ */
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { stepOf } from "../../api/intent.ts";
-import { openRate } from "../../api/rate.ts";
-import { type Gate, openGate, originOf, strangersPerMinute, wait } from "../authentication/access-check.ts";
-import type { Acknowledging } from "../authentication/acknowledgements.ts";
+import { type Caller, openRate, reaches } from "../../api/callers.ts";
+import {
+  abilityFor,
+  alertIntents,
+  eventIntents,
+  type Intent,
+  isName,
+  isNamespace,
+  type Named,
+  stepOf,
+} from "../../api/events.ts";
+import openApi from "../../api/openapi.json" with { type: "json" };
+import { beginsAt, listQuery } from "../../api/read-schemas.ts";
+import { ApiError } from "../../core/http.ts";
+import {
+  type Acknowledging,
+  type Admitted,
+  type Gate,
+  openGate,
+  originOf,
+  strangersPerMinute,
+  wait,
+} from "../common/authentication.ts";
 import { once } from "../common/once.ts";
 import type { DoorParts } from "../host/process.ts";
-import { serveReads } from "./read-routes.ts";
-import { serveTriggers } from "./trigger-routes.ts";
+import type { Reader, Shown } from "../read-api/reader.ts";
+
+const off = (c: Context): Response => c.json({ error: "the read API is off: configure REKINDLE_CLUSTER_RECORD" }, 404);
+
+type Query = Readonly<Record<string, string>>;
+
+const list = async (c: Context, reader: Reader, caller: Caller, given: Query): Promise<Response> => {
+  const query = listQuery.safeParse(given);
+  const at = query.success ? beginsAt(query.data) : undefined;
+  if (!query.success || at === undefined) {
+    const fields = query.error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? ["continue"];
+    return c.json({ error: fields.join("; ") }, 400);
+  }
+  const { namespace } = query.data;
+  if (namespace !== undefined && !reaches(caller, namespace)) return c.json({ error: "forbidden" }, 403);
+  try {
+    return c.json(await reader.list(query.data, at, caller.namespaces));
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status !== 410) throw cause;
+    return c.json({ error: "continue: it has expired, begin with the first page" }, 400);
+  }
+};
+
+/** The parts of one object, by the last part of the path. */
+const parts: Readonly<Record<string, (shown: Shown) => object>> = {
+  "": ({ detail }) => detail,
+  "/executors": ({ executors }) => executors,
+  "/losses": ({ losses }) => losses,
+  "/updates": ({ updates }) => updates,
+};
+
+/** Serves the read API. `reader` absent: it is off. */
+const serveReads = (app: Hono, { reader }: DoorParts, gate: Gate): void => {
+  app.get("/openapi.json", (c) => c.json(openApi));
+  for (const path of ["/applications", "/jobs"])
+    app.get(path, async (c) => {
+      const admitted = await gate(c, "read");
+      if (admitted instanceof Response) return admitted;
+      const kind = path === "/jobs" ? { kind: "Job" } : {};
+      return reader === undefined ? off(c) : await list(c, reader, admitted.caller, { ...c.req.query(), ...kind });
+    });
+  for (const [path, partOf] of Object.entries(parts))
+    app.get(`/applications/:kind/:namespace/:name${path}`, async (c) => {
+      const admitted = await gate(c, "read");
+      if (admitted instanceof Response) return admitted;
+      if (reader === undefined) return off(c);
+      const { kind = "", namespace = "", name = "" } = c.req.param();
+      const known = isNamespace(namespace) && isName(name) && reaches(admitted.caller, namespace);
+      const shown = known ? await reader.find({ kind, namespace, name }) : undefined;
+      return shown === undefined ? c.json({ error: "not found" }, 404) : c.json(partOf(shown));
+    });
+};
+
+type Wanted = Exclude<Intent, { readonly do: "nothing" }>;
+
+const isWanted = (intent: Intent): intent is Wanted => intent.do !== "nothing";
+
+const mayAsk = (caller: Caller, intent: Wanted): boolean =>
+  caller.may.includes(abilityFor[intent.do]) && (intent.do === "notice" || reaches(caller, intent.namespace));
+
+const about = (intent: Wanted): string =>
+  intent.do === "notice" ? `notice ${intent.node}` : `step ${intent.kind}/${intent.namespace}/${intent.name}`;
+
+/** Removes duplicates: several events about one object request one step. */
+const distinct = (intents: readonly Wanted[]): readonly Wanted[] => {
+  const first = new Map<string, Wanted>();
+  for (const intent of intents) if (!first.has(about(intent))) first.set(about(intent), intent);
+  return [...first.values()];
+};
+
+type Parts = Pick<DoorParts, "kinds" | "trigger" | "notice">;
+
+/** Sends the intent to the queue. Throws when that fails: the caller tries again. */
+export const carry = async ({ trigger, notice }: Parts, intent: Wanted): Promise<void> => {
+  if (intent.do === "notice") await notice(intent.node, intent.until, intent.event);
+  else await trigger({ kind: intent.kind, namespace: intent.namespace, name: intent.name }, intent.event);
+};
+
+const answer = async (
+  c: Context,
+  parts: Parts,
+  { caller }: Admitted,
+  intents: readonly Intent[] | undefined,
+): Promise<Response> => {
+  if (intents === undefined) return c.json({ error: "this path does not accept this request" }, 400);
+  const wanted = distinct(intents.filter(isWanted));
+  const allowed = wanted.filter((intent) => mayAsk(caller, intent));
+  if (wanted.length > 0 && allowed.length === 0) return c.json({ error: "forbidden" }, 403);
+  await Promise.all(allowed.map((intent) => carry(parts, intent)));
+  const passed = intents.flatMap((intent) => (intent.do === "nothing" ? [intent.why] : []));
+  const denied = wanted.length - allowed.length;
+  return c.json({ accepted: allowed.length, ...(denied > 0 ? { denied } : {}), passed: [...new Set(passed)] }, 202);
+};
+
+/**
+ * Returns the id of the event, which is the same for a repeat within five minutes: from the signature, else from the
+ * Idempotency-Key, else from the time, so that each request counts.
+ */
+const eventOf = (c: Context, { caller }: Admitted, at: number): string => {
+  const signed = c.req.header("x-rekindle-signature");
+  if (signed !== undefined) return signed.replace(/^sha256=/, "");
+  return `${caller.name} ${c.req.header("idempotency-key") ?? at}`;
+};
+
+const step = async (c: Context, parts: Parts, admitted: Admitted, key: Named): Promise<Response> => {
+  const intent = stepOf(key, parts.kinds(), eventOf(c, admitted, Date.now()));
+  if (intent.do === "step") {
+    if (!mayAsk(admitted.caller, intent)) return c.json({ error: "forbidden" }, 403);
+    await carry(parts, intent);
+    return c.json({ accepted: true }, 202);
+  }
+  const why = intent.do === "nothing" ? intent.why : "";
+  return c.json({ error: why }, why.startsWith("kind") ? 404 : 400);
+};
+
+const limited = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => c.json({ error: "body too large" }, 413) });
+
+/** Serves the triggers. */
+const serveTriggers = (app: Hono, parts: DoorParts, gate: Gate): void => {
+  const { kinds, plurals } = parts;
+  app.use("/reconcile/*", limited(65_536));
+  app.post("/reconcile/:kind/:namespace/:name", async (c) => {
+    const admitted = await gate(c, "trigger");
+    return admitted instanceof Response ? admitted : await step(c, parts, admitted, c.req.param());
+  });
+  app.use("/alerts", limited(262_144));
+  app.post("/alerts", async (c) => {
+    const admitted = await gate(c, undefined);
+    if (admitted instanceof Response) return admitted;
+    return await answer(c, parts, admitted, alertIntents(admitted.body, { kinds: kinds(), now: Date.now() }));
+  });
+  app.use("/events", limited(262_144));
+  app.post("/events", async (c) => {
+    const admitted = await gate(c, undefined);
+    if (admitted instanceof Response) return admitted;
+    const reading = { kinds: kinds(), plurals, now: Date.now() };
+    return await answer(
+      c,
+      parts,
+      admitted,
+      eventIntents((name) => c.req.header(name), admitted.body, reading),
+    );
+  });
+};
 
 const serveHealth = (app: Hono, { ready }: DoorParts): void => {
   app.get("/healthz", (c) => c.text("ok"));

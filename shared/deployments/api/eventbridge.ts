@@ -4,7 +4,7 @@
  */
 import { bridgedIntent } from "../../api/events.ts";
 import type { DoorParts } from "../host/process.ts";
-import { carry } from "./trigger-routes.ts";
+import { carry } from "./app.ts";
 
 const accepted = (count: number) => ({
   statusCode: 202,

@@ -1,9 +1,8 @@
 /** The wiring of the api function: triggers become keys on the FIFO queue. */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { dedupe, digest, type Message, textOf } from "../../core/key.ts";
 import type { Report } from "../../engine/ports.ts";
-import { acknowledgingFor } from "../authentication/acknowledgements.ts";
-import { identifyBy } from "../authentication/callers.ts";
+import { acknowledgingFor, identifyBy } from "../common/authentication.ts";
 import { openLines } from "../common/function-log.ts";
 import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";

@@ -4,7 +4,7 @@ import { openNamespaceScope } from "../common/namespaces.ts";
 import { openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
 import type { Access } from "../settings/cluster.ts";
 import type { Naming } from "../settings/conversions.ts";
-import type { Place } from "../settings/record-store.ts";
+import type { Place } from "../settings/formats.ts";
 
 /**
  * Metrics that are left out with a table: counting needs the right to list its records, and this function may only read

@@ -1,20 +1,20 @@
 /**
- * The store side of `rekindle checkpoints migrate`. A conditional save copies each record. The source record is removed
- * only if removal is requested, and only while it equals the copy. The command may run beside hosts, be killed at any
- * point, and be repeated; the next run copies the records that a host saved after a copy.
+ * The store side of `rekindle checkpoints migrate`, and the table of records where one is set. A conditional save
+ * copies each record. The source record is removed only if removal is requested, and only while it equals the copy.
+ * The command may run beside hosts, be killed at any point, and be repeated.
  */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import type { Move, Moved } from "../../cli/io/tools.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import type { Move, Moved, RecordTable } from "../../cli/io/tools.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { readAny } from "../../engine/checkpoint/record.ts";
 import type { AnyRecord, Checkpoints, Loaded, Version } from "../../engine/ports.ts";
-import { type Place, place } from "../settings/record-store.ts";
+import { type Place, place } from "../settings/formats.ts";
+import { type Environment, settingsForCli } from "../settings/read.ts";
 
 /** Time limit of one request to a table, ms: a person waits longer for a busy table than a step may. */
 const tableTimeoutMs = 30_000;
@@ -120,3 +120,15 @@ export async function* moveRecords(transport: Transport, move: Move): AsyncGener
     if (did !== undefined) yield { key: textOf(key), ...did };
   }
 }
+
+/**
+ * Opens the table that the environment names, without a request; undefined: records are objects of the cluster. Throws
+ * one line where a setting is wrong.
+ */
+export const openTable = (env: Environment): RecordTable | undefined => {
+  const { cluster, checkpoints: kept } = settingsForCli(env);
+  if (kept.in === "kubernetes") return undefined;
+  const { table: name, region, keepMs } = kept;
+  const options = { table: name, cluster, region, ...(keepMs === undefined ? {} : { keepMs }) };
+  return { name, cluster, records: tableCheckpoints(options) };
+};

@@ -1,21 +1,21 @@
 /**
- * The cluster side of `rekindle recover`: it takes the same steps as a host, for the keys that the user names. It
- * adopts, deletes and records; creations are left to hosts, which alone know their settings. Each save is conditional,
- * so the command may run beside a host, be killed at any point, and be repeated.
+ * The cluster side of `rekindle recover` and of `rekindle plan`: the same steps as a host's, for the keys that the
+ * user names. A recovery adopts, deletes and records; creations are left to hosts, which alone know their settings.
+ * Each save is conditional, so the command may run beside a host, be killed at any point, and be repeated.
  */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { checkpointRef } from "../../adapters/checkpoints/object.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
 import type { Recovered, RecoverHow, Session } from "../../cli/io/tools.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
+import type { Plan } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { readRecord } from "../../engine/checkpoint/record.ts";
 import type { Ending, World } from "../../engine/context/world.ts";
-import type { Cluster, Queue } from "../../engine/ports.ts";
+import type { Cluster, Queue, Report } from "../../engine/ports.ts";
 import { step } from "../../engine/reconcile/step.ts";
 import type { Finding, RecoveryRequest } from "../../engine/recovery-request.ts";
 import { recovery, timing } from "../../engine/settings.ts";
@@ -224,4 +224,28 @@ const brought = async (stage: RecoverContext): Promise<Recovered> => {
     configured,
     waitsFor: left,
   };
+};
+
+const silent: Report = () => {};
+
+export type Previewed =
+  | { readonly would: "plan"; readonly plan: Plan<unknown> }
+  | { readonly would: "nothing" | "stop"; readonly why: string };
+
+/** Previews the step. Records are read from `table`, else from the cluster. */
+export const preview = async (
+  { transport, table }: Pick<Session, "transport" | "table">,
+  key: Key,
+): Promise<Previewed> => {
+  const checkpoints = table?.records;
+  const operatorOf = operatorsByKind(operatorsFor(timing));
+  const parts = { transport, checkpoints, queue: nowhere, report: silent, timing, operatorOf };
+  const world = await openWorld(parts);
+  const plans: Plan<unknown>[] = [];
+  const ending = await step({ ...world, shadow: (_, plan) => void plans.push(plan) }, { ...key, reason: "preview" });
+  const [plan] = plans;
+  if (plan !== undefined) return { would: "plan", plan };
+  if (ending.did === "troubled") throw new Error(ending.message);
+  if (ending.did === "stopped") return { would: "stop", why: ending.why };
+  return { would: "nothing", why: "why" in ending ? ending.why : ending.did };
 };

@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Paint, paintFor, printable, wantsColour } from "../../cli/io/colour.ts";
+import { type Paint, paintFor, printable, wantsColour } from "../../cli/io/text.ts";
 import type { Preview, Session, Tools, Where } from "../../cli/io/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
@@ -20,7 +20,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
   const { clusterFromRecord, findCluster } = await import("../../adapters/kubernetes/kubeconfig.ts");
   const record = await findCluster({ path: kubeconfig, context, server, env });
   const { transport } = clusterFromRecord(record);
-  const { openTable } = await import("./record-store.ts");
+  const { openTable } = await import("./copy-records.ts");
   return {
     transport,
     server: record.endpoint.server,
@@ -37,7 +37,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
 };
 
 const preview = async (session: Session, key: Key): Promise<Preview> => {
-  const { preview: find } = await import("./preview.ts");
+  const { preview: find } = await import("./recover.ts");
   const found = await find(session, key);
   if (found.would !== "plan") return found;
   const { stages, status, memory, next } = found.plan;
@@ -111,7 +111,7 @@ const terminal = (
 };
 
 /** Loads the forecasts on demand: most commands need no code of Spark. */
-const forecasts = async (): Promise<typeof import("./forecast.ts")> => await import("./forecast.ts");
+const forecasts = async (): Promise<typeof import("./render.ts")> => await import("./render.ts");
 
 /** Opens the tools of all commands. */
 export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({

@@ -5,8 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../../adapters/kubernetes/https.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
+import { ApiError, type HttpRequest, type HttpResponse, type Transport } from "../../core/http.ts";
 import { dateOf } from "../../kube/responses.ts";
 import { type Access, endpointIn } from "../settings/cluster.ts";
 

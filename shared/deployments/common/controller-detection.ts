@@ -1,19 +1,30 @@
 /**
- * Detects other controllers of the kinds that this process runs: two controllers of one kind would undo each other's
- * work.
+ * Detects other controllers of the kinds that this process runs, because two controllers of one kind would undo each
+ * other's work. Functions detect them by Deployments, Ready pods and fresh writes, and store the result in one record
+ * for the whole deployment.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { findLeaders, findOtherControllers, findWorkers } from "../../forward/controller-detection.ts";
+import type { Cluster, Report } from "../../engine/ports.ts";
+import {
+  findLeaders,
+  findOtherControllers,
+  findWorkers,
+  openSightings,
+  type Sighting,
+  type Sightings,
+} from "../../forward/controller-detection.ts";
+import { type Cursors, cursorKey } from "../../forward/cursors.ts";
 import type { Lookout } from "../../forward/standby.ts";
 import type { Writers } from "../../forward/writers.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import type { Configuration } from "../settings/table.ts";
 import { resources } from "./kinds.ts";
 import { type Chosen, openNamespaceScope } from "./namespaces.ts";
+import { once } from "./once.ts";
 
 type Scope = Chosen & { readonly selector?: string | undefined };
 
@@ -36,7 +47,7 @@ const servedPages = async function* (
  * Returns a listing of the objects of these upstreams' kinds within the deployment's scope, page by page, without spec
  * and status.
  */
-export const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
+const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
   const theirs = resources.filter(({ group }) => groups.includes(group));
   const territory = openNamespaceScope({ ...scope, transport, report: () => {}, now: Date.now });
@@ -87,5 +98,133 @@ export const lookoutFor = (
     tell([...led.blind, ...working.blind]);
     const groups = known.flatMap((one) => one.groups);
     return [...led.signs, ...working.signs, ...(writers?.signs(groups, led.date) ?? [])];
+  };
+};
+
+/** The interval of a forwarder's looks, ms. */
+const lookMs = 30_000;
+/** The delay of a forwarder's first look, ms: by then its watches have shown recent writers. */
+const firstLookMs = 1_000;
+
+/** Returns the key of the record for a deployment that watches these namespaces. */
+export const sightingKey = (cluster: string, watched: readonly string[]): Key =>
+  cursorKey(cluster, watched[0], "controllers");
+
+export type Sighter = {
+  readonly sightings: Sightings;
+  /** Looks at everything, the objects themselves included, and saves the result. */
+  look(): Promise<Sighting>;
+};
+
+type Parts = Chosen & {
+  readonly cluster: Cluster;
+  /** The record: see `sightingKey`. */
+  readonly key: Key;
+  readonly transport: Transport;
+  readonly selector: string | undefined;
+  readonly cursors: Cursors;
+  /** API groups of the kinds that the deployment runs. */
+  readonly groups: readonly string[];
+  readonly report: Report;
+};
+
+const runHere = (groups: readonly string[]): readonly Upstream[] =>
+  upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+const openTelling = (report: Report) => {
+  const reported = new Set<string>();
+  return (line: string): void => {
+    if (!reported.has(line)) report("warn", line);
+    reported.add(line);
+  };
+};
+
+const blindLine = (line: string): string => `cannot see whether another controller is alive: ${line}`;
+
+export const openSighter = (parts: Parts): Sighter => {
+  const { cluster, key, transport, cursors, groups, report, ...scope } = parts;
+  const sightings = openSightings(cursors, key);
+  const tell = openTelling(report);
+  return {
+    sightings,
+    look: async () => {
+      const signs: Record<string, string[]> = {};
+      const written: Record<string, string[]> = {};
+      let at = 0;
+      for (const family of runHere(groups)) {
+        const found = await findWorkers(cluster, [family], oursOf(transport, scope, [family]));
+        for (const line of found.blind) tell(blindLine(line));
+        signs[family.name] = [...found.signs];
+        written[family.name] = [...found.written];
+        at = found.date;
+      }
+      const seen = { at, signs, written };
+      await sightings.save(seen).catch((cause: unknown) => {
+        tell(
+          `what was seen of other controllers cannot be kept, and every function looks for itself: ${messageOf(cause)}`,
+        );
+      });
+      return seen;
+    },
+  };
+};
+
+type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
+  readonly sightings: Sightings;
+  readonly writers: Pick<Writers, "signs" | "knowsAll">;
+};
+
+/**
+ * Returns the forwarder's sighting: workloads by a look, writes by its watches. Writes before its watches began come
+ * from the stored record. Undefined where a look is incomplete, so that functions look for themselves.
+ */
+const forwardersLook = async (watching: Watching): Promise<Sighting | undefined> => {
+  const { cluster, groups, writers, report, sightings } = watching;
+  const kept = once(() => sightings.load());
+  const signs: Record<string, string[]> = {};
+  const written: Record<string, string[]> = {};
+  let at = 0;
+  for (const family of runHere(groups)) {
+    const found = await findWorkers(cluster, [family]);
+    if (found.blind.length > 0) {
+      report("debug", blindLine(found.blind.join("; ")));
+      return undefined;
+    }
+    signs[family.name] = [...found.signs];
+    const seen = writers.signs(family.groups, found.date);
+    const before = writers.knowsAll(found.date) || seen.length > 0 ? undefined : await kept();
+    written[family.name] = [...seen, ...(before?.written[family.name] ?? [])];
+    at = found.date;
+  }
+  return { at, signs, written };
+};
+
+/** Looks once for a forwarder, and saves the sighting if it has changed. A failed look changes nothing. */
+export const sightOnce = async (watching: Watching): Promise<void> => {
+  try {
+    const seen = await forwardersLook(watching);
+    if (seen !== undefined) await watching.sightings.save(seen);
+  } catch (cause) {
+    watching.report("debug", "cannot look for other controllers", { error: messageOf(cause) });
+  }
+};
+
+/** Looks at an interval until the returned function is called. */
+export const startSighting = (watching: Watching): (() => Promise<void>) => {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let running = Promise.resolve();
+  const go = (): void => {
+    running = sightOnce(watching).then(() => {
+      if (!stopped) timer = setTimeout(go, lookMs);
+    });
+  };
+  timer = setTimeout(go, firstLookMs);
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
   };
 };

@@ -5,10 +5,9 @@
  */
 import type { Operator } from "../../core/operator.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
-import { findLeaders } from "../../forward/controller-detection.ts";
-import { type Sighting, signsIn, trustedMs } from "../../forward/sightings.ts";
+import { findLeaders, type Sighting, signsIn, trustedMs } from "../../forward/controller-detection.ts";
 import { upstreams } from "../../kube/upstream-controllers.ts";
-import type { Sighter } from "./controller-sightings.ts";
+import type { Sighter } from "./controller-detection.ts";
 
 type Settings = {
   readonly cluster: Cluster;

@@ -1,11 +1,15 @@
 /**
- * The namespaces in a deployment's scope: those that it names, and those that its label selector selects. Labels
- * change, so the selected names are never older than `ageMs` when they are used.
+ * The scope of a deployment: the keys of one cluster whose objects its selector selects, in the namespaces that it
+ * names or that its label selector selects. Labels change, so the selected names are never older than `ageMs` when
+ * they are used.
  */
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
+import type { World } from "../../engine/context/world.ts";
 import type { Report } from "../../engine/ports.ts";
 import { namespaces as resource } from "../../kube/resources.ts";
+import { selectorOf } from "../../kube/selector.ts";
 
 /**
  * True for a namespace in scope. "" stands for cluster-scoped objects, which belong to a deployment that watches all
@@ -99,4 +103,27 @@ export const openNamespaceScope = (settings: Settings): NamespaceScope => {
     },
     survey: (everyMs, grown) => startSurvey(selectedNow, everyMs, grown),
   };
+};
+
+export type Scope = {
+  /** Alias of the cluster in keys. */
+  readonly cluster: string;
+  /** Namespaces to watch and list; empty: all namespaces. */
+  readonly namespaces: readonly string[];
+  /** Label selector of the applications. */
+  readonly selector: string | undefined;
+};
+
+type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: NamespaceScope };
+
+/**
+ * Returns the check of a key against the scope. `labels` undefined: the object is not read yet, and the key alone
+ * decides.
+ */
+export const scopeCheckOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
+  const selects = selectorOf(selector ?? "") ?? (() => false);
+  return async (key: Key, labels) =>
+    key.cluster === cluster &&
+    (labels === undefined || key.namespace === "" || selects(labels)) &&
+    (await territory.within())(key.namespace);
 };

@@ -1,11 +1,34 @@
-/** Every kind that Rekindle runs. */
+/** All kinds that Rekindle runs, by family. */
 import type { Operator } from "../../core/operator.ts";
-import type { Timing } from "../../engine/settings.ts";
+import { promptness, settledMs, type Timing } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/families.ts";
+import { sparkApplication } from "../../spark/application/decide.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
+import { sparkConnect } from "../../spark/connect/decide.ts";
+import { scheduledSparkApplication } from "../../spark/scheduled/decide.ts";
+import { volcanoCronJob } from "../../volcano/cron/operator.ts";
+import { volcanoJobFlow } from "../../volcano/flow/operator.ts";
+import { volcanoJobTemplate } from "../../volcano/flow/template.ts";
+import { volcanoJob } from "../../volcano/job/operator.ts";
+import { volcanoPod } from "../../volcano/podgroup/ungrouped-pods.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
-import { sparkOperators } from "./spark.ts";
-import { volcanoOperators } from "./volcano.ts";
+import { volcanoQueue } from "../../volcano/queue/operator.ts";
+import { inCluster } from "./step-dependencies.ts";
+
+const sparkOperators = (timing: Timing, options: Options): readonly Operator<unknown>[] => [
+  sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt: promptness(timing), options }),
+  scheduledSparkApplication({ settledMs: settledMs(timing) }),
+  sparkConnect({ apiServer: inCluster }),
+];
+
+const volcanoOperators = (timing: Timing, options: QueueOptions): readonly Operator<unknown>[] => [
+  volcanoJob,
+  volcanoCronJob({ settledMs: settledMs(timing) }),
+  volcanoJobFlow({ settledMs: settledMs(timing) }),
+  volcanoJobTemplate,
+  volcanoQueue(options),
+  volcanoPod,
+];
 
 export const operatorsFor = (
   timing: Timing,

@@ -1,11 +1,10 @@
 /** The record store of one cluster: the records, and the hints that a resync reads instead of records. */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import type { TableCheckpoints, TableOptions } from "../../adapters/dynamodb/checkpoints.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import type { Checkpoints } from "../../engine/ports.ts";
 import type { Hint } from "../../forward/resync.ts";
-import type { Place } from "../settings/record-store.ts";
+import type { Place } from "../settings/formats.ts";
 import { once } from "./once.ts";
 
 export type Records = {

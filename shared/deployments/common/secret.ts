@@ -1,7 +1,7 @@
 /** Opens secrets: a text is used as it is, a file or an ARN is read at its first use and again every five minutes. */
 import { readFile } from "node:fs/promises";
 import type { Report } from "../../engine/ports.ts";
-import type { SecretSource } from "../settings/secret.ts";
+import type { SecretSource } from "../settings/formats.ts";
 
 /** Returns the current text. Rejects with one line that says what to change. */
 export type Secret = () => Promise<string>;

@@ -3,8 +3,7 @@ import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts"
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { makeSshKey } from "../../adapters/secrets.ts";
 import { openTimeLimit } from "../../adapters/time-limit.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Checkpoints, Clock, Cluster, Journal, Queue, Report } from "../../engine/ports.ts";

@@ -2,10 +2,8 @@
 
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
-import { sinkOf, sqsScheme } from "../../adapters/sinks/all.ts";
-import { eventSink } from "../../adapters/sinks/events.ts";
+import { eventSink, sinkOf, sqsScheme, sqsSink } from "../../adapters/sinks/all.ts";
 import { type HttpsRules, httpsSink } from "../../adapters/sinks/https.ts";
-import { sqsSink } from "../../adapters/sinks/sqs.ts";
 import { emfMeter } from "../../adapters/telemetry/emf.ts";
 import type { Resource } from "../../core/object.ts";
 import type { Sink } from "../../core/sink.ts";
@@ -20,10 +18,9 @@ import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
 import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/function-queue.ts";
 import { resourceOf } from "../common/kinds.ts";
-import { openNamespaceScope } from "../common/namespaces.ts";
+import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
 import { openRecords } from "../common/records.ts";
-import { scopeCheckOf } from "../common/scope.ts";
 import { openOptional } from "../common/secret.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
 import { stepFigures } from "../common/step-figures.ts";

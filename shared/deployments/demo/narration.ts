@@ -3,8 +3,8 @@ import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Kind, ObjectState } from "../../cli/kinds/kind.ts";
-import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
+import { counted } from "../../core/text.ts";
 import type { Change } from "../../forward/keys.ts";
 import { labelOf } from "../../kube/pods.ts";
 import {

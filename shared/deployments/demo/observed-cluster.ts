@@ -1,9 +1,18 @@
-/** The knowledge of a reader of the API: the current objects, and all that it has seen. */
+/**
+ * A reader of the demo's cluster: it watches applications, pods, events and records through the API, as any client
+ * may. It knows the current objects and all that it has seen; the demo's claims are checked against them, and the demo
+ * fails when one does not hold.
+ */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
+import type { Transport } from "../../core/http.ts";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
+import { counted } from "../../core/text.ts";
+import type { Change } from "../../forward/keys.ts";
+import { follow } from "../../forward/listwatch.ts";
+import { pause } from "../../forward/pause.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 
@@ -19,7 +28,7 @@ const events: Resource = { group: "", version: "v1", plural: "events", kind: "Ev
 export const otherKinds: readonly Kind[] = everyKind.filter(({ resource }) => resource.kind !== applications.kind);
 
 /** Resources that the reader watches. */
-export const followed: readonly Resource[] = [
+const followed: readonly Resource[] = [
   ...[applications, pods, events, checkpointResource],
   ...otherKinds.map(({ resource }) => resource),
 ];
@@ -168,3 +177,150 @@ export const podsOf = (scene: ObservedCluster, uid: string): readonly PodView[] 
   ofKind(scene, pods.kind)
     .filter((pod) => labelOf(pod, "rekindle.dev/app-uid") === uid)
     .map(podView);
+
+export type Reader = {
+  /** The current knowledge; always the same object, which changes. */
+  readonly scene: ObservedCluster;
+  /** Resolves once everything has been listed. */
+  readonly listed: Promise<void>;
+  /** Resolves true as soon as `isSo` holds, false when the signal is aborted first. */
+  until(isSo: (scene: ObservedCluster) => boolean, signal: AbortSignal): Promise<boolean>;
+  stop(): Promise<void>;
+};
+
+export type ReaderSettings = {
+  readonly transport: Transport;
+  readonly namespace: string;
+  /** Receives every change in the order of the API; the scene contains it already. */
+  readonly changed: (change: Change, scene: ObservedCluster) => void;
+};
+
+type Waiter = { readonly isSo: (scene: ObservedCluster) => boolean; readonly done: (isSo: boolean) => void };
+
+export const startReader = ({ transport, namespace, changed }: ReaderSettings): Reader => {
+  const seen = new Map<string, Stored>();
+  const gone = new Set<string>();
+  const scene: ObservedCluster = { seen, gone };
+  const waiters = new Set<Waiter>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  const take = (change: Change): void => {
+    const object = change.after ?? change.before;
+    if (change.after === undefined) gone.add(object.metadata.uid);
+    seen.set(object.metadata.uid, object);
+    changed(change, scene);
+    for (const waiter of waiters) if (waiter.isSo(scene)) waiter.done(true);
+  };
+
+  const lists = followed.map(() => Promise.withResolvers<void>());
+  const running = followed.map((resource, at) =>
+    follow({
+      ...{ transport, resource, namespace, selector: undefined, pause, signal, random: Math.random },
+      trim: (object) => object,
+      changed: take,
+      synced: () => lists[at]?.resolve(),
+      troubled: () => {},
+      now: () => performance.now(),
+    }),
+  );
+  return {
+    scene,
+    listed: Promise.all(lists.map(({ promise }) => promise)).then(() => {}),
+    until: (isSo, ended) =>
+      new Promise((resolve) => {
+        const waiter: Waiter = {
+          isSo,
+          done: (outcome) => {
+            waiters.delete(waiter);
+            ended.removeEventListener("abort", giveUp);
+            resolve(outcome);
+          },
+        };
+        const giveUp = (): void => waiter.done(false);
+        if (isSo(scene)) return resolve(true);
+        if (ended.aborted) return resolve(false);
+        waiters.add(waiter);
+        ended.addEventListener("abort", giveUp, { once: true });
+      }),
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+};
+
+export type Claim = { readonly claim: string; readonly holds: boolean; readonly found: string };
+
+/** Facts that only the demo knows: its faults in the cluster and the functions. */
+export type Deeds = {
+  readonly killedExecutor: string | undefined;
+  readonly killedInvocation: number | undefined;
+  readonly tookOver: number | undefined;
+};
+
+export type Evidence = {
+  readonly scene: ObservedCluster;
+  readonly application: Stored | undefined;
+  /** States of the application, in the order of their appearance. */
+  readonly states: readonly string[];
+  readonly deeds: Deeds;
+  /** The driver's log, as read from the API. */
+  readonly log: string;
+};
+
+const path = ["SUBMITTED", "RUNNING", "COMPLETED"].join(" → ");
+
+const drivers = (pods: readonly PodView[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { role, attempt } of pods) if (role === "driver") counts.set(attempt, (counts.get(attempt) ?? 0) + 1);
+  return counts;
+};
+
+const oneDriver = (pods: readonly PodView[], attempts: number): Claim => {
+  const counts = drivers(pods);
+  const found = [...counts].map(([attempt, count]) => `attempt ${attempt}: ${counted(count, "driver")}`).join(", ");
+  const holds = counts.size === attempts && [...counts.values()].every((count) => count === 1);
+  return { claim: "one driver per attempt", holds: holds && attempts > 0, found: found === "" ? "no driver" : found };
+};
+
+/** Checks the replacement. The first executors have ids up to `wants`; each later one is a replacement. */
+const replaced = (pods: readonly PodView[], wants: number, name: string | undefined): Claim => {
+  const claim = "a killed executor was replaced";
+  const lost = pods.find((pod) => pod.name === name);
+  if (lost === undefined) return { claim, holds: false, found: "no executor was killed" };
+  const next = pods.find(
+    ({ role, id, phase }) => role === "executor" && id > wants && (phase === "Running" || phase === "Succeeded"),
+  );
+  const end = lost.exit === undefined ? "has not ended" : `exit code ${lost.exit}`;
+  const successor = next === undefined ? "no replacement" : `replaced by executor ${next.id}`;
+  return { claim, holds: lost.exit === 137 && next !== undefined, found: `executor ${lost.id}: ${end}; ${successor}` };
+};
+
+const outlived = ({ killedInvocation, tookOver }: Deeds): Claim => ({
+  claim: "an invocation continued after the kill",
+  holds: killedInvocation !== undefined && tookOver !== undefined && tookOver > killedInvocation,
+  found: `killed: invocation ${killedInvocation ?? "none"}; continued: invocation ${tookOver ?? "none"}`,
+});
+
+/** Returns the line of the driver's log with the result. */
+export const piIn = (log: string): string | undefined =>
+  log.split("\n").find((line) => line.startsWith("Pi is roughly 3."));
+
+const logged = (log: string): Claim => {
+  const line = piIn(log);
+  return { claim: "the driver's log is readable", holds: line !== undefined, found: line ?? "no such line in its log" };
+};
+
+export const claimsOf = ({ scene, application, states, deeds, log }: Evidence): readonly Claim[] => {
+  const pods = application === undefined ? [] : podsOf(scene, application.metadata.uid);
+  const { attempts, wants } = application === undefined ? { attempts: 0, wants: 0 } : applicationView(application);
+  const found = states.join(" → ");
+  return [
+    { claim: "the application is COMPLETED", holds: found === path, found: found === "" ? "no state" : found },
+    oneDriver(pods, attempts),
+    replaced(pods, wants, deeds.killedExecutor),
+    outlived(deeds),
+    logged(log),
+  ];
+};

@@ -1,23 +1,136 @@
 /**
- * The scenario: an application is applied, a function and an executor are killed, and the application completes. The
- * demo reports its own faults itself; everything else is read from the API.
+ * The scenario: an application is applied, a function and an executor are killed, and the application completes. Its
+ * durations can be followed in a first minute. The demo reports its own faults itself; everything else is read from
+ * the API.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Transport } from "../../core/http.ts";
-import type { Stored } from "../../core/object.ts";
+import { parse } from "yaml";
+import * as z from "zod";
+import type { HttpRequest, Transport } from "../../core/http.ts";
+import type { Resource, Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
-import { applyText, logOf } from "./apply.ts";
-import { type Claim, claimsOf, type Deeds, piIn } from "./claims.ts";
-import type { DemoCluster } from "./cluster.ts";
-import type { Figures } from "./diagram.ts";
-import { createsDriver, isOver, isUp, noticeText, once, runningExecutors, stateOf } from "./faults.ts";
-import { type FunctionSettings, type Functions, startFunctions } from "./functions.ts";
-import type { Notice } from "./instances.ts";
-import { exampleFile, type Manifests } from "./manifests.ts";
+import { objectPath, withQuery } from "../../kube/paths.ts";
+import { namespaces } from "../../kube/resources.ts";
+import { storedOf } from "../../kube/responses.ts";
+import type { DriverScript } from "../../simulator/nodes/script.ts";
+import { type DemoCluster, exampleFile, type Manifests } from "./cluster.ts";
+import { type FunctionSettings, type Functions, type Notice, startFunctions } from "./functions.ts";
 import { narrate, type Said } from "./narration.ts";
-import { applications, applicationView, type ObservedCluster, podsOf } from "./observed-cluster.ts";
-import { type Reader, startReader } from "./reader.ts";
-import type { Tempo } from "./timing.ts";
+import {
+  applications,
+  applicationView,
+  type Claim,
+  claimsOf,
+  type Deeds,
+  type ObservedCluster,
+  type PodView,
+  piIn,
+  podsOf,
+  type Reader,
+  startReader,
+} from "./observed-cluster.ts";
+import type { Figures } from "./screen.ts";
+
+const manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
+});
+
+const resources: readonly Resource[] = [
+  applications,
+  namespaces,
+  { group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount" },
+  {
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    plural: "customresourcedefinitions",
+    kind: "CustomResourceDefinition",
+  },
+];
+
+const timeoutMs = 5_000;
+
+/** Applies one YAML document, and returns the stored object. */
+const applyText = async (transport: Transport, text: string): Promise<Stored> => {
+  const object = manifest.parse(parse(text));
+  const { kind, metadata } = object;
+  const resource = resources.find((one) => one.kind === kind);
+  if (resource === undefined) throw new Error(`the demo cannot apply a ${kind}`);
+  const { name, namespace } = metadata;
+  const path = objectPath({ resource, name, ...(namespace === undefined ? {} : { namespace }) });
+  const response = await transport.send({
+    method: "PATCH",
+    path: withQuery(path, { fieldManager: "rekindle-demo" }),
+    headers: { "content-type": "application/apply-patch+yaml" },
+    body: JSON.stringify(object),
+    timeoutMs,
+  });
+  return storedOf(`apply ${kind} ${name}`, response);
+};
+
+/** Returns the log of a pod so far, or the error text of the API server. */
+const logOf = async (transport: Transport, namespace: string, pod: string): Promise<string> => {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
+  const { body } = await transport.send({ method: "GET", path, headers: {}, timeoutMs });
+  return body;
+};
+
+/**
+ * True for the request during which the first function is killed: it creates the driver pod, and the status is not
+ * written yet.
+ */
+const createsDriver = ({ method, path, body }: HttpRequest): boolean =>
+  method === "POST" && path.endsWith("/pods") && body?.includes('"spark-role":"driver"') === true;
+
+/** Returns a predicate that is true only for the first match. */
+const once = <T>(isIt: (one: T) => boolean): ((one: T) => boolean) => {
+  let spent = false;
+  return (one) => {
+    if (spent || !isIt(one)) return false;
+    spent = true;
+    return true;
+  };
+};
+
+const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`;
+
+/** Returns the text of a notice. `visibilityMs`: the visibility timeout of a killed invocation's message. */
+const noticeText = (notice: Notice, visibilityMs: number): readonly Said[] => {
+  switch (notice.did) {
+    case "complained":
+      return [{ lane: "function", tone: "bad", text: notice.message }];
+    case "took over": {
+      const text = `invocation ${notice.invocation} receives the message after ${seconds(notice.afterMs)} and reads the cluster`;
+      return [{ lane: "function", tone: "good", text }];
+    }
+    case "killed": {
+      const text = `invocation ${notice.invocation} is killed during its step, just after it created the driver`;
+      const wait = `no function runs; the queue delivers the message again after ${seconds(visibilityMs)} (90 s in a deployment)`;
+      return [
+        { lane: "function", tone: "bad", text },
+        { lane: "function", tone: "faint", text: wait },
+      ];
+    }
+  }
+};
+
+const stateOf = (scene: ObservedCluster, { metadata }: Stored): string => {
+  const now = scene.seen.get(metadata.uid);
+  return now === undefined ? "" : applicationView(now).state;
+};
+
+const isOver = (scene: ObservedCluster, application: Stored): boolean =>
+  ["COMPLETED", "FAILED"].includes(stateOf(scene, application));
+
+const runningExecutors = (scene: ObservedCluster, { metadata }: Stored): readonly PodView[] =>
+  podsOf(scene, metadata.uid).filter(({ role, phase }) => role === "executor" && phase === "Running");
+
+/** Returns whether all requested executors run and the status is RUNNING. */
+const isUp = (scene: ObservedCluster, application: Stored): boolean =>
+  stateOf(scene, application) === "RUNNING" &&
+  runningExecutors(scene, application).length >= applicationView(application).wants;
 
 export type ScenarioContext = {
   readonly cluster: DemoCluster;
@@ -160,4 +273,27 @@ export const openScenario = async (stage: ScenarioContext): Promise<DemoScenario
       await Promise.all([reader.stop(), functions.stop()]);
     },
   };
+};
+
+export type Tempo = {
+  /** The visibility timeout of a killed invocation's message, ms; 90 s in a deployment. */
+  readonly visibilityMs: number;
+  /** The pause before the application is applied, and before an executor is killed, ms. */
+  readonly calmMs: number;
+  /** The time limit of the scenario, ms; then the claims that are not met fail. */
+  readonly limitMs: number;
+  /** The durations of simulated Spark, for every application. */
+  readonly spark: DriverScript;
+};
+
+export const tempo: Tempo = {
+  visibilityMs: 4_000,
+  calmMs: 1_500,
+  limitMs: 50_000,
+  spark: {
+    startMs: 5_000,
+    bootMs: 1_800,
+    jobMs: 10_000,
+    executors: { "1": { startMs: 700 }, "2": { startMs: 1_300 }, "*": { startMs: 900 } },
+  },
 };

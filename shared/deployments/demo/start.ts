@@ -4,15 +4,24 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { LocalPage } from "../page/local.ts";
-import { closing, next, opening, served as reachable, serving, spellingIn } from "./banner.ts";
-import { type DemoCluster, openDemoCluster } from "./cluster.ts";
-import { type Figures, pictureOf } from "./diagram.ts";
-import { exampleFile, readManifests } from "./manifests.ts";
+import { type DemoCluster, exampleFile, openDemoCluster, readManifests, type Served } from "./cluster.ts";
 import type { Said } from "./narration.ts";
-import { type DemoScenario, openScenario, type ScenarioContext } from "./scenario.ts";
-import { type Output, openScreen, type Row, type Screen, timelineRows } from "./screen.ts";
-import type { Served } from "./serve.ts";
-import { type Tempo, tempo as usual } from "./timing.ts";
+import { type DemoScenario, openScenario, type ScenarioContext, type Tempo, tempo as usual } from "./scenario.ts";
+import {
+  closing,
+  type Figures,
+  next,
+  type Output,
+  opening,
+  openScreen,
+  pictureOf,
+  type Row,
+  served as reachable,
+  type Screen,
+  serving,
+  spellingIn,
+  timelineRows,
+} from "./screen.ts";
 
 export type Demo = {
   readonly args: readonly string[];
@@ -112,7 +121,7 @@ export const runDemo = async (demo: Demo): Promise<number> => {
 
 /** Serves the cluster for kubectl; loaded only where it is requested. */
 const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: Asked): Promise<Served | Error> => {
-  const { Occupied, serve } = await import("./serve.ts");
+  const { Occupied, serve } = await import("./cluster.ts");
   return serve(simulator, port, kubeconfig).catch((cause: unknown) => {
     if (cause instanceof Occupied) return cause;
     throw cause;

@@ -2,10 +2,8 @@
  * The dispatcher at work, from the moment it holds its lease until it loses it: watches, the embedded queue, timers and
  * resyncs, as in a host; each step and each delivery of updates is a call of a function.
  */
-import { type Call, openCall, type Prove } from "../../adapters/dispatch/call.ts";
+import { type Agents, type Call, openCall, type Prove, takingBy } from "../../adapters/dispatch/call.ts";
 import type { Carried } from "../../adapters/dispatch/carrier.ts";
-import type { Agents } from "../../adapters/dispatch/connections.ts";
-import { takingBy } from "../../adapters/dispatch/delivery-calls.ts";
 import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
 import type { Trail } from "../../adapters/telemetry/trail.ts";
@@ -14,18 +12,18 @@ import { groupOf, type Message, noticedKind, textOf } from "../../core/key.ts";
 import { readMessage } from "../../engine/message.ts";
 import type { Clock, Cluster, Queue } from "../../engine/ports.ts";
 import type { ServerTime } from "../../engine/server-time.ts";
+import { openSightings } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { type Enclosing, openEnclosing } from "../../forward/enclosing.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import type { Watcher } from "../../forward/keys.ts";
 import { renewMs } from "../../forward/lease.ts";
 import { openBreather } from "../../forward/pause.ts";
-import { openSightings } from "../../forward/sightings.ts";
 import { openWholeObjects } from "../../forward/whole-objects.ts";
 import { openWriters } from "../../forward/writers.ts";
 import { runs } from "../../kube/families.ts";
 import { pods } from "../../kube/resources.ts";
-import { sightingKey, startSighting } from "../common/controller-sightings.ts";
+import { sightingKey, startSighting } from "../common/controller-detection.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 import { apart } from "../common/separate-queues.ts";

@@ -1,21 +1,111 @@
 /**
- * The host's cache: the last records of its own steps and the trimmed objects of its forwarder. A record is returned
- * only while the watched object has the metadata that the step saw, except `resourceVersion`, which status writes
- * change.
+ * The host's cache: the last records of its own steps, the trimmed objects of its forwarder, and objects that it has
+ * created and its watch has not reached yet. A record is returned only while the watched object has the metadata that
+ * the step saw, except `resourceVersion`. The cache of a key is in doubt when a step uses a record that another
+ * process saved; the doubt ends when the watch reaches an object that a step of the key created afterwards.
  */
-
+import { forgetOldest } from "../../core/cache.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Looking } from "../../core/plan.ts";
 import { bytesOf, openShare, type Share } from "../../core/share.ts";
 import type { Epoch } from "../../core/time.ts";
 import type { CachedStep, StepCache } from "../../engine/cache.ts";
 import type { Forwarder } from "../../forward/forwarder.ts";
 import { labelOf } from "../../kube/pods.ts";
-import { trim, wholeOf } from "../../kube/trim.ts";
-import { type CacheFreshness, isUpToDate, markCurrent } from "./cache-freshness.ts";
-import { beyond, type Made, note, openMade } from "./created-objects.ts";
+import { trim, trimPod, wholeOf } from "../../kube/trim.ts";
+
+/** By key: for each resource, the version of the first object that was created since the last doubt. */
+export type CacheFreshness = Map<string, ReadonlyMap<string, string>>;
+
+/** Returns the id of a resource without its API version. */
+const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
+
+export const markCurrent = (firm: CacheFreshness, key: string, resource: Resource, version: string): void => {
+  const before = firm.get(key);
+  if (before?.has(idOf(resource)) === true) return;
+  firm.set(key, new Map([...(before ?? []), [idOf(resource), version]]));
+  forgetOldest(firm, most);
+};
+
+const isNumber = (version: string): boolean => /^[1-9]\d*$/.test(version);
+
+/** Returns whether `version` is `least` or later; undefined where either is not a number. */
+const isFrom = (version: string, least: string): boolean | undefined => {
+  if (!isNumber(version) || !isNumber(least)) return undefined;
+  return version.length === least.length ? version >= least : version.length > least.length;
+};
+
+/** Returns whether the cache is current. `reached`: the version up to which the resource is watched. */
+export const isUpToDate = (
+  firm: CacheFreshness,
+  key: string,
+  resource: Resource,
+  reached: string | undefined,
+): boolean => {
+  const least = firm.get(key)?.get(idOf(resource));
+  return least !== undefined && reached !== undefined && isFrom(reached, least) === true;
+};
+
+/** An object as the server answered its creation (a pod trimmed, as the watch has it), and the id of its resource. */
+type One = { readonly of: string; readonly object: Stored; readonly bytes: number };
+
+type Made = {
+  /** By resource, namespace and name, in order of creation. */
+  readonly objects: Map<string, One>;
+  /** The memory of all of them. */
+  readonly share: Share;
+};
+
+/** The most objects that are kept, and their memory in bytes; beyond that, only the watch knows an object. */
+const mostCreated = 5_000;
+const mostBytesCreated = 32 * 1_048_576;
+
+const openMade = (): Made => ({ objects: new Map(), share: openShare(mostBytesCreated) });
+
+const drop = ({ objects, share }: Made, place: string): void => {
+  const one = objects.get(place);
+  if (one === undefined) return;
+  objects.delete(place);
+  share.give(one.object.metadata.namespace ?? "", one.bytes);
+};
+
+const placeOf = (resource: Resource, namespace: string, name: string): string =>
+  `${idOf(resource)} ${namespace}/${name}`;
+
+/**
+ * Returns whether the watch has passed a version. A version that is not a number counts as passed: then only the watch
+ * is used.
+ */
+const hasPassed = (reached: string | undefined, version: string): boolean =>
+  reached !== undefined && (isFrom(reached, version) ?? true);
+
+const note = (made: Made, resource: Resource, answered: Stored): void => {
+  const object = answered.kind === "Pod" ? trimPod(answered) : answered;
+  const { namespace = "", name } = object.metadata;
+  const place = placeOf(resource, namespace, name);
+  const bytes = bytesOf(object);
+  drop(made, place);
+  if (!made.share.take(namespace, bytes)) return;
+  made.objects.set(place, { of: idOf(resource), object, bytes });
+  const [oldest] = made.objects.size > mostCreated ? made.objects.keys() : [];
+  if (oldest !== undefined) drop(made, oldest);
+};
+
+/**
+ * Returns the objects of a resource that a watch at version `reached` cannot know yet, and drops the others of that
+ * resource.
+ */
+const beyond = (made: Made, resource: Resource, reached: string | undefined): readonly Stored[] => {
+  const found: Stored[] = [];
+  for (const [place, { of, object }] of made.objects) {
+    if (of !== idOf(resource)) continue;
+    if (hasPassed(reached, object.metadata.resourceVersion)) drop(made, place);
+    else found.push(object);
+  }
+  return found;
+};
 
 type Known = Forwarder["known"];
 

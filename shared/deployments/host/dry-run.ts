@@ -1,7 +1,7 @@
 /** The output of a dry run: the plan of each step, printed once and again only when it differs. */
 
 import { isDeepStrictEqual } from "node:util";
-import { type Paint, paintFor, plain, wantsColour } from "../../cli/io/colour.ts";
+import { type Paint, paintFor, plain, wantsColour } from "../../cli/io/text.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";

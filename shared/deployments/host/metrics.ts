@@ -1,13 +1,13 @@
 /**
  * The metrics of a process. Steps, requests and the queue feed counters and histograms; gauges are counted from the
- * objects at each scrape.
+ * objects at each scrape; metrics of one-time occurrences are shown as long as their object exists.
  */
 
-import { type Family, openMetrics } from "../../adapters/telemetry/metrics.ts";
-import { openProcessMetrics } from "../../adapters/telemetry/process.ts";
+import { type Family, openMetrics, openProcessMetrics } from "../../adapters/telemetry/metrics.ts";
+import { forgetOldest } from "../../core/cache.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Message } from "../../core/key.ts";
-import { type Meter, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
+import { type Figure, type Meter, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
 import type { Ending } from "../../engine/context/world.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { sparkFigures } from "../../spark/application/metrics.ts";
@@ -16,7 +16,48 @@ import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 import { censusOf } from "../resync/object-gauges.ts";
 import type { Naming } from "../settings/conversions.ts";
-import { openLasting } from "./lasting-gauges.ts";
+
+/** The most objects per metric; beyond that, the oldest are dropped. */
+const mostObjects = 10_000;
+
+export type Lasting = {
+  /** Remembers the lasting samples, and returns the others. */
+  past(measures: readonly MetricSample[]): readonly MetricSample[];
+  /** Replaces each lasting sample of the census by the remembered one of its object, and drops those without one. */
+  among(census: readonly MetricSample[]): readonly MetricSample[];
+};
+
+const uidOf = ({ of }: MetricSample): string => of["uid"] ?? "";
+
+/** Keeps the first sample of a version. A sample of another version replaces it and counts as the newest. */
+const remember = (known: Map<string, MetricSample>, measure: MetricSample): void => {
+  const uid = uidOf(measure);
+  if (known.get(uid)?.of["version"] === measure.of["version"]) return;
+  known.delete(uid);
+  known.set(uid, measure);
+  forgetOldest(known, mostObjects);
+};
+
+export const openLasting = (figures: readonly Figure[]): Lasting => {
+  const kept = new Map(
+    figures.flatMap(({ name, lasting }) =>
+      lasting === true ? [[name, new Map<string, MetricSample>()] as const] : [],
+    ),
+  );
+  return {
+    past: (measures) =>
+      measures.filter((measure) => {
+        const known = kept.get(measure.name);
+        if (known !== undefined) remember(known, measure);
+        return known === undefined;
+      }),
+    among: (census) =>
+      census.flatMap((measure) => {
+        const known = kept.get(measure.name);
+        return known === undefined ? [measure] : (known.get(uidOf(measure)) ?? []);
+      }),
+  };
+};
 
 /** Upstream's flags at their defaults. */
 export const upstreamNaming: Naming = {

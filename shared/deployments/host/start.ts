@@ -1,12 +1,20 @@
-/** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
+/**
+ * Everything in one process, on one cluster: watches, the embedded queue with its workers, steps, timers and resyncs.
+ * Steps and deliveries have separate queues, so that no step waits behind a listener that does not answer.
+ */
+
 import { getHeapStatistics } from "node:v8";
-import { calm } from "../../adapters/telemetry/rate-limited-log.ts";
+import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
+import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
+import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
+import { calm } from "../../adapters/telemetry/log.ts";
 import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
+import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Checkpoints, Journal, Queue, Report } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/batch.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
@@ -20,21 +28,120 @@ import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangMode } from "../../volcano/gang/mode.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
-import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
+import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import type { LazyNats } from "../common/nats.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
-import { scopeCheckOf } from "../common/scope.ts";
+import { apart } from "../common/separate-queues.ts";
 import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import { startSweeping } from "../resync/loop.ts";
 import { resync } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
-import type { Place } from "../settings/record-store.ts";
+import type { Place } from "../settings/formats.ts";
+import { batchesFor, pause } from "../wake/process.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
-import { type HostQueues, openHostQueues, openNatsHostQueues, type WeightOf } from "./queues.ts";
+
+/** Returns the number of keys that the queue takes from a namespace in one turn. */
+type WeightOf = (namespace: string) => number;
+
+/** Deliveries at once; each takes two seconds at most. */
+const deliveriesAtOnce = 8;
+
+/** The wait before a failed step or delivery is taken again, ms. */
+const againMs = 1_000;
+
+type Take = (messages: readonly Message[]) => Promise<boolean>;
+
+type HostQueues = {
+  /** Takes steps and deliveries. */
+  readonly queue: Queue;
+  /** Messages in this process. */
+  readonly depth: EmbeddedQueue["depth"];
+  /** Starts the workers. `parallel`: steps at once. */
+  start(take: Take, parallel: number): Workers;
+};
+
+/** Monotonic, ms: a wall clock that is set back would keep keys locked, and timers waiting, for that time. */
+const now = (): number => performance.now();
+
+/** Opens the queues. `timed` wraps the queue of steps for its senders. */
+const openHostQueues = (visibilityMs: number, timed: (queue: Queue) => Queue, weightOf?: WeightOf): HostQueues => {
+  const steps = openQueue({ now, visibilityMs, weightOf });
+  const deliveries = openQueue({ now, visibilityMs, weightOf });
+  return {
+    queue: apart(timed(steps), deliveries),
+    depth: steps.depth,
+    start: (take, parallel) => {
+      const common = { take: wholly(take, againMs), againMs, now };
+      const workers = startWorkers({ ...common, queue: steps, parallel });
+      const postmen = startWorkers({ ...common, queue: deliveries, parallel: deliveriesAtOnce });
+      return {
+        busy: workers.busy,
+        stop: async (graceMs) => void (await Promise.all([workers.stop(graceMs), postmen.stop(graceMs)])),
+      };
+    },
+  };
+};
+
+/** Takes messages of one group; returns those that must come again. A message of a newer version is left to it. */
+const taking =
+  (take: Take, report: Report) =>
+  async (received: readonly Received[]): Promise<readonly string[]> => {
+    const newer = received.filter(({ body }) => isNewer(body));
+    const ours = received.filter((one) => !newer.includes(one));
+    const messages = ours.flatMap(({ body }) => readMessage(body) ?? []);
+    if (messages.length < ours.length) report("error", "dropped messages that are not Rekindle's");
+    const isDone = messages.length === 0 || (await take(messages));
+    return [...newer, ...(isDone ? [] : ours)].map(({ id }) => id);
+  };
+
+/** Receives by a receiver that is opened when the first message is asked for. */
+const opened = (open: () => Promise<Receiver>): Receiver => {
+  let receiver: Promise<Receiver> | undefined;
+  const get = (): Promise<Receiver> => {
+    receiver ??= open();
+    return receiver;
+  };
+  return {
+    receive: async (waitMs) => await (await get()).receive(waitMs),
+    acknowledge: async (messages) => await (await get()).acknowledge(messages),
+    giveBack: async (messages, delayMs) => await (await get()).giveBack(messages, delayMs),
+    close: async () => await (await get()).close?.(),
+  };
+};
+
+/** Opens the queues on NATS in their place: several hosts may take messages there. */
+const openNatsHostQueues = (nats: LazyNats, report: Report): HostQueues => ({
+  queue: nats.queue,
+  depth: () => ({ ready: 0, delayed: 0 }),
+  start: (take, parallel) => {
+    let busy = 0;
+    const counted: Take = async (messages) => {
+      busy += 1;
+      try {
+        return await take(messages);
+      } finally {
+        busy -= 1;
+      }
+    };
+    const pollersOf = (open: () => Promise<Receiver>, atOnce: number) =>
+      startPoller({
+        ...{ receiver: opened(open), take: taking(counted, report), parallel: atOnce, againMs, report, pause },
+      });
+    const { parallel: loops, most } = batchesFor(parallel);
+    const pollers = [pollersOf(() => nats.steps(most), loops), pollersOf(() => nats.deliveries(deliveriesAtOnce), 1)];
+    return {
+      busy: () => busy,
+      stop: async (graceMs) => {
+        await Promise.all(pollers.map((one) => one.stop(graceMs)));
+        await nats.close();
+      },
+    };
+  },
+});
 
 export type HostSettings = {
   readonly transport: Transport;

@@ -11,7 +11,7 @@ import { answerOf, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
-import { identifyBy } from "../authentication/callers.ts";
+import { identifyBy } from "../common/authentication.ts";
 import { openOptional } from "../common/secret.ts";
 import type { Settings } from "../settings/read.ts";
 import { listenUntil } from "./server.ts";

@@ -1,10 +1,19 @@
-/** An HTTP server of a function as a process: it listens until it is stopped, over TLS if a certificate is set. */
+/**
+ * An HTTP server of a function as a process: it listens until it is stopped, over TLS if a certificate is set.
+ * Timeouts keep a client that sends slowly from holding a connection for long.
+ */
 import { readFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
-import { httpTimeouts } from "./timeouts.ts";
+
+export const httpTimeouts = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
 
 type Secure = {
   readonly cert: Buffer;

@@ -5,8 +5,8 @@
 export { memoryCheckpoints } from "../../adapters/checkpoints/memory.ts";
 export { openCluster } from "../../adapters/kubernetes/cluster.ts";
 export { type Decision, get, getIfAllowed, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
-export { ApiError } from "../../core/errors.ts";
 export type { Transport } from "../../core/http.ts";
+export { ApiError } from "../../core/http.ts";
 export { groupOf, type Key, type Message, textOf } from "../../core/key.ts";
 export type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 export type { Operator, Parsed, Watch } from "../../core/operator.ts";

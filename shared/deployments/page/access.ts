@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
-import type { Gate } from "../authentication/access-check.ts";
+import type { Gate } from "../common/authentication.ts";
 import type { Secret } from "../common/secret.ts";
 import { cookieName, openSessions, type Sessions, sessionMs, type Viewer } from "./session.ts";
 

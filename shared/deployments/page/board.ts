@@ -4,10 +4,8 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { hintOf } from "../../adapters/checkpoints/object.ts";
-import { historyOf } from "../../cli/inspection/history.ts";
-import { lossesOf } from "../../cli/inspection/losses.ts";
-import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
-import { forgetOldest } from "../../core/bounded-map.ts";
+import { historyOf, lossesOf, type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
+import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Batch, columnsOf, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";

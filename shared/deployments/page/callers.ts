@@ -1,6 +1,6 @@
 /** The page for the callers of the HTTP API. */
 import { Hono } from "hono";
-import type { Gate } from "../authentication/access-check.ts";
+import type { Gate } from "../common/authentication.ts";
 import { callersOnly } from "./access.ts";
 import { openDetails } from "./detail.ts";
 import { pageFiles } from "./files.ts";

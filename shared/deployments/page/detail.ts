@@ -5,12 +5,11 @@
 import { setTimeout } from "node:timers/promises";
 import { type EventEntry, eventsAbout } from "../../cli/inspection/event.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
-import { Refused } from "../../cli/io/failure.ts";
-import { asYaml } from "../../cli/io/output.ts";
-import type { Source } from "../../cli/io/tools.ts";
+import { asYaml } from "../../cli/io/documents.ts";
+import { Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
-import { forgetOldest } from "../../core/bounded-map.ts";
-import { ApiError } from "../../core/errors.ts";
+import { forgetOldest } from "../../core/cache.ts";
+import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
 import { bytesOf } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";

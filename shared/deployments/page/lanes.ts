@@ -3,8 +3,8 @@
  * they ended. Bounded: of an application the newest, and of each namespace, within its share, the applications whose pods
  * or records changed last.
  */
-import type { lossesOf } from "../../cli/inspection/losses.ts";
-import { forgetOldest } from "../../core/bounded-map.ts";
+import type { lossesOf } from "../../cli/inspection/record.ts";
+import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { openShare } from "../../core/share.ts";

@@ -3,8 +3,8 @@
 import { createServer } from "node:http";
 import type { ReadTable } from "../../cli/io/tools.ts";
 import type { Transport } from "../../core/http.ts";
-import { requestListener } from "../http/request-listener.ts";
-import { httpTimeouts } from "../http/timeouts.ts";
+import { requestListener } from "../http/process.ts";
+import { httpTimeouts } from "../http/server.ts";
 import type { Access } from "./access.ts";
 import { openBoard } from "./board.ts";
 import { openDetails } from "./detail.ts";

@@ -5,8 +5,7 @@
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import { queues } from "../../volcano/schema/resource.ts";

@@ -2,15 +2,13 @@
  * Projects an object, and its record where one is known, onto a row of the page. The words are those of `rekindle list`.
  */
 
-import { historyOf } from "../../cli/inspection/history.ts";
 import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
-import { lossesOf } from "../../cli/inspection/losses.ts";
-import type { RecordView } from "../../cli/inspection/record.ts";
+import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
 import { repairText } from "../../cli/inspection/status.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
 import { fieldsOf } from "../../core/json.ts";
-import { oneLine } from "../../core/line.ts";
 import type { Stored } from "../../core/object.ts";
+import { oneLine } from "../../core/text.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { type Group, groups, type QueueRow, type Row, type Segment } from "../../page/wire.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
-import { isName, isNamespace } from "../../api/intent.ts";
+import { isName, isNamespace } from "../../api/events.ts";
 import { type Batch, type Health, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
 import type { Access } from "./access.ts";

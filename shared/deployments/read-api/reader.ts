@@ -14,15 +14,13 @@ import {
   type updates,
 } from "../../api/read-schemas.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
-import { notServed, Refused } from "../../cli/io/failure.ts";
-import type { Source } from "../../cli/io/tools.ts";
+import { notServed, Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
-import { leavingAt } from "../../kube/node-notice.ts";
-import { labelOf, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { labelOf, leavingAt, nodeNameOf, podStatus } from "../../kube/pods.ts";
 
 export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
 

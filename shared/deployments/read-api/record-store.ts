@@ -3,7 +3,7 @@ import type { ReadTable } from "../../cli/io/tools.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { once } from "../common/once.ts";
 import type { Access } from "../settings/cluster.ts";
-import type { Place } from "../settings/record-store.ts";
+import type { Place } from "../settings/formats.ts";
 import { openReader, type Reader } from "./reader.ts";
 
 /**

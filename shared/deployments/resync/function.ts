@@ -8,7 +8,7 @@ import type { Report } from "../../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
 import { runs } from "../../kube/families.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openSighter, sightingKey } from "../common/controller-sightings.ts";
+import { openSighter, sightingKey } from "../common/controller-detection.ts";
 import { openLines } from "../common/function-log.ts";
 import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";

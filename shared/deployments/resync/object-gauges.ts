@@ -1,10 +1,9 @@
 /** Gauges of the cluster's objects, counted from the objects themselves at each scrape of a host and in each resync. */
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import type { MetricSample } from "../../core/metric.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import { undeliveredOf } from "../../forward/undelivered.ts";
+import { undeliveredOf } from "../../forward/resync.ts";
 import { families as allFamilies, type Family, runs } from "../../kube/families.ts";
 import { gaugesOf } from "../../spark/application/metrics.ts";
 import { sparkApplications } from "../../spark/schema/resource.ts";

@@ -1,17 +1,14 @@
 /** One resync: pages the metadata of objects and records, and sends the keys that need a step. */
 import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
 import { textOf } from "../../core/key.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import type { Queue } from "../../engine/ports.ts";
-import { type Due, dueOf, type Hint, place } from "../../forward/resync.ts";
-import { undeliveredOf } from "../../forward/undelivered.ts";
-import type { NamespaceScope } from "../common/namespaces.ts";
+import { type Due, dueOf, type Hint, place, undeliveredOf } from "../../forward/resync.ts";
+import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
-import type { Scope } from "../common/scope.ts";
 
 /** The scope of a resync. A record whose object the selector does not select is sent, too; its step does nothing. */
 export type ResyncScope = Scope & {

@@ -1,7 +1,7 @@
 /** The flat cluster record of functions: it needs no file, no exec plugin and no lookup. */
 import * as z from "zod";
 import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
-import { textOrPlace } from "./secret.ts";
+import { textOrPlace } from "./formats.ts";
 
 /** PEM texts. */
 const shape = z.object({
@@ -36,7 +36,7 @@ const ageMs = 600_000;
 const authOf = ({ token, cert, key, eks }: ClusterRecord): Auth | undefined => {
   if (eks !== undefined) {
     const tokenProvider = async (): Promise<string> => {
-      const { eksToken } = await import("../../adapters/aws/eks.ts");
+      const { eksToken } = await import("../../adapters/aws/signature.ts");
       return eksToken(eks, process.env, Date.now());
     };
     return { tokenProvider, tokenAgeMs: ageMs };

@@ -1,4 +1,8 @@
-/** The forms of settings, each with an error that says what to write. */
+/**
+ * The forms of settings, each with an error that says what to write: the record store, `kubernetes` or
+ * `dynamodb://TABLE?region=eu-west-1&keepDays=90`; a secret as the text itself, a file that holds it, or the ARN under
+ * which AWS stores it.
+ */
 import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/sink.ts";
@@ -201,3 +205,87 @@ export const weights = () =>
   list.refine((texts) => texts.every((one) => /^[a-z0-9][-a-z0-9]{0,62}=(?:[1-9]\d?|100)$/.test(one)), {
     error: "write namespaces with a weight from 1 to 100, such as team-a=4,team-b=2",
   });
+
+export type Place =
+  | { readonly in: "kubernetes" }
+  /** `keepMs`: the retention of a record at rest, 0 for ever; absent: the table adapter's default. */
+  | {
+      readonly in: "dynamodb";
+      readonly table: string;
+      readonly region?: string | undefined;
+      readonly keepMs?: number | undefined;
+    };
+
+const dayMs = 86_400_000;
+
+const options = z.strictObject({
+  region: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, { error: "a region is needed, such as eu-west-1" })
+    .optional(),
+  keepDays: z
+    .string()
+    .regex(/^\d{1,4}$/, { error: "keepDays needs a whole number up to 9999, 0 for ever" })
+    .transform((text) => Number(text) * dayMs)
+    .optional(),
+});
+
+const form = /^dynamodb:\/\/([A-Za-z0-9_.-]{3,255})(?:\?(.*))?$/;
+
+export const place = z.string().transform((value, context): Place => {
+  if (value === "kubernetes") return { in: "kubernetes" };
+  const [, table, query = ""] = form.exec(value) ?? [];
+  if (table === undefined) {
+    context.addIssue("write kubernetes, or dynamodb://TABLE");
+    return z.NEVER;
+  }
+  const { data, error } = options.safeParse(Object.fromEntries(new URLSearchParams(query)));
+  if (data === undefined) {
+    context.addIssue(`${error?.issues[0]?.message ?? ""}: dynamodb://TABLE takes region and keepDays`);
+    return z.NEVER;
+  }
+  return { in: "dynamodb", table, region: data.region, keepMs: data.keepDays };
+});
+
+/** The place of a stored secret. */
+type Kept = { readonly file: string } | { readonly arn: string };
+
+export type SecretSource = { readonly text: string } | Kept;
+
+const arn = /^arn:aws[a-z-]*:(secretsmanager|ssm):[a-z0-9-]+:\d{12}:(secret:|parameter\/)\S+$/;
+
+/** Returns whether a text is the ARN of a secret in Secrets Manager or of a parameter in the Parameter Store. */
+const isArn = (text: string): boolean => arn.test(text);
+
+const fileForm = z.strictObject({ file: z.string().min(1) });
+
+/** Returns the value of `NAME_FILE` in the form that the schemas of this module accept. */
+export const inFile = (path: unknown): z.input<typeof fileForm> => ({ file: String(path ?? "") });
+
+/**
+ * The schema of a text that `read` accepts, of its file, or of its ARN. `read` returns undefined for a wrong text; no
+ * error repeats the text.
+ */
+export const textOrPlace = <Read extends object>(read: (text: string) => Read | undefined, error: string) =>
+  z.unknown().transform((value, context): Read | Kept => {
+    const file = fileForm.safeParse(value);
+    if (file.success) return file.data;
+    if (typeof value === "string" && isArn(value)) return { arn: value };
+    const found = typeof value === "string" ? read(value) : undefined;
+    if (found !== undefined) return found;
+    context.addIssue(error);
+    return z.NEVER;
+  });
+
+const matching =
+  (form: RegExp) =>
+  (text: string): SecretSource | undefined =>
+    form.test(text) ? { text } : undefined;
+
+/** A signing key, a list of them, or callers as JSON. */
+export const signingSecret = () =>
+  textOrPlace(matching(/^[\s\S]{16,}$/), "write at least 16 characters, or the ARN of a secret");
+
+/** The first part of a path, which is a secret. */
+export const secretPath = () =>
+  textOrPlace(matching(/^[A-Za-z0-9_-]{16,128}$/), "write 16 to 128 letters, digits, - and _, or the ARN of a secret");

@@ -27,9 +27,12 @@ import {
   namespace,
   namespaces,
   natsServers,
+  place,
   reach,
   reference,
   required,
+  secretPath,
+  signingSecret,
   standardQueue,
   streamPrefix,
   text,
@@ -38,8 +41,6 @@ import {
   windowLength,
   yesOrNo,
 } from "./formats.ts";
-import { place } from "./record-store.ts";
-import { secretPath, signingSecret } from "./secret.ts";
 
 export const functionReaders = [
   ...(["reconcile", "forward", "wake", "resync", "deliver", "dispatch"] as const),

@@ -1,7 +1,6 @@
 /** The wake function as a process, and the polling parameters of all functions that run as processes. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startPoller } from "../../adapters/sqs/poller.ts";
-import { openReceiver, type Receiver } from "../../adapters/sqs/receiver.ts";
+import { openReceiver, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
 import { openLines } from "../common/function-log.ts";
 import { sendingTo } from "../common/sender.ts";
 import { stopped } from "../common/shutdown.ts";

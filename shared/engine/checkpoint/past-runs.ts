@@ -2,7 +2,7 @@
  * The past runs of a record: the memory describes the latest run, those before it are kept for a time and up to a
  * number. Pure.
  */
-import type { PastRun } from "../../core/recovery.ts";
+import type { PastRun } from "../../core/plan.ts";
 import type { RecoverySettings } from "../settings.ts";
 
 type Limits = Pick<RecoverySettings, "runs" | "retentionMs">;

@@ -3,8 +3,8 @@
  * returns the fields that do.
  */
 import * as z from "zod";
-import { oncePerObject } from "../../core/memoize.ts";
-import { problemsIn, withoutBad } from "../../core/recovery.ts";
+import { oncePerObject } from "../../core/cache.ts";
+import { problemsIn, withoutBad } from "../../core/plan.ts";
 import { isInstant } from "../../core/time.ts";
 import type { AnyRecord, CheckpointRecord, DeliveryRecord, ReadResult } from "../ports.ts";
 

@@ -4,11 +4,10 @@
  * Keeps R3: every effect is fenced and idempotent, so deciding it twice does it once.
  */
 
-import { ApiError, assertNever } from "../../core/errors.ts";
 import { eventOf, events } from "../../core/event.ts";
+import { ApiError, assertNever } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
-import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
-import { refText } from "../../core/object.ts";
+import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import {
   type Doing,
   type Effect,

@@ -1,8 +1,8 @@
 /** Answers the queries of a decision: gets and lists of objects, and probes that may fail without harm. */
 import type { Answer, Reads } from "../../core/decision.ts";
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { isLabelValue, type Ref, refText, type Stored } from "../../core/object.ts";
-import type { Looking, Probe, ProbeResult, Query } from "../../core/query.ts";
+import type { Looking, Probe, ProbeResult, Query } from "../../core/plan.ts";
 import type { Cluster } from "../ports.ts";
 
 /** True if every value is valid for a label. No object has an invalid one, and the server refuses to select by it. */

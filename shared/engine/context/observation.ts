@@ -2,7 +2,7 @@
 import type { Key } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Returning } from "../../core/recovery.ts";
+import type { Returning } from "../../core/plan.ts";
 import type { Epoch } from "../../core/time.ts";
 import type { Defect } from "../checkpoint/classify.ts";
 import type { CheckpointRecord, Enclosure, Version } from "../ports.ts";

@@ -1,9 +1,8 @@
 /** The context of a step: the world that it acts in, its observation, and its stored record. */
-import type { Message } from "../../core/key.ts";
+import { idOf, type Message } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
-import { idOf } from "../../core/trace.ts";
 import type { ApplyContext } from "../cluster/apply.ts";
 import type { CheckpointRecord, Version } from "../ports.ts";
 import type { SubmissionSlot } from "../submission-slots.ts";

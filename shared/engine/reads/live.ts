@@ -1,9 +1,9 @@
 /** The live reads at the beginning of a step: the record, then the object. */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Returning } from "../../core/recovery.ts";
+import type { Returning } from "../../core/plan.ts";
 import { classify } from "../checkpoint/classify.ts";
 import type { Salvaged } from "../checkpoint/record.ts";
 import { type FirstRead, type Observation, objectRef, observationOf, returnMsOf } from "../context/observation.ts";

@@ -2,8 +2,7 @@
  * Takes a batch of messages: the messages of one key are one step, keys run in parallel, and only the messages of
  * failed steps are delivered again.
  */
-import { type Message, textOf } from "../../core/key.ts";
-import { idOf } from "../../core/trace.ts";
+import { idOf, type Message, textOf } from "../../core/key.ts";
 import { along, type Ending, type World } from "../context/world.ts";
 import { step } from "./step.ts";
 

@@ -6,7 +6,7 @@
  * R2. After a death, the next step reads and decides again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
-import { BudgetError } from "../../core/errors.ts";
+import { BudgetError } from "../../core/http.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";

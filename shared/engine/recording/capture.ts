@@ -6,8 +6,7 @@ import { recordUntil } from "../../core/annotation.ts";
 import type { Answer } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Plan, type View, wholeOf } from "../../core/plan.ts";
-import type { Query } from "../../core/query.ts";
+import { type Effect, type Plan, type Query, type View, wholeOf } from "../../core/plan.ts";
 import type { StepReads } from "../cluster/queries.ts";
 
 /** Queries that a decision yielded together, and their answers in the same order. */

@@ -3,13 +3,12 @@
  * UID. The order is done when nothing is left and no write that was planned before it can still arrive. Pure.
  */
 
-import { counted } from "../../core/counted.ts";
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Effect, View } from "../../core/plan.ts";
-import { notYetRecorded } from "../../core/plan.ts";
+import { type Effect, notYetRecorded, type View } from "../../core/plan.ts";
+import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
 import type { StepPlan } from "../context/step-context.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";

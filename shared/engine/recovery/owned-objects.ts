@@ -3,7 +3,7 @@ import { all, list } from "../../core/decision.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { OwnedObjects } from "../../core/recovery.ts";
+import type { OwnedObjects } from "../../core/plan.ts";
 import { resultOf, stepReads } from "../cluster/queries.ts";
 import type { Cluster } from "../ports.ts";
 

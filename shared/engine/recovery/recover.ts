@@ -7,8 +7,7 @@
  */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Trouble } from "../../core/plan.ts";
-import type { PastRun, Rebuilt } from "../../core/recovery.ts";
+import type { PastRun, Rebuilt, Trouble } from "../../core/plan.ts";
 import type { Defect } from "../checkpoint/classify.ts";
 import { madeWith } from "../checkpoint/compatibility.ts";
 import { expiryOf, keptRuns } from "../checkpoint/past-runs.ts";

@@ -2,7 +2,7 @@
  * Requeues keys: after a plan that waits, after a lost race, and after trouble. A requeue is only a message for the
  * same key.
  */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { mergePatch } from "../../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";

@@ -2,8 +2,7 @@
 
 import { same } from "../../core/json.ts";
 import { textOf } from "../../core/key.ts";
-import { waitOf, waitsForText } from "../../core/plan.ts";
-import type { PastRun } from "../../core/recovery.ts";
+import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/compatibility.ts";
 import { expiryOf, keptRuns } from "../checkpoint/past-runs.ts";
 import { bounded } from "../checkpoint/size-limit.ts";

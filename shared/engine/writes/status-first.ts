@@ -3,7 +3,7 @@
  * finds the object without a record goes on from its status. The status write is the lock, because the server refuses
  * it if the object has changed since it was read. The effects follow it, so the loser has touched nothing.
  */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import type { Plan } from "../../core/plan.ts";
 import { objectRef } from "../context/observation.ts";
 import type { StepContext, StoredRecord } from "../context/step-context.ts";

@@ -1,5 +1,5 @@
 /** The one status write of a step, at its end, only if the status differs from what the last write was answered. */
-import { ApiError } from "../../core/errors.ts";
+import { ApiError } from "../../core/http.ts";
 import { digestOf, mergePatch, same } from "../../core/json.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";

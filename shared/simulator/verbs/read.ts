@@ -1,7 +1,7 @@
 /** GET and LIST: the revision, the label and field selectors, and the text of the answer. */
 
+import { oncePer } from "../../core/cache.ts";
 import { fieldsOf } from "../../core/json.ts";
-import { oncePer } from "../../core/memoize.ts";
 import { apiVersionOf, type Kind } from "../schema/kinds.ts";
 import { at, isFields, numberAt, parsed, textAt } from "../storage/json.ts";
 import { type Item, selectorFaults } from "../storage/metadata.ts";

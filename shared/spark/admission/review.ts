@@ -18,9 +18,9 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
-import { explain, telling } from "../../kube/explain.ts";
 import type { LimitsSaying } from "../../kube/limits.ts";
 import { isRecord } from "../../kube/responses.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { readConnectSpec } from "../connect/read.ts";
 import { isOwn, readOtherwise } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";

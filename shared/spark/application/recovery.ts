@@ -4,7 +4,7 @@
  */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { beyond } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";

@@ -1,7 +1,7 @@
 /** Spark's configuration as its submission client reads it: strings by key, with typed getters, prefixes and references between
  * them; and the properties format in which a driver reads it. */
 
-import { counted } from "../../core/counted.ts";
+import { counted } from "../../core/text.ts";
 import { mebibytesOf, ratioOf } from "./quantity.ts";
 
 /** The most characters of one application's resolved texts together, as many as its ConfigMap may hold. */

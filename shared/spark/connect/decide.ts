@@ -5,15 +5,14 @@
  * There is one server at a time by its name alone: while a pod of that name exists, none is created.
  */
 
-import { backoffOf } from "../../core/backoff.ts";
 import { all, type Decision, get, list, type Reads, settled } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
-import type { Effect, Plan, View, Wait } from "../../core/plan.ts";
-import type { Query } from "../../core/query.ts";
+import type { Effect, Plan, Query, View, Wait } from "../../core/plan.ts";
+import { backoffOf } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";

@@ -4,11 +4,11 @@
 import * as z from "zod";
 import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { OwnedObjects, Recovery } from "../../core/recovery.ts";
-import { instant } from "../../kube/instant.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
+import type { OwnedObjects, Recovery } from "../../core/plan.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
+import { instant } from "../../kube/schema.ts";
 import { configMapName, connectLabel, launchedLabel, serverName } from "../schema/resource.ts";
 import { projected } from "./status.ts";
 

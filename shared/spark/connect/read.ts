@@ -1,5 +1,5 @@
 /** Parses a SparkConnect's spec as stored, or returns one message with the remedy. */
-import { explain, telling } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { hasBinaryUnit, mebibytesOf } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";

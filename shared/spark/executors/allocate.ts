@@ -4,7 +4,7 @@
  * starts must not keep the rest from being replaced.
  */
 
-import { backoffOf } from "../../core/backoff.ts";
+import { backoffOf } from "../../core/time.ts";
 import type { WaitingOn } from "../../core/waiting-on.ts";
 import { type Allotment, handedOut } from "./allotment.ts";
 import { countOfIds, idsOf, textOfIds } from "./ids.ts";

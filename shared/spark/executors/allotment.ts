@@ -4,7 +4,7 @@
  * name, and does not count as never created.
  */
 import * as z from "zod";
-import { instant } from "../../kube/instant.ts";
+import { instant } from "../../kube/schema.ts";
 import { demandShape } from "./demand.ts";
 import { grantShape } from "./grant.ts";
 import { areFew, idsShape } from "./ids.ts";

@@ -5,8 +5,8 @@
  */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
-import type { ProbeResult, Query } from "../../core/query.ts";
-import { instant } from "../../kube/instant.ts";
+import type { ProbeResult, Query } from "../../core/plan.ts";
+import { instant } from "../../kube/schema.ts";
 import { countIn, msIn, type Texts } from "../configuration/conf.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { mostExecutors } from "../schema/limits.ts";

@@ -3,8 +3,8 @@
  * one, or by any other part that counts what a namespace or a queue may use. Without a grant there is no limit.
  */
 import * as z from "zod";
-import { backoffOf } from "../../core/backoff.ts";
-import { instant } from "../../kube/instant.ts";
+import { backoffOf } from "../../core/time.ts";
+import { instant } from "../../kube/schema.ts";
 
 export const grantShape = z.object({
   /** The number of executors that lived when the next one was refused. */

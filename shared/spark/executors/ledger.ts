@@ -3,7 +3,7 @@
  * latest losses are kept in full, and all others are counted.
  */
 import * as z from "zod";
-import { instant } from "../../kube/instant.ts";
+import { instant } from "../../kube/schema.ts";
 import { countOfIds, hasId, idsOf, idsShape, rangesShape } from "./ids.ts";
 import { losses, lossReasons } from "./losses.ts";
 

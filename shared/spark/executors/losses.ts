@@ -4,14 +4,16 @@
  */
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { type Disruption, disruptionOf, statusDisruption } from "../../kube/disruption.ts";
 import {
+  type Disruption,
   deletionAskedAt,
+  disruptionOf,
   endedFirst,
   isOver,
   labelOf,
   type PodStatus,
   podStatus,
+  statusDisruption,
   type Terminated,
   terminationOf,
 } from "../../kube/pods.ts";

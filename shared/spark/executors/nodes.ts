@@ -4,10 +4,9 @@
  */
 import * as z from "zod";
 import type { Ref, Stored } from "../../core/object.ts";
-import type { ProbeResult } from "../../core/query.ts";
+import type { ProbeResult } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { disruptionOf } from "../../kube/disruption.ts";
-import { conditionOf, isEnding, podStatus } from "../../kube/pods.ts";
+import { conditionOf, disruptionOf, isEnding, podStatus } from "../../kube/pods.ts";
 import { nodes } from "../../kube/resources.ts";
 import { endingOf } from "./losses.ts";
 

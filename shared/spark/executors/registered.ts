@@ -1,7 +1,7 @@
 /** The executors that the driver knows, by its REST API, through the API server's pod proxy. */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
-import type { ProbeResult, Query } from "../../core/query.ts";
+import type { ProbeResult, Query } from "../../core/plan.ts";
 
 const entry = z.looseObject({
   id: z.string(),

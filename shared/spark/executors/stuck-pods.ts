@@ -1,7 +1,7 @@
 /** Executors that do not come up: what hinders a pod, and how long Rekindle waits for it. */
-import { backoffOf } from "../../core/backoff.ts";
+
 import type { Stored } from "../../core/object.ts";
-import { instantOf } from "../../core/time.ts";
+import { backoffOf, instantOf } from "../../core/time.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus, waitingReason } from "../../kube/pods.ts";
 
 /** Hindrances of a pod's start. `volume` also stands for all that a node does before it creates containers. */

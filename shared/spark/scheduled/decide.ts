@@ -6,7 +6,7 @@
  * run again.
  */
 
-import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
+import { nextAfter, type Schedule } from "../../core/cron.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";

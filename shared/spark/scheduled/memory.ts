@@ -2,11 +2,11 @@
 
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
-import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
+import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { instant } from "../../kube/instant.ts";
+import { instant } from "../../kube/schema.ts";
 import { timingOf } from "./read.ts";
 import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
 

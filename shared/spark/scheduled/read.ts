@@ -2,13 +2,13 @@
  * upstream's name, labels and owner. */
 
 import * as z from "zod";
-import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule.ts";
+import { nextAfter, readSchedule, type Schedule } from "../../core/cron.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { explain, telling } from "../../kube/explain.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { scheduledSpecSchema } from "../schema/application.ts";
 import { scheduleLimits } from "../schema/limits.ts";
 import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";

@@ -4,11 +4,9 @@ import * as z from "zod";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import type { Effect } from "../../core/plan.ts";
-import type { Query } from "../../core/query.ts";
+import type { Effect, Query } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
-import { changed } from "../../kube/relevant-change.ts";
+import { changed, isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
 import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Key } from "../../core/key.ts";
 import type { Resource } from "../../core/object.ts";
-import type { Listing } from "../../core/query.ts";
+import type { Listing } from "../../core/plan.ts";
 import { claims, configMaps, networkPolicies, pods, services } from "../../kube/resources.ts";
 
 export const sparkApplications: Resource = {

@@ -1,8 +1,8 @@
 /** Reads a SparkApplication's spec: limits, rules, the bounds of dynamic allocation, and the defaults of upstream's webhook. The
  * stored object stays as its user wrote it. */
 
-import { oncePer } from "../../core/memoize.ts";
-import { explain, telling } from "../../kube/explain.ts";
+import { oncePer } from "../../core/cache.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { type RestartPolicy, type SparkApplicationSpec, type SparkPodSpec, specSchema } from "./application.ts";

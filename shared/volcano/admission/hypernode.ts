@@ -1,6 +1,6 @@
 /** Admission of a HyperNode: each member has one selector, and a valid one. As upstream's rules. */
 import * as z from "zod";
-import { explain, telling } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { goList, qualifiedNameErrors, withoutNulls } from "../schema/fields.ts";
 
 const selector = z.looseObject({

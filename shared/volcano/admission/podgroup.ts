@@ -2,8 +2,8 @@
 
 import * as z from "zod";
 import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
-import { explain, telling } from "../../kube/explain.ts";
 import { isRecord } from "../../kube/responses.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { keys } from "../schema/resource.ts";
 import { notFound, type QueueView } from "./tree.ts";

@@ -3,8 +3,8 @@
 import * as z from "zod";
 import { fieldsOf, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
-import { explain, telling } from "../../kube/explain.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { rooted, specGaps } from "../queue/defaults.ts";
 import { hierarchyErrors } from "../queue/hierarchy.ts";
 import { invalid, together } from "../queue/invalid.ts";

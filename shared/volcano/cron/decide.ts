@@ -6,7 +6,7 @@
  * it, and a deleted job would come again.
  */
 
-import { nextAfter } from "../../core/cron/schedule.ts";
+import { nextAfter } from "../../core/cron.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";

@@ -1,5 +1,5 @@
 /** Finds the due time of a schedule: the most recent one that was not taken, and how many were missed before it. */
-import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
+import { nextAfter, type Schedule } from "../../core/cron.ts";
 
 export type Recent = {
   /** Times up to this one are over, epoch ms. */

@@ -3,16 +3,15 @@
  * yet. The status and Events that follow. */
 
 import * as z from "zod";
-import { zoneOf } from "../../core/cron/zone.ts";
+import { zoneOf } from "../../core/cron.ts";
 import type { Key } from "../../core/key.ts";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
+import type { Effect, Looking } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
 import { instantOf, timeText } from "../../core/time.ts";
-import { instant } from "../../kube/instant.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { instant } from "../../kube/schema.ts";
 import { createdAt, isFinished, phaseOf, shownBy } from "../child-jobs.ts";
 import { cronStatusSchema } from "../schema/cron.ts";
 import { withoutNulls } from "../schema/fields.ts";

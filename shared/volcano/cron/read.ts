@@ -1,10 +1,9 @@
 /** Reads a CronJob's spec as the API server stores it; otherwise returns one message about what to change. */
-import { readSchedule, type Schedule } from "../../core/cron/schedule.ts";
-import { zoneOf } from "../../core/cron/zone.ts";
+import { readSchedule, type Schedule, zoneOf } from "../../core/cron.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { explain, telling } from "../../kube/explain.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { cronLimits } from "../schema/limits.ts";

@@ -2,10 +2,10 @@
  * table. */
 
 import * as z from "zod";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
-import { instant } from "../../kube/instant.ts";
+import { instant } from "../../kube/schema.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { type FlowPhase, flowPhases, flowStatusSchema } from "../schema/flow.ts";
 

@@ -5,7 +5,7 @@
 
 import { all, firstOf, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Looking, ProbeResult, Query } from "../../core/query.ts";
+import type { Looking, ProbeResult, Query } from "../../core/plan.ts";
 import type { WaitingOn } from "../../core/waiting-on.ts";
 import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";

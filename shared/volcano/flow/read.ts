@@ -1,8 +1,8 @@
 /** Reads a JobFlow's spec as the API server stores it; otherwise returns one message about what to change. */
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
-import type { Looking } from "../../core/query.ts";
-import { explain, telling } from "../../kube/explain.ts";
+import type { Looking } from "../../core/plan.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { subdomainErrors, unstartable, withoutNulls } from "../schema/fields.ts";
 import { type Flow, flowSpecSchema } from "../schema/flow.ts";
 import { flowLimits } from "../schema/limits.ts";

@@ -1,10 +1,9 @@
 /** One admission round. It runs under the key of the root queue, so that no two rounds decide at the same time. */
 
-import { counted } from "../../core/counted.ts";
 import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Next, View } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Effect, Looking, Next, View } from "../../core/plan.ts";
+import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
 import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";

@@ -2,7 +2,7 @@
  * Plans the pods of a group onto the rooms of nodes, all or none. Pure: the same rooms and parts always have the same
  * plan. A plan never exceeds a room. A group that has a place may be missed only if it is large; see `exact`.
  */
-import { counted } from "../../core/counted.ts";
+import { counted } from "../../core/text.ts";
 import { type NodeFilter, nodeFilter } from "../../kube/node-filter.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";

@@ -2,8 +2,9 @@
  * The room of the nodes during an admission round with `gang: builtin`, made anew in each round: what the nodes can
  * allocate, less their pods, less the places of plans that no pod has yet. Each group that enters takes its own.
  */
-import { counted } from "../../core/counted.ts";
+
 import type { Stored } from "../../core/object.ts";
+import { counted } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";

@@ -3,8 +3,9 @@
  * would have if what runs there ended. Other groups are not planned onto these nodes, so that smaller ones cannot pass it
  * for ever. One group holds nodes at a time.
  */
-import { counted } from "../../core/counted.ts";
+
 import type { Stored } from "../../core/object.ts";
+import { counted } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
 import type { Fit } from "./fit.ts";
 import { isWaiting } from "./phase.ts";

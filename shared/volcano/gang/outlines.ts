@@ -4,7 +4,7 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import type { Metadata, Stored } from "../../core/object.ts";
-import type { Projection } from "../../core/query.ts";
+import type { Projection } from "../../core/plan.ts";
 import { openShare } from "../../core/share.ts";
 import { pinned, pinOf } from "../../kube/node-pin.ts";
 import { quantityText } from "../../kube/quantity.ts";

@@ -1,8 +1,7 @@
 /** Finds the component that admits groups: Volcano's scheduler while any sign shows that it runs, else Rekindle. */
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import type { View } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Looking, View } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";

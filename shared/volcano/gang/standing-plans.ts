@@ -1,8 +1,7 @@
 /** The plans that stand: when each is due, and the groups that are taken back because their pods are late. */
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Effect, Looking } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { keys } from "../schema/resource.ts";

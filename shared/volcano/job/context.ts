@@ -1,10 +1,9 @@
 /** The context of one Job step: the object, its memory, its pods and its group; and helpers on them. */
 
-import { backoffOf } from "../../core/backoff.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Effect, View } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Effect, Looking, View } from "../../core/plan.ts";
+import { backoffOf } from "../../core/time.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
 import { type GangPlan, letIn, nodesOf, planOf } from "../gang/plan.ts";

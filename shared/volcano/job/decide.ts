@@ -4,8 +4,7 @@ import { all, type Decision, get, list, type Reads, settled } from "../../core/d
 import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
-import type { Looking } from "../../core/query.ts";
+import type { Effect, Looking, Plan, View } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";

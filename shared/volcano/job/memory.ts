@@ -4,11 +4,11 @@
  */
 
 import * as z from "zod";
-import { oncePer } from "../../core/memoize.ts";
-import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
+import { oncePer } from "../../core/cache.ts";
 import type { Stored } from "../../core/object.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
-import { instant } from "../../kube/instant.ts";
+import { instant } from "../../kube/schema.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/resource.ts";
 import { isWorking } from "./machine.ts";

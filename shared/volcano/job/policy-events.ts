@@ -4,9 +4,7 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import { instantOf } from "../../core/time.ts";
-import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
-import { leavingAt } from "../../kube/node-notice.ts";
-import { podStatus } from "../../kube/pods.ts";
+import { disruptionOf, leavingAt, podStatus, statusDisruption } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";

@@ -2,9 +2,7 @@
 import { fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { leavingAt } from "../../kube/node-notice.ts";
-import { isEnding, labelOf } from "../../kube/pods.ts";
-import { changed } from "../../kube/relevant-change.ts";
+import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim, trimWith } from "../../kube/trim.ts";

@@ -1,7 +1,7 @@
 /** The type of a plugin: its flags, as Go's `flag` package reads them, its change to each pod, and its objects for the whole job. */
 
-import { nearTo } from "../../core/near.ts";
 import type { Obj, Resource } from "../../core/object.ts";
+import { nearTo } from "../../core/text.ts";
 import type { Draft } from "../pods/draft.ts";
 import type { Owner } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";

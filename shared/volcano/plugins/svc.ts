@@ -1,6 +1,6 @@
 /** `svc`: a name for every pod, the hosts of all tasks as files and variables, and a NetworkPolicy around the job. */
 
-import { oncePer } from "../../core/memoize.ts";
+import { oncePer } from "../../core/cache.ts";
 import type { Obj } from "../../core/object.ts";
 import { configMaps, networkPolicies, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";

@@ -1,7 +1,7 @@
 /** One pod of a job as upstream creates it, before its plugins: template, owner, labels and annotations. */
 import type { Metadata } from "../../core/object.ts";
+import { queueGate } from "../../kube/admission.ts";
 import { pinned } from "../../kube/node-pin.ts";
-import { queueGate } from "../../kube/pod-rules.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";

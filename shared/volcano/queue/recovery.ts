@@ -2,7 +2,7 @@
  * Recovery of a Queue. Its status shows everything, and it owns only the commands for it: jobs, groups and other queues
  * do not belong to it. A cleanup therefore deletes the commands, and the queue goes on.
  */
-import type { Recovery } from "../../core/recovery.ts";
+import type { Recovery } from "../../core/plan.ts";
 import { commandsIn } from "../command/order.ts";
 import { type QueueMemory, salvageMemory } from "./state/memory.ts";
 

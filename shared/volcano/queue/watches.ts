@@ -2,7 +2,7 @@
 import { fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { changed } from "../../kube/relevant-change.ts";
+import { changed } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";

@@ -1,12 +1,12 @@
 /** Parses a Job as the API server stores it: into a spec with the defaults of upstream's mutating webhook, or one message about
  * what to change. Checks that upstream leaves to its CRD's schema or does not make come first: numbers, durations, amounts, names. */
 
+import { oncePer } from "../../core/cache.ts";
 import { fieldsOf } from "../../core/json.ts";
-import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
-import { explain, telling } from "../../kube/explain.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
+import { explain, telling } from "../../kube/schema.ts";
 import { durationMs } from "../schema/duration.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { jobLimits } from "../schema/limits.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readTemplate } from "../../../infra/aws/template.ts";
 import { gaugeLines } from "../../../shared/adapters/telemetry/emf.ts";
-import { resyncGauges } from "../../../shared/deployments/common/function-figures.ts";
+import { resyncGauges } from "../../../shared/deployments/resync/gauges.ts";
 import { gaugesOfQueue } from "../../../shared/volcano/metrics.ts";
 import { billedMs, type Entry } from "../../real/lambda/ledger.ts";
 import { type Bench, costOf } from "../costs.ts";

@@ -72,7 +72,6 @@ const rows: Readonly<Record<string, Call | string>> = {
       { id: "a", source: text, "detail-type": text, time: text, detail: { "instance-id": text } },
       { kinds: [], now: 0, plurals: {} },
     ),
-  noticeOf: (read, text) => read(text, 0, "event", 0),
   cronSaying: (read, text) => [read("a", { schedule: text }), read(text, { schedule: "* * * * *", timeZone: text })],
   newJobSaying: (read, text) => [
     read(text, { tasks: [task(text, 1)] }),
@@ -90,7 +89,6 @@ const rows: Readonly<Record<string, Call | string>> = {
   jobName: (read, text) => [read(text, "a"), read(text, 1)],
   makerText: front,
   podName: (read, text) => [read(text, "a", 1), read("a", text, 1)],
-  valueText: (read, text) => read(text, 1),
   listenerKey: (read, text) => read("secret", text),
   until: (read, text) => read(text, "ready", text),
   noticeKey: (read, text) => read("here", "Job", text),
@@ -103,7 +101,6 @@ const rows: Readonly<Record<string, Call | string>> = {
   podOf: (read, text) => read({ spec: { containers: [{ name: text, image: text }] } }, text),
   below: (read, text) => read(text, []),
   withoutBad: (read, text) => read({ [text]: text }, []),
-  boundsSaying: "takes a spec that was read: fed through newJobSaying",
   jobQueueSaying: (read, text) => read(text, undefined),
   hostsOf: (read, text) => read(text, { name: text, replicas: 1 }),
   domainsOf: (read, text) => read(text, { name: text, replicas: 1 }),

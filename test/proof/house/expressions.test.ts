@@ -14,12 +14,12 @@ const apart = /^shared\/(simulator|deployments\/demo)\//;
 /** Exceptions, by the file and the beginning of the expression. */
 const reasons: readonly { readonly file: string; readonly begins: string; readonly because: string }[] = [
   {
-    file: "shared/adapters/buckets/bucket.ts",
+    file: "shared/adapters/buckets.ts",
     begins: "\\/+$",
     because: "the address that a person types on a command line",
   },
   {
-    file: "shared/adapters/sqs/refusal.ts",
+    file: "shared/adapters/sqs/client.ts",
     begins: "scoped to",
     because: "an answer of SQS's, which no user's text is in",
   },
@@ -33,16 +33,16 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     begins: "admission webhook",
     because: "the API server's answer to the one who asked",
   },
-  { file: "shared/cli/commands/options.ts", begins: "(\\d+)(s", because: "a flag that a person types" },
+  { file: "shared/cli/io/options.ts", begins: "(\\d+)(s", because: "a flag that a person types" },
   {
-    file: "shared/cli/submit/application.ts",
+    file: "shared/cli/creation/submission.ts",
     begins: "^([^\\s=:]+)",
     because: "a line of the person's own properties file",
   },
-  { file: "shared/cli/submit/application.ts", begins: ":[^:/]*?", because: "a flag that a person types" },
-  { file: "shared/cli/submit/application.ts", begins: "-+$", because: "a flag that a person types" },
+  { file: "shared/cli/creation/submission.ts", begins: ":[^:/]*?", because: "a flag that a person types" },
+  { file: "shared/cli/creation/submission.ts", begins: "-+$", because: "a flag that a person types" },
   {
-    file: "shared/core/cron/schedule.ts",
+    file: "shared/core/cron.ts",
     begins: "(\\d+(?:",
     because: "the whole text was matched before: behind every number stands a unit",
   },
@@ -54,7 +54,7 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
   { file: "shared/engine/trouble.ts", begins: "\\berror looking", because: "the first 4,096 letters of an answer" },
   { file: "shared/engine/trouble.ts", begins: "\\bRuntimeClass", because: "the first 4,096 letters of an answer" },
   {
-    file: "shared/forward/sightings.ts",
+    file: "shared/forward/controller-detection.ts",
     begins: "\\b\\d+ s ago",
     because: "a number begins at the edge of a word: each is tried once",
   },

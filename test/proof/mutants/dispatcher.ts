@@ -1,7 +1,7 @@
 /** Mutants of the dispatcher and of the functions that it calls: the sweep, or the tests named, must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
-const taking = "shared/adapters/dispatch/delivery-calls.ts";
+const taking = "shared/adapters/dispatch/call.ts";
 const lease = "shared/forward/lease.ts";
 const calls = ["test/unit/deployments/dispatch/calls.test.ts"] as const;
 const deliveries = ["test/unit/adapters/dispatch/delivery-calls.test.ts"] as const;

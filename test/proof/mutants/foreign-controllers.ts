@@ -24,7 +24,7 @@ export const foreignControllerMutants: readonly Mutant[] = [
   {
     name: "sightings-never-refreshed",
     promise: "what was seen of other controllers is kept anew when it is news",
-    file: "shared/forward/sightings.ts",
+    file: "shared/forward/controller-detection.ts",
     find: "if (kept !== undefined && gistOf(kept) === gistOf(seen) && seen.at - kept.at < renewedMs) return;",
     replace: "if (kept !== undefined && gistOf(kept) !== gistOf(seen) && seen.at - kept.at < renewedMs) return;",
     scenarios: ["beside-pod-begins"],

@@ -24,7 +24,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "watched-objects-of-one-tenant",
     promise: "the objects of a tenant that a watch keeps take a share of a bounded memory",
-    file: "shared/forward/object-cache.ts",
+    file: "shared/forward/keys.ts",
     find: "share === undefined || share.take(namespace, bytes)",
     replace: "share === undefined || share.take(namespace, bytes) || bytes > 0",
     tests: ["test/unit/forward/object-cache.test.ts"],
@@ -48,7 +48,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "created-objects-of-any-size",
     promise: "the created objects that a host keeps until its watch shows them take a bounded memory",
-    file: "shared/deployments/host/created-objects.ts",
+    file: "shared/deployments/host/cache.ts",
     find: "if (!made.share.take(namespace, bytes)) return;",
     replace: "made.share.take(namespace, bytes);",
     tests: ["test/unit/deployments/host/cache.test.ts"],

@@ -135,7 +135,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "queue-without-turns",
     promise: "namespaces take turns on the host's queue",
-    file: "shared/adapters/embedded/groups.ts",
+    file: "shared/adapters/embedded/queue.ts",
     find: "    else if (endsTurn(groups, namespace)) {",
     replace: "    else if (endsTurn(groups, namespace) && names.size < 2) {",
     tests: ["test/unit/adapters/embedded/queue.test.ts"],
@@ -239,7 +239,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "unread-bodies-block-connections",
     promise: "a refused request with an unread body costs no other request on its connection",
-    file: "shared/deployments/http/request-listener.ts",
+    file: "shared/deployments/http/process.ts",
     find: "!incoming.complete",
     replace: "incoming.destroyed",
     tests: ["test/unit/deployments/http/request-listener.test.ts"],
@@ -255,7 +255,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "large-objects-stop-lists",
     promise: "objects of one tenant that are too large for a page stop nobody's list",
-    file: "shared/kube/list-pages.ts",
+    file: "shared/kube/paths.ts",
     find: "if (!isTooLong(cause) || size <= 1) throw cause;",
     replace: "if (!isTooLong(cause) || size > 1) throw cause;",
     tests: ["test/unit/kube/list-pages.test.ts", "test/unit/forward/listwatch.test.ts"],
@@ -263,7 +263,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "terminal-is-steered",
     promise: "no control character that somebody else chose reaches a terminal",
-    file: "shared/core/line.ts",
+    file: "shared/core/text.ts",
     find: "text.replace(steering, ",
     replace: "text.replace(/[^\\s\\S]/g, ",
     tests: ["test/unit/core/line.test.ts", "test/unit/cli/io/colour.test.ts"],
@@ -271,7 +271,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "queue-not-judged-again",
     promise: "an update goes to no queue that the operator does not list, whatever a record says",
-    file: "shared/adapters/sinks/sqs.ts",
+    file: "shared/adapters/sinks/all.ts",
     find: "if (!isListed(to, queues))",
     replace: "if (!isListed(to, [to, ...queues]))",
     tests: ["test/unit/adapters/sinks/sqs.test.ts"],
@@ -287,7 +287,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "strangers-are-hashed",
     promise: "a request from an address that failed too often is neither read nor hashed",
-    file: "shared/deployments/authentication/access-check.ts",
+    file: "shared/deployments/common/authentication.ts",
     find: "return blocked > 0 ? wait(c, blocked) : undefined;",
     replace: "return blocked > 60 ? wait(c, blocked) : undefined;",
     tests: ["test/unit/functions/triggers.test.ts"],
@@ -295,7 +295,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "requests-without-proof-block-callers",
     promise: "requests without proof take nothing from callers of their address",
-    file: "shared/deployments/authentication/access-check.ts",
+    file: "shared/deployments/common/authentication.ts",
     find: "const seconds = rate(`unproven ",
     replace: "const seconds = rate(`address ",
     tests: ["test/unit/functions/triggers.test.ts"],
@@ -303,7 +303,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "endless-answers-asked-again",
     promise: "a pod that answers with more than is read is left alone for growing times",
-    file: "shared/adapters/kubernetes/pod-proxy.ts",
+    file: "shared/adapters/kubernetes/cluster.ts",
     find: "if (rest !== undefined && now() < rest.until)",
     replace: "if (rest !== undefined && now() < rest.until - longestRestMs)",
     tests: ["test/unit/adapters/kubernetes/pod-proxy.test.ts"],
@@ -311,7 +311,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "questions-without-line",
     promise: "a namespace has few questions to its pods under way at once",
-    file: "shared/adapters/kubernetes/pod-proxy.ts",
+    file: "shared/adapters/kubernetes/cluster.ts",
     find: "if (line.busy >= atOnce)",
     replace: "if (line.busy > 1_000)",
     tests: ["test/unit/adapters/kubernetes/pod-proxy.test.ts"],
@@ -319,7 +319,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "resolver-forgets-failures",
     promise: "a listener's name that does not resolve is not asked for again at once",
-    file: "shared/adapters/sinks/resolver.ts",
+    file: "shared/adapters/sinks/https.ts",
     find: "() => (entry.until = options.now() + keepFailureMs),",
     replace: "() => (entry.until = options.now()),",
     tests: ["test/unit/adapters/sinks/resolver.test.ts"],
@@ -327,7 +327,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "resolver-unbounded",
     promise: "the names that a process remembers are bounded",
-    file: "shared/adapters/sinks/resolver.ts",
+    file: "shared/adapters/sinks/https.ts",
     find: "if (kept.size >= mostNames && oldest !== undefined) kept.delete(oldest);",
     replace: "if (kept.size < 0 && oldest !== undefined) kept.delete(oldest);",
     tests: ["test/unit/adapters/sinks/resolver.test.ts"],
@@ -335,7 +335,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "watch-line-unbounded",
     promise: "a line of a watch is no longer than the bound",
-    file: "shared/adapters/kubernetes/lines.ts",
+    file: "shared/adapters/kubernetes/https.ts",
     find: "    held += chunk.length - from;\n",
     replace: "    held += 0;\n",
     tests: ["test/unit/adapters/kubernetes/lines.test.ts"],
@@ -343,7 +343,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "event-headers-unsigned",
     promise: "a signature covers the headers that say what an event asks for",
-    file: "shared/deployments/authentication/access-check.ts",
+    file: "shared/deployments/common/authentication.ts",
     find: "    headers: eventHeaders((name) => c.req.header(name)),\n",
     replace: "",
     tests: ["test/unit/functions/triggers.test.ts"],

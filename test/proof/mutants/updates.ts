@@ -1,7 +1,7 @@
 /** Mutants of status updates: the tests named after Mesos' tests, or the sweep, must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
-const cursor = "shared/updates/cursor.ts";
+const cursor = "shared/updates/deliver.ts";
 const outbox = "shared/core/outbox.ts";
 const deliver = "shared/updates/deliver.ts";
 const seen = ["updates/mesos.test.ts", "updates/cursor.test.ts"] as const;
@@ -111,7 +111,7 @@ export const updateMutants: readonly Mutant[] = [
   {
     name: "update-without-the-latest",
     promise: "an update that comes late carries the latest state along",
-    file: "shared/updates/envelope.ts",
+    file: "shared/updates/deliver.ts",
     find: "latest: standing(latest)",
     replace: "latest: standing(latest.sequence > 0 ? update : latest)",
     scenarios: ["told-failing"],

@@ -176,7 +176,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U17-nothing-after-a-gap",
     promise: "what changed while the watch was broken is found when it begins again (U17: SPARK-33349, kubeflow#188)",
-    file: "shared/forward/object-cache.ts",
+    file: "shared/forward/keys.ts",
     find: "places.add(placeOf(object));\n        return seen(object);",
     replace: "places.add(placeOf(object));\n        seen(object);\n        return [];",
     scenarios: ["U17-watch-gone", "U7-unheard"],

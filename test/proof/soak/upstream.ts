@@ -2,7 +2,7 @@
  * A stand-in for a controller that keeps its memory in the status: it trusts the status, submits, and then writes the
  * status. The code is our own; the order of its writes is the Spark operator's.
  */
-import { ApiError } from "../../../shared/core/errors.ts";
+import { ApiError } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Ref, Stored } from "../../../shared/core/object.ts";
 import type { World } from "../../../shared/engine/context/world.ts";

@@ -2,9 +2,8 @@
  * A dispatcher in an execution: each delivery of its queue is a call of a function, and the answer carries what the step
  * sends. Functions outlive their dispatcher: they work on, and their answers reach no queue.
  */
-import { type Called, eventOf } from "../../../shared/adapters/dispatch/call.ts";
+import { type Called, eventOf, takingBy } from "../../../shared/adapters/dispatch/call.ts";
 import { openCarrier } from "../../../shared/adapters/dispatch/carrier.ts";
-import { takingBy } from "../../../shared/adapters/dispatch/delivery-calls.ts";
 import { enclosureIn } from "../../../shared/adapters/dispatch/enclosed.ts";
 import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
 import { recordsOf } from "../../../shared/adapters/lambda/batch.ts";

@@ -1,6 +1,5 @@
 /** Answers of a fault in the server's place: refusals in the API's own form, and silence. */
-import { ApiError } from "../../../shared/core/errors.ts";
-import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
+import { ApiError, type HttpRequest, type HttpResponse } from "../../../shared/core/http.ts";
 
 const apiPath =
   /^\/(?:api\/[^/]+|apis\/([^/]+)\/[^/]+)(?:\/namespaces\/([^/?]+))?(?:\/([^/?]+))?(?:\/([^/?]+))?(?:\/([^/?]+))?/;

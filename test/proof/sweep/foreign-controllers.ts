@@ -3,7 +3,7 @@ import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kube
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { openSighter, sightingKey, sightOnce } from "../../../shared/deployments/common/controller-sightings.ts";
+import { openSighter, sightingKey, sightOnce } from "../../../shared/deployments/common/controller-detection.ts";
 import { type FunctionStandby, openStandby } from "../../../shared/deployments/common/function-standby.ts";
 import { type SweepParts, sweepOnce } from "../../../shared/deployments/resync/function.ts";
 import type { Report } from "../../../shared/engine/ports.ts";

@@ -6,8 +6,8 @@ import {
   type Returned,
 } from "../../../shared/adapters/embedded/queue.ts";
 import { type Message, noticedKind, textOf } from "../../../shared/core/key.ts";
-import { type Coalescer, openCoalescer } from "../../../shared/forward/coalesce.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
+import { type Coalescer, openCoalescer } from "../../../shared/forward/sender.ts";
 
 type Entry =
   | { readonly at: number; readonly do: "send"; readonly message: Message; readonly id: string }

@@ -1,5 +1,5 @@
 /** The user actions of an execution: writes of users, and accidents such as evictions. */
-import { assertNever } from "../../../shared/core/errors.ts";
+import { assertNever } from "../../../shared/core/http.ts";
 import { noticeKey } from "../../../shared/core/key.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { controllerWrites } from "./controllers.ts";

@@ -1,9 +1,16 @@
 /** The forwarder under virtual time: its real pure parts, which get changes from the store instead of a stream. */
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
-import type { Change as Known, Sending } from "../../../shared/forward/keys.ts";
-import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../../shared/forward/keys.ts";
-import { openObjectCache } from "../../../shared/forward/object-cache.ts";
+import {
+  type Change as Known,
+  openObjectCache,
+  type Sending,
+  type Subject,
+  sendingsOf,
+  shows,
+  subjectsOf,
+  type Watcher,
+} from "../../../shared/forward/keys.ts";
 import { openWholeObjects, type WholeObjects } from "../../../shared/forward/whole-objects.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
 import type { Change, Store } from "../../../shared/simulator/storage/store.ts";

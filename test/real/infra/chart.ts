@@ -10,7 +10,7 @@ import * as z from "zod";
 import { settingValues, unneededValues } from "../../../infra/chart.ts";
 import { plain } from "../../../infra/kustomize.ts";
 import { type Installation, objectsOf } from "../../../shared/cli/installation/objects.ts";
-import { yamlText } from "../../../shared/cli/io/yaml.ts";
+import { yamlText } from "../../../shared/cli/io/documents.ts";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { fileName, variableName } from "../../../shared/deployments/settings/table.ts";
 import { samples } from "../../support/setting-samples.ts";

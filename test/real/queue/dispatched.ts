@@ -5,9 +5,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Call, openCall } from "../../../shared/adapters/dispatch/call.ts";
-import { openAgents } from "../../../shared/adapters/dispatch/connections.ts";
-import { takingBy } from "../../../shared/adapters/dispatch/delivery-calls.ts";
+import { type Call, openAgents, openCall, takingBy } from "../../../shared/adapters/dispatch/call.ts";
 import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { startWorkers } from "../../../shared/adapters/embedded/workers.ts";
 import { type BatchRecord, recordsOf } from "../../../shared/adapters/lambda/batch.ts";

@@ -3,7 +3,7 @@
  * around each. `node nats-worker.ts URL QUEUE STEP-MS`
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startPoller } from "../../../shared/adapters/sqs/poller.ts";
+import { startPoller } from "../../../shared/adapters/sqs/receiver.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { openNatsWorker } from "./nats.ts";
 

@@ -1,8 +1,7 @@
 /** Status updates to an operator's queue: Rekindle's sink and delivery, on a third-party server that speaks SQS. */
 import assert from "node:assert/strict";
 import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { sinkOf } from "../../../shared/adapters/sinks/all.ts";
-import { sqsSink } from "../../../shared/adapters/sinks/sqs.ts";
+import { sinkOf, sqsSink } from "../../../shared/adapters/sinks/all.ts";
 import { openSqs } from "../../../shared/adapters/sqs/client.ts";
 import { acknowledged, openStreet, type Street, silence } from "../../unit/updates/street.ts";
 

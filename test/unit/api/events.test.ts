@@ -1,9 +1,7 @@
 /** External events and the keys that they request, one row per shape; any other event requests nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { alertIntents } from "../../../shared/api/alerts.ts";
-import { eventIntents } from "../../../shared/api/events.ts";
-import type { Intent } from "../../../shared/api/intent.ts";
+import { alertIntents, eventIntents, type Intent } from "../../../shared/api/events.ts";
 
 const now = Date.parse("2026-11-02T08:00:00Z");
 const kinds = ["SparkApplication", "Job"];

@@ -1,9 +1,16 @@
 /** Identification of callers: by proof and key, and unknown callers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Caller, callers, holderOf, matches, reaches } from "../../../shared/api/callers.ts";
-import { type Asking, identifier } from "../../../shared/api/identity.ts";
-import { openRate } from "../../../shared/api/rate.ts";
+import {
+  type Asking,
+  type Caller,
+  callers,
+  holderOf,
+  identifier,
+  matches,
+  openRate,
+  reaches,
+} from "../../../shared/api/callers.ts";
 import { signature } from "../../../shared/core/signature.ts";
 
 const now = 1_793_606_400_000;

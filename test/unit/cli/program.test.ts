@@ -1,8 +1,7 @@
 /** The command line itself: help, exit codes, and one line for each error. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ApiError } from "../../../shared/core/errors.ts";
-import type { HttpResponse, Transport } from "../../../shared/core/http.ts";
+import { ApiError, type HttpResponse, type Transport } from "../../../shared/core/http.ts";
 import { openTerminal } from "./terminal.ts";
 
 const answering = (status: number, reason: string, message: string): Transport => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
-import { preview } from "../../../shared/deployments/cli/preview.ts";
+import { preview } from "../../../shared/deployments/cli/recover.ts";
 import { readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
 import { waitIn } from "../../support/plans.ts";

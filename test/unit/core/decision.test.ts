@@ -11,7 +11,7 @@ import {
   settled,
   withoutReading,
 } from "../../../shared/core/decision.ts";
-import type { Query } from "../../../shared/core/query.ts";
+import type { Query } from "../../../shared/core/plan.ts";
 import { pods } from "../../../shared/kube/resources.ts";
 
 const named = (name: string) => ({ do: "get", ref: { resource: pods, namespace: "ns", name } }) as const;

@@ -1,7 +1,7 @@
 /** Texts of several lines in one line. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { oneLine, visible } from "../../../shared/core/line.ts";
+import { oneLine, visible } from "../../../shared/core/text.ts";
 
 for (const [text, want] of [
   ["", ""],

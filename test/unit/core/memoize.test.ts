@@ -1,7 +1,7 @@
 /** Memoization by a value's identity. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { oncePer, oncePerObject } from "../../../shared/core/memoize.ts";
+import { oncePer, oncePerObject } from "../../../shared/core/cache.ts";
 
 test("one value is worked on once, an equal one again", () => {
   const asked: string[] = [];

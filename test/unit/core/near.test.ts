@@ -1,7 +1,7 @@
 /** Hints for misspelt names: near names, the nearest first, and none for an unrelated word. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { nearTo } from "../../../shared/core/near.ts";
+import { nearTo } from "../../../shared/core/text.ts";
 
 describe("names near to a misspelt one", () => {
   const rows: readonly (readonly [string, readonly string[], readonly string[]])[] = [

@@ -1,7 +1,7 @@
 /** Names of objects and errors in messages and log fields. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ApiError, assertNever } from "../../../shared/core/errors.ts";
+import { ApiError, assertNever } from "../../../shared/core/http.ts";
 import { apiVersionOf, refText } from "../../../shared/core/object.ts";
 
 const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" };

@@ -1,7 +1,7 @@
 /** Bodies of created objects: a plan holds none; each is built when it is sent, within the time limit of a decision. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { BudgetError } from "../../../shared/core/errors.ts";
+import { BudgetError } from "../../../shared/core/http.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { applyStage } from "../../../shared/engine/cluster/apply.ts";

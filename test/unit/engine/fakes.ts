@@ -1,7 +1,7 @@
 /** The five ports in memory, and a toy kind whose decision each test writes itself. */
 import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.ts";
 import type { Decision, Reads } from "../../../shared/core/decision.ts";
-import { ApiError } from "../../../shared/core/errors.ts";
+import { ApiError } from "../../../shared/core/http.ts";
 import { mergePatch } from "../../../shared/core/json.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts";

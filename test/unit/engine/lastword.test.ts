@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiError } from "../../../shared/core/errors.ts";
+import type { ApiError } from "../../../shared/core/http.ts";
 import { apply } from "../../../shared/engine/cluster/apply.ts";
 import { eight, type Fixture, failing, openFixture, part, parts, refOf } from "./fakes.ts";
 

@@ -1,7 +1,7 @@
 /** Optional effects: done, skipped, or waited for. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ApiError } from "../../../shared/core/errors.ts";
+import type { ApiError } from "../../../shared/core/http.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { apply, type Done } from "../../../shared/engine/cluster/apply.ts";
 import { eight, type Fixture, failing, openFixture, part, parts } from "./fakes.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { openJournal } from "../../../shared/adapters/journal.ts";
 import { openTimeLimit } from "../../../shared/adapters/time-limit.ts";
-import { BudgetError } from "../../../shared/core/errors.ts";
+import { BudgetError } from "../../../shared/core/http.ts";
 import { textOf } from "../../../shared/core/key.ts";
 import type { TimeLimit } from "../../../shared/engine/ports.ts";
 import { openQuarantine } from "../../../shared/engine/quarantine.ts";

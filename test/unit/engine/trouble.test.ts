@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { ApiError } from "../../../shared/core/errors.ts";
+import { ApiError } from "../../../shared/core/http.ts";
 import { backoffMs, isRefusal, troubleOf } from "../../../shared/engine/trouble.ts";
 import { message } from "./fakes.ts";
 

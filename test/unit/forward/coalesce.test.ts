@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { openCoalescer } from "../../../shared/forward/coalesce.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
+import { openCoalescer } from "../../../shared/forward/sender.ts";
 
 const sending = (name: string, id: string): Sending => ({
   message: { cluster: "c", kind: "App", namespace: "ns", name, reason: id },

@@ -1,7 +1,7 @@
 /** Detection of other controllers before the first write, and resources that may not be read. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ApiError } from "../../../shared/core/errors.ts";
+import { ApiError } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Cluster } from "../../../shared/engine/ports.ts";
 import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";

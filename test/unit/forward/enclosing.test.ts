@@ -5,7 +5,7 @@ import type { Message } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { longestEnclosure, openEnclosing } from "../../../shared/forward/enclosing.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
-import { openObjectCache } from "../../../shared/forward/object-cache.ts";
+import { openObjectCache } from "../../../shared/forward/keys.ts";
 import { openWholeObjects } from "../../../shared/forward/whole-objects.ts";
 import { trim } from "../../../shared/kube/trim.ts";
 import { applicationWatcher } from "../../../shared/spark/watches.ts";

@@ -1,6 +1,5 @@
 /** A server of lists and watches that follows a script, and a clock that only waiting advances. */
-import { ApiError } from "../../../shared/core/errors.ts";
-import type { HttpRequest, HttpStream, Transport } from "../../../shared/core/http.ts";
+import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Pause } from "../../../shared/forward/pause.ts";
 

@@ -1,7 +1,7 @@
 /** Notices: written on the node's pods once, also after deaths and repeated messages. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ApiError } from "../../../shared/core/errors.ts";
+import { ApiError } from "../../../shared/core/http.ts";
 import { type Message, noticedKind, noticeKey } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { noticesOf } from "../../../shared/deployments/common/kinds.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
 import { openShare } from "../../../shared/core/share.ts";
-import { openObjectCache } from "../../../shared/forward/object-cache.ts";
+import { openObjectCache } from "../../../shared/forward/keys.ts";
 import { trim } from "../../../shared/kube/trim.ts";
 
 const pod = (namespace: string, name: string, text: number, version = "1"): Stored => ({

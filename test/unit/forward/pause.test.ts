@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Resource } from "../../../shared/core/object.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
-import { openWatchState } from "../../../shared/forward/follow-context.ts";
-import { list } from "../../../shared/forward/list.ts";
+import { list, openWatchState } from "../../../shared/forward/listwatch.ts";
 import { openBreather } from "../../../shared/forward/pause.ts";
 import { trim } from "../../../shared/kube/trim.ts";
 

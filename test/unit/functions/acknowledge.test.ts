@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import { listenerKey, signature } from "../../../shared/core/signature.ts";
-import { acknowledgingFor } from "../../../shared/deployments/authentication/acknowledgements.ts";
+import { acknowledgingFor } from "../../../shared/deployments/common/authentication.ts";
 import { acknowledgementIn } from "../../../shared/updates/acknowledgement.ts";
 
 const secret = "a secret of sixteen letters";

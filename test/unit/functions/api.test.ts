@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";
-import { holderOf } from "../../../shared/api/callers.ts";
-import { identifier } from "../../../shared/api/identity.ts";
+import { holderOf, identifier } from "../../../shared/api/callers.ts";
 import { signature } from "../../../shared/core/signature.ts";
 
 const secret = "a secret of more than sixteen";

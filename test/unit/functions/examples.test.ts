@@ -8,8 +8,8 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { getRequestListener } from "@hono/node-server";
 import { apiApp } from "../../../functions/api.ts";
-import { identifier } from "../../../shared/api/identity.ts";
-import { callersOf } from "../../../shared/deployments/authentication/callers.ts";
+import { identifier } from "../../../shared/api/callers.ts";
+import { callersOf } from "../../../shared/deployments/common/authentication.ts";
 import { listening } from "../../support/port.ts";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "infra", "docs", "reference", "http.md"), "utf8");

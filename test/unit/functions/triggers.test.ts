@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Hono } from "hono";
 import { apiApp } from "../../../functions/api.ts";
-import { callers } from "../../../shared/api/callers.ts";
-import { identifier } from "../../../shared/api/identity.ts";
+import { callers, identifier } from "../../../shared/api/callers.ts";
 import { signature } from "../../../shared/core/signature.ts";
 import { takeBridged } from "../../../shared/deployments/api/eventbridge.ts";
-import { openGate } from "../../../shared/deployments/authentication/access-check.ts";
+import { openGate } from "../../../shared/deployments/common/authentication.ts";
 
 const key = "a key of more than sixteen";
 const known = callers.parse([

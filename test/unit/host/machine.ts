@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { apiApp } from "../../../functions/api.ts";
-import { plain } from "../../../shared/cli/io/colour.ts";
+import { plain } from "../../../shared/cli/io/text.ts";
 import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import { runHost } from "../../../shared/deployments/host/process.ts";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/roles.ts";
-import { ApiError } from "../../../shared/core/errors.ts";
-import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
+import { ApiError, type HttpRequest, type Transport } from "../../../shared/core/http.ts";
 import { type Gate, gateOf, type Wish, wishOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { Refusal } from "../../../shared/simulator/storage/refusal.ts";

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ApiError } from "../../../shared/core/errors.ts";
+import { ApiError } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { isRecord } from "../../../shared/kube/responses.ts";
 import { command, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
-import { eventsOf, holdupOf, needsEvents, startDueAt, startGraceMs } from "../../../shared/kube/holdups.ts";
+import { eventsOf, holdupOf, needsEvents, startDueAt, startGraceMs } from "../../../shared/kube/startup.ts";
 import { trimPod } from "../../../shared/kube/trim.ts";
 
 const created = "2026-11-02T08:00:00Z";

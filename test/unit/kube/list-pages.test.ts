@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import { pages } from "../../../shared/adapters/kubernetes/requests.ts";
-import { ApiError } from "../../../shared/core/errors.ts";
-import type { Transport } from "../../../shared/core/http.ts";
-import { openPaging } from "../../../shared/kube/list-pages.ts";
+import { ApiError, type Transport } from "../../../shared/core/http.ts";
+import { openPaging } from "../../../shared/kube/paths.ts";
 
 const tooLong = new ApiError({ status: 0, reason: "TooLong", message: "longer than 16 bytes" });
 const resource = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;

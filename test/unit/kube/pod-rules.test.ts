@@ -1,7 +1,7 @@
 /** Fields that admission writes into new pods: the gate of queue admission, and the settings of resource groups. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { podPatch, podsWrittenTo } from "../../../shared/kube/pod-rules.ts";
+import { podPatch, podsWrittenTo } from "../../../shared/kube/admission.ts";
 import { resourceGroups } from "../../../shared/kube/resource-groups.ts";
 import { creating, type Fields, reviewOf } from "../volcano/admission/reviews.ts";
 

@@ -1,4 +1,8 @@
-/** A policy of admission: the objects that it covers, and their rules in CEL. */
+/**
+ * A policy of admission: the objects that it covers, the namespaces in which the API server applies it, and its rules
+ * in CEL.
+ */
+import { type Expression, expressionsOf } from "../../../kube/selector.ts";
 
 export type Rule = {
   readonly expression: string;
@@ -24,4 +28,18 @@ export type Policy = {
   readonly conditions?: readonly Condition[];
   readonly variables: readonly Variable[];
   readonly rules: readonly Rule[];
+};
+
+export type Places = {
+  /** Names; empty with an empty selector: everywhere. */
+  readonly namespaces: readonly string[];
+  /** Label selector of further namespaces. */
+  readonly namespaceSelector?: string | undefined;
+};
+
+/** One selector cannot express "these names or these labels": then all namespaces match, and the webhook filters. */
+export const expressionsFor = ({ namespaces, namespaceSelector = "" }: Places): readonly Expression[] => {
+  if (namespaceSelector === "")
+    return namespaces.length === 0 ? [] : [{ key: "kubernetes.io/metadata.name", operator: "In", values: namespaces }];
+  return namespaces.length === 0 ? expressionsOf(namespaceSelector) : [];
 };

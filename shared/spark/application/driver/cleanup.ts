@@ -1,9 +1,9 @@
 /** Deletes the leftovers of an attempt by UID, and goes on only when they are gone. */
 
-import { counted } from "../../../core/counted.ts";
 import { all, type Decision, get, list, type Reads } from "../../../core/decision.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Next, Plan } from "../../../core/plan.ts";
+import { counted } from "../../../core/text.ts";
 import { until } from "../../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";

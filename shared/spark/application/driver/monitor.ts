@@ -1,9 +1,9 @@
 /** Follows a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
 
-import { counted } from "../../../core/counted.ts";
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../../../core/plan.ts";
+import { counted } from "../../../core/text.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";

@@ -1,6 +1,6 @@
 /** Asks the driver for its executors and for its demand, only where a decision depends on it. */
 import { proxyGet, type Reads } from "../../../core/decision.ts";
-import type { Query } from "../../../core/query.ts";
+import type { Query } from "../../../core/plan.ts";
 import { pods } from "../../../kube/resources.ts";
 import { gaugeIn, gaugeQuery, scaleOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/registered.ts";

@@ -1,6 +1,6 @@
 /** Finds all executors of an own run: those of the list, and those that the list did not show. */
 import { all, list, type Reads } from "../../../core/decision.ts";
-import type { Looking } from "../../../core/query.ts";
+import type { Looking } from "../../../core/plan.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond } from "../../executors/allotment.ts";

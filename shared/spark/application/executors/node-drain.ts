@@ -6,11 +6,9 @@
 import * as z from "zod";
 import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect } from "../../../core/plan.ts";
-import type { ProbeResult } from "../../../core/query.ts";
+import type { Effect, ProbeResult } from "../../../core/plan.ts";
 import { timeText } from "../../../core/time.ts";
-import { leavingAt } from "../../../kube/node-notice.ts";
-import { isEnding, nodeNameOf } from "../../../kube/pods.ts";
+import { isEnding, leavingAt, nodeNameOf } from "../../../kube/pods.ts";
 import { nodes } from "../../../kube/resources.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
 import { isLiving, type Member, membersOf } from "../../executors/members.ts";

@@ -2,8 +2,7 @@
 import { list, type Reads } from "../../../core/decision.ts";
 import type { Key } from "../../../core/key.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
-import type { Effect, View } from "../../../core/plan.ts";
-import type { Listing, Query } from "../../../core/query.ts";
+import type { Effect, Listing, Query, View } from "../../../core/plan.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";

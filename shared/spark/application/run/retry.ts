@@ -1,5 +1,5 @@
 /** The time of a run's retry: upstream's restart policies, and the annotations that extend them. */
-import { backoffOf } from "../../../core/backoff.ts";
+import { backoffOf } from "../../../core/time.ts";
 import type { Policies } from "../spec/policies.ts";
 import type { Memory } from "../state/memory.ts";
 

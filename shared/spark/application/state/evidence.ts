@@ -3,14 +3,15 @@
 
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
-import { disruptionOf, statusDisruption } from "../../../kube/disruption.ts";
 import {
+  disruptionOf,
   inOrder,
   isEnding,
   isOver,
   labelOf,
   ownedBy,
   podStatus,
+  statusDisruption,
   terminationOf,
   waitingReason,
 } from "../../../kube/pods.ts";

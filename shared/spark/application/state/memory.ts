@@ -2,10 +2,10 @@
 
 import * as z from "zod";
 import { digestOf, isTooMuch } from "../../../core/json.ts";
-import { readerOf, type Salvaged, salvage } from "../../../core/memory.ts";
 import type { Stored } from "../../../core/object.ts";
-import { instant } from "../../../kube/instant.ts";
+import { readerOf, type Salvaged, salvage } from "../../../core/operator.ts";
 import { isRecord, type Json } from "../../../kube/responses.ts";
+import { instant } from "../../../kube/schema.ts";
 import { rareNames } from "../../auxiliary-objects/all.ts";
 import { allotment } from "../../executors/allotment.ts";
 import { ledgerShape } from "../../executors/ledger.ts";

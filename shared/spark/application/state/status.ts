@@ -1,7 +1,7 @@
 /** The upstream status, projected from the memory and the pods, with the state of each executor. */
 
 import * as z from "zod";
-import { oncePer } from "../../../core/memoize.ts";
+import { oncePer } from "../../../core/cache.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
 import { podStatus } from "../../../kube/pods.ts";

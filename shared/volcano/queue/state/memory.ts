@@ -1,7 +1,7 @@
 /** The memory of a queue: facts that the queue does not show. */
 import * as z from "zod";
-import { readerOf, type Salvaged, salvage } from "../../../core/memory.ts";
-import { instant } from "../../../kube/instant.ts";
+import { readerOf, type Salvaged, salvage } from "../../../core/operator.ts";
+import { instant } from "../../../kube/schema.ts";
 import { states } from "./machine.ts";
 
 const memory = z.object({

@@ -1,5 +1,5 @@
 /** Compares the due time of a CronJob with the recorded results of upstream's own function. */
-import { readSchedule } from "../../../../shared/core/cron/schedule.ts";
+import { readSchedule } from "../../../../shared/core/cron.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
 import { cronSpecSchema } from "../../../../shared/volcano/schema/cron.ts";

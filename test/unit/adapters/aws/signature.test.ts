@@ -5,10 +5,9 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { tokenOf } from "../../../../shared/adapters/aws/eks.ts";
-import { type Credentials, signedHeaders } from "../../../../shared/adapters/aws/signature.ts";
+import { type Credentials, signedHeaders, tokenOf } from "../../../../shared/adapters/aws/signature.ts";
 import { storedText } from "../../../../shared/adapters/aws/stored-secret.ts";
-import { ApiError } from "../../../../shared/core/errors.ts";
+import { ApiError } from "../../../../shared/core/http.ts";
 import { listening } from "../dynamodb/serving.ts";
 
 const now = Date.UTC(2026, 10, 2, 9, 5, 7);

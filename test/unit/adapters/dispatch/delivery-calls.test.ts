@@ -5,9 +5,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { describe, test } from "node:test";
-import { type Called, openCall } from "../../../../shared/adapters/dispatch/call.ts";
-import { openAgents } from "../../../../shared/adapters/dispatch/connections.ts";
-import { takingBy } from "../../../../shared/adapters/dispatch/delivery-calls.ts";
+import { type Called, openAgents, openCall, takingBy } from "../../../../shared/adapters/dispatch/call.ts";
 import { openQueue } from "../../../../shared/adapters/embedded/queue.ts";
 import { startWorkers } from "../../../../shared/adapters/embedded/workers.ts";
 import { messageOf } from "../../../real/queue/counter.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { openHeap } from "../../../../shared/adapters/embedded/heap.ts";
+import { openHeap } from "../../../../shared/adapters/embedded/queue.ts";
 
 describe("a heap", () => {
   test("gives what is due, the earliest first, and keeps the rest", () => {

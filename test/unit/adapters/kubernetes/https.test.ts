@@ -7,8 +7,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
 import { type Endpoint, httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
-import { ApiError } from "../../../../shared/core/errors.ts";
-import type { HttpRequest } from "../../../../shared/core/http.ts";
+import { ApiError, type HttpRequest } from "../../../../shared/core/http.ts";
 
 type Handler = (incoming: http.IncomingMessage, answer: http.ServerResponse) => void;
 

@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { stringify } from "yaml";
 import type { Auth } from "../../../../shared/adapters/kubernetes/https.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../../../shared/adapters/kubernetes/kubeconfig.ts";
-import { ApiError } from "../../../../shared/core/errors.ts";
+import { ApiError } from "../../../../shared/core/http.ts";
 import { cert, key } from "./certificate.ts";
 import { refusal, scripted } from "./fake.ts";
 

@@ -1,7 +1,7 @@
 /** Lines of a stream: split at line feeds only, and never longer than the limit. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { linesOf } from "../../../../shared/adapters/kubernetes/lines.ts";
+import { linesOf } from "../../../../shared/adapters/kubernetes/https.ts";
 
 async function* chunks(...texts: readonly string[]): AsyncGenerator<Buffer> {
   for (const text of texts) yield Buffer.from(text);

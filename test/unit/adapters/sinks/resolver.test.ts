@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import { describe, test } from "node:test";
-import { type Ask, askServers, openResolver, surroundingsIn } from "../../../../shared/adapters/sinks/resolver.ts";
+import { type Ask, askServers, openResolver, surroundingsIn } from "../../../../shared/adapters/sinks/https.ts";
 
 const none = surroundingsIn("", "");
 

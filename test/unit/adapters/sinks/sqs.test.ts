@@ -4,8 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sinkOf } from "../../../../shared/adapters/sinks/all.ts";
-import { sqsSink } from "../../../../shared/adapters/sinks/sqs.ts";
+import { sinkOf, sqsSink } from "../../../../shared/adapters/sinks/all.ts";
 import type { Sqs } from "../../../../shared/adapters/sqs/client.ts";
 import type { Parcel, Sink } from "../../../../shared/core/sink.ts";
 

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openBatches } from "../../../../shared/adapters/sqs/batches.ts";
+import { openBatches } from "../../../../shared/adapters/sqs/queue.ts";
 
 type Posted = { readonly texts: readonly string[]; readonly end: (wrong?: readonly (Error | undefined)[]) => void };
 

@@ -1,8 +1,7 @@
 /** The poller: group by group, acknowledged or given back at once, and a stop that finishes messages in flight. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startPoller } from "../../../../shared/adapters/sqs/poller.ts";
-import type { Received, Receiver } from "../../../../shared/adapters/sqs/receiver.ts";
+import { type Received, type Receiver, startPoller } from "../../../../shared/adapters/sqs/receiver.ts";
 
 const of = (text: string): Received => ({
   id: text,

@@ -1,7 +1,7 @@
 /** Metrics of the process: the names that upstream's test and common dashboards read. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openProcessMetrics } from "../../../../shared/adapters/telemetry/process.ts";
+import { openProcessMetrics } from "../../../../shared/adapters/telemetry/metrics.ts";
 
 const figureOf = (text: string, name: string): number =>
   Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);

@@ -1,7 +1,7 @@
 /** The rate-limited log: repeated lines, new lines, and lines that are never held back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { calm } from "../../../../shared/adapters/telemetry/rate-limited-log.ts";
+import { calm } from "../../../../shared/adapters/telemetry/log.ts";
 import type { Report } from "../../../../shared/engine/ports.ts";
 
 type Said = readonly [atMinute: number, ...Parameters<Report>];

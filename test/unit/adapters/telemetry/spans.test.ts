@@ -9,8 +9,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import { bundle, loadedBy } from "../../../../infra/bundle.ts";
 import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
-import { openSpans } from "../../../../shared/adapters/telemetry/spans.ts";
-import { openTrail } from "../../../../shared/adapters/telemetry/trail.ts";
+import { openSpans, openTrail } from "../../../../shared/adapters/telemetry/trail.ts";
 import type { Message } from "../../../../shared/core/key.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";

@@ -4,8 +4,7 @@ import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { openTrail } from "../../../../shared/adapters/telemetry/trail.ts";
 import type { HttpRequest, Transport } from "../../../../shared/core/http.ts";
-import type { Message } from "../../../../shared/core/key.ts";
-import { begun, idOf, traceForm } from "../../../../shared/core/trace.ts";
+import { begun, idOf, type Message, traceForm } from "../../../../shared/core/key.ts";
 import { readMessage } from "../../../../shared/engine/message.ts";
 import type { Queue } from "../../../../shared/engine/ports.ts";
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { updatesOf, updatesText } from "../../../../shared/cli/inspection/updates.ts";
+import { updatesOf, updatesText } from "../../../../shared/cli/inspection/record.ts";
 
 /** 2026-11-02T08:00:00Z. */
 const eight = Date.UTC(2026, 10, 2, 8);

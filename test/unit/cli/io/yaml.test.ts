@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import { generated } from "../../../../infra/generated.ts";
-import { yamlText } from "../../../../shared/cli/io/yaml.ts";
+import { yamlText } from "../../../../shared/cli/io/documents.ts";
 import { openTerminal } from "../terminal.ts";
 
 const booleans = ["on", "off", "yes", "no", "y", "n", "true", "false"];
@@ -71,6 +71,6 @@ describe("YAML of ours", () => {
     const writers = globSync("{shared,infra,functions}/**/*.ts", { cwd: root }).filter((path) =>
       /import \{[^}]*\b(stringify|Document)\b[^}]*\} from "yaml"/.test(readFileSync(new URL(path, root), "utf8")),
     );
-    assert.deepEqual(writers, ["shared/cli/io/yaml.ts"]);
+    assert.deepEqual(writers, ["shared/cli/io/documents.ts"]);
   });
 });

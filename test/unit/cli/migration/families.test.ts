@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { families } from "../../../../shared/cli/migration/families.ts";
-import { flagIn, flagsOf } from "../../../../shared/cli/migration/flags.ts";
-import type { Looking } from "../../../../shared/core/query.ts";
+import { flagIn, flagsOf } from "../../../../shared/cli/migration/upstream.ts";
+import type { Looking } from "../../../../shared/core/plan.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { readLeases } from "../../../../shared/volcano/gang/scheduler.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
-import { quotasOf } from "../../../../shared/deployments/admission/quotas.ts";
+import { quotasOf } from "../../../../shared/deployments/admission/surroundings.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 
 const open = async () => {

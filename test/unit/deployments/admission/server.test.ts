@@ -6,9 +6,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { sharedCertificates } from "../../../../shared/deployments/admission/certificates.ts";
-import { register } from "../../../../shared/deployments/admission/register.ts";
-import { type OpenAdmission, serveAdmission } from "../../../../shared/deployments/admission/server.ts";
+import {
+  type OpenAdmission,
+  register,
+  serveAdmission,
+  sharedCertificates,
+} from "../../../../shared/deployments/admission/host.ts";
 import { openCaller } from "../../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { freePort } from "../../../support/port.ts";

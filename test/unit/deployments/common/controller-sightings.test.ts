@@ -11,10 +11,10 @@ import {
   sightingKey,
   sightOnce,
   startSighting,
-} from "../../../../shared/deployments/common/controller-sightings.ts";
+} from "../../../../shared/deployments/common/controller-detection.ts";
 import { openStandby } from "../../../../shared/deployments/common/function-standby.ts";
+import { openSightings, signsIn } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
-import { openSightings, signsIn } from "../../../../shared/forward/sightings.ts";
 import { openWriters } from "../../../../shared/forward/writers.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";

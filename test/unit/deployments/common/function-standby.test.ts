@@ -1,7 +1,7 @@
 /** Functions beside another controller: a read of its leases holds for ten seconds. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ApiError } from "../../../../shared/core/errors.ts";
+import { ApiError } from "../../../../shared/core/http.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openStandby } from "../../../../shared/deployments/common/function-standby.ts";
 import type { Cluster } from "../../../../shared/engine/ports.ts";

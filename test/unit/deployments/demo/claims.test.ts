@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { claimsOf, type Evidence } from "../../../../shared/deployments/demo/claims.ts";
+import { claimsOf, type Evidence } from "../../../../shared/deployments/demo/observed-cluster.ts";
 
 const uid = "app-uid";
 

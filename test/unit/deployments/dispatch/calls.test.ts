@@ -5,9 +5,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Call, openCall } from "../../../../shared/adapters/dispatch/call.ts";
+import { type Call, openAgents, openCall } from "../../../../shared/adapters/dispatch/call.ts";
 import { openCarrier } from "../../../../shared/adapters/dispatch/carrier.ts";
-import { openAgents } from "../../../../shared/adapters/dispatch/connections.ts";
 import { recordsOf } from "../../../../shared/adapters/lambda/batch.ts";
 import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
 import { serveCalls } from "../../../../shared/deployments/http/called.ts";

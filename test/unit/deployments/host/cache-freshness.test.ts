@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type CacheFreshness, isUpToDate, markCurrent } from "../../../../shared/deployments/host/cache-freshness.ts";
+import { type CacheFreshness, isUpToDate, markCurrent } from "../../../../shared/deployments/host/cache.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
 
 const groups = { ...pods, group: "x", plural: "groups" };

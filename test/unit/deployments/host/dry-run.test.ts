@@ -1,7 +1,7 @@
 /** Output of a dry run: only the changes of a plan, as a diff or as lines of JSON. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { paintFor } from "../../../../shared/cli/io/colour.ts";
+import { paintFor } from "../../../../shared/cli/io/text.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import { tellChanges, tellPlans } from "../../../../shared/deployments/host/dry-run.ts";

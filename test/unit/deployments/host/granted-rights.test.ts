@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { hostRules, type Rule } from "../../../../shared/cli/installation/roles.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
-import { findLacking } from "../../../../shared/deployments/host/granted-rights.ts";
+import { findLacking } from "../../../../shared/deployments/host/preconditions.ts";
 
 /** Returns a server that answers each request with the next of these; the last one repeats. */
 const server = (...answers: readonly object[]) => {

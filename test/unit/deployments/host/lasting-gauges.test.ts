@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Figure, MetricSample } from "../../../../shared/core/metric.ts";
-import { openLasting } from "../../../../shared/deployments/host/lasting-gauges.ts";
+import { openLasting } from "../../../../shared/deployments/host/metrics.ts";
 
 const figures: readonly Figure[] = [
   { name: "took", help: "h", kind: "gauge", lasting: true },

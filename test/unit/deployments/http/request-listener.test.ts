@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { requestListener } from "../../../../shared/deployments/http/request-listener.ts";
+import { requestListener } from "../../../../shared/deployments/http/process.ts";
 
 const app = new Hono();
 app.use("/limited", bodyLimit({ maxSize: 1_000, onError: (c) => c.text("too large", 413) }));

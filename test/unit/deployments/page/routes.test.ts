@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Hono } from "hono";
-import { callers } from "../../../../shared/api/callers.ts";
-import { identifier } from "../../../../shared/api/identity.ts";
-import { openGate } from "../../../../shared/deployments/authentication/access-check.ts";
+import { callers, identifier } from "../../../../shared/api/callers.ts";
+import { openGate } from "../../../../shared/deployments/common/authentication.ts";
 import { callersOnly, everybody, oneTime } from "../../../../shared/deployments/page/access.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";

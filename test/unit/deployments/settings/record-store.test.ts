@@ -1,7 +1,7 @@
 /** The syntax of the setting for the store of records. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { place } from "../../../../shared/deployments/settings/record-store.ts";
+import { place } from "../../../../shared/deployments/settings/formats.ts";
 
 const rows: readonly (readonly [string, unknown])[] = [
   ["kubernetes", { in: "kubernetes" }],

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
-import { volcanoRows } from "../../../../shared/deployments/settings/volcano-flags.ts";
+import { volcanoRows } from "../../../../shared/deployments/settings/upstream-flags.ts";
 
 const read = async (...flags: readonly string[]) => JSON.stringify(await readConfiguration(flags, {}));
 

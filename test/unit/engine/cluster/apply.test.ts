@@ -1,7 +1,7 @@
 /** Applying effects: each effect under each answer of the API server, and no effect after the fence. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ApiError } from "../../../../shared/core/errors.ts";
+import { ApiError } from "../../../../shared/core/http.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
 import { apply, applyStage, type Done } from "../../../../shared/engine/cluster/apply.ts";
 import {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decision.ts";
-import type { ProbeResult } from "../../../../shared/core/query.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import { resultOf, stepReads } from "../../../../shared/engine/cluster/queries.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { type Fixture, failing, message, openFixture, parts, refOf } from "../fakes.ts";

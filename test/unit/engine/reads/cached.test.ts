@@ -2,11 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { list, type Reads } from "../../../../shared/core/decision.ts";
-import type { Key } from "../../../../shared/core/key.ts";
-import { textOf } from "../../../../shared/core/key.ts";
+import { type Key, textOf } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { View } from "../../../../shared/core/plan.ts";
-import type { Looking } from "../../../../shared/core/query.ts";
+import type { Looking, View } from "../../../../shared/core/plan.ts";
 import { dateAt } from "../../../../shared/core/time.ts";
 import type { CachedStep, StepCache } from "../../../../shared/engine/cache.ts";
 import type { World } from "../../../../shared/engine/context/world.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ApiError } from "../../../../shared/core/errors.ts";
+import { ApiError } from "../../../../shared/core/http.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { isRecord } from "../../../../shared/kube/responses.ts";
 import { application, stateOf, statusOf } from "../../host/objects.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ApiError } from "../../../../shared/core/errors.ts";
+import type { ApiError } from "../../../../shared/core/http.ts";
 import type { World } from "../../../../shared/engine/context/world.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import type { RecoveryRequest } from "../../../../shared/engine/recovery-request.ts";

@@ -1,7 +1,7 @@
 /** A toy kind with a recovery: a toy owns its parts and remembers its count. */
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Operator } from "../../../../shared/core/operator.ts";
-import type { Recovery } from "../../../../shared/core/recovery.ts";
+import type { Recovery } from "../../../../shared/core/plan.ts";
 import type { World } from "../../../../shared/engine/context/world.ts";
 import type { CheckpointRecord, Loaded } from "../../../../shared/engine/ports.ts";
 import { type Decide, decisionOf, eight, type Fixture, openFixture, parts, type Toy, toys } from "../fakes.ts";

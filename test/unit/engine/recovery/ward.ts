@@ -3,8 +3,8 @@
  * record for the first object, as from a damaged store, until one of them saves a record over it.
  */
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import { oncePer } from "../../../../shared/core/cache.ts";
 import type { Message } from "../../../../shared/core/key.ts";
-import { oncePer } from "../../../../shared/core/memoize.ts";
 import type { Obj, Resource } from "../../../../shared/core/object.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
 import { openWorld, operatorsByKind } from "../../../../shared/deployments/common/step-dependencies.ts";

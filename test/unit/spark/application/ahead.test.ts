@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Looking } from "../../../../shared/core/query.ts";
+import type { Looking } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";

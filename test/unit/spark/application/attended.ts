@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { ProbeResult } from "../../../../shared/core/query.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
 import type { Ledger } from "../../../../shared/spark/executors/ledger.ts";
 import { waitIn } from "../../../support/plans.ts";

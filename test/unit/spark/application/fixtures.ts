@@ -3,9 +3,17 @@
 import { digestOf } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { type Effect, type Plan, type Refusal, wholeOf } from "../../../../shared/core/plan.ts";
-import type { Looking, Probe, ProbeResult, Query } from "../../../../shared/core/query.ts";
-import type { Returning } from "../../../../shared/core/recovery.ts";
+import {
+  type Effect,
+  type Looking,
+  type Plan,
+  type Probe,
+  type ProbeResult,
+  type Query,
+  type Refusal,
+  type Returning,
+  wholeOf,
+} from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../../shared/spark/application/state/memory.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";

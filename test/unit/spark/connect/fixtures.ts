@@ -2,8 +2,7 @@
 
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
-import type { Effect, Plan, Refusal } from "../../../../shared/core/plan.ts";
-import type { Query } from "../../../../shared/core/query.ts";
+import type { Effect, Plan, Query, Refusal } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/connect/decide.ts";
 import type { Memory } from "../../../../shared/spark/connect/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";

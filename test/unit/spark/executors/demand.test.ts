@@ -1,7 +1,7 @@
 /** The demand of a driver: its bounds, its gauge, and the number of executors that follows, answer by answer. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ProbeResult } from "../../../../shared/core/query.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import {
   type Demand,
   demandAfter,

@@ -1,7 +1,7 @@
 /** Parsing of the driver's answer about its executors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ProbeResult } from "../../../../shared/core/query.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
 import { registeredIn, registeredQuery } from "../../../../shared/spark/executors/registered.ts";
 

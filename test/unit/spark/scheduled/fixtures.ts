@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Effect, Plan, Refusal } from "../../../../shared/core/plan.ts";
-import type { Looking } from "../../../../shared/core/query.ts";
+import type { Effect, Looking, Plan, Refusal } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/scheduled/decide.ts";
 import type { Memory } from "../../../../shared/spark/scheduled/memory.ts";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";

@@ -1,7 +1,7 @@
 /** The due time of a CronJob's schedule: as a search minute by minute finds it, in few looks at the clock. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { nextAfter, readSchedule, type Schedule } from "../../../../shared/core/cron/schedule.ts";
+import { nextAfter, readSchedule, type Schedule } from "../../../../shared/core/cron.ts";
 import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
 import { openChance } from "../../../proof/sweep/chance.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ProbeResult } from "../../../../shared/core/query.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { flowOf } from "./fixtures.ts";
 

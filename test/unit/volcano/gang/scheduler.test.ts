@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Looking } from "../../../../shared/core/query.ts";
+import type { Looking } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { type Found, find, isSchedulers, readLeases } from "../../../../shared/volcano/gang/scheduler.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";

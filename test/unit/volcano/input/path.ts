@@ -1,7 +1,6 @@
 /** One step of a job in a cluster that holds only its queue, with no webhook installed. */
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Plan } from "../../../../shared/core/plan.ts";
-import type { Looking } from "../../../../shared/core/query.ts";
+import type { Looking, Plan } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";

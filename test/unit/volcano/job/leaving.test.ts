@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { leavingAnnotation } from "../../../../shared/kube/node-notice.ts";
+import { leavingAnnotation } from "../../../../shared/kube/pods.ts";
 import { jobWatcher } from "../../../../shared/volcano/job/watches.ts";
 import { Loop, task } from "./loop.ts";
 

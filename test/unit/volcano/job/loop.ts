@@ -3,9 +3,14 @@
 import { mergePatch } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../../shared/core/object.ts";
-import { type Effect, type Plan, type Refusal, wholeOf } from "../../../../shared/core/plan.ts";
-import type { Query } from "../../../../shared/core/query.ts";
-import type { Returning } from "../../../../shared/core/recovery.ts";
+import {
+  type Effect,
+  type Plan,
+  type Query,
+  type Refusal,
+  type Returning,
+  wholeOf,
+} from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { decide } from "../../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";

@@ -1,8 +1,7 @@
 /** Queues, PodGroups and Commands as plain data; each queue's decision runs in turn until nothing changes. */
 
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
-import type { Effect, Plan } from "../../../../shared/core/plan.ts";
-import type { Query } from "../../../../shared/core/query.ts";
+import type { Effect, Plan, Query } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import type { GangMode } from "../../../../shared/volcano/gang/mode.ts";
 import type { QueueOptions } from "../../../../shared/volcano/queue/decide.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import type { ProbeResult } from "../../../../../shared/core/query.ts";
+import type { ProbeResult } from "../../../../../shared/core/plan.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { at, heard, hidden, node } from "../attended.ts";
 import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../fixtures.ts";

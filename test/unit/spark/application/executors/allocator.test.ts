@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import { type Refusal, wholeOf } from "../../../../../shared/core/plan.ts";
-import type { ProbeResult } from "../../../../../shared/core/query.ts";
+import { type ProbeResult, type Refusal, wholeOf } from "../../../../../shared/core/plan.ts";
 import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";

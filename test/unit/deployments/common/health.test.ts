@@ -1,0 +1,40 @@
+/** A polling function answers a kubelet's probes at its configured address only. */
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { describe, test } from "node:test";
+import { tellHealth } from "../../../../shared/deployments/common/shutdown.ts";
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+
+const asked = async (url: string): Promise<number> => {
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer !== undefined) return answer.status;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return 0;
+};
+
+describe("health of a function as a process", () => {
+  test("without an address it is over at once", async () => {
+    await tellHealth({ listen: undefined }, new Promise(() => {}));
+  });
+
+  test("with one it answers a kubelet until it is told to stop, and nobody else", async () => {
+    const at = `127.0.0.1:${await freePort()}`;
+    let stop = (): void => {};
+    const telling = tellHealth({ listen: at }, new Promise((resolve) => (stop = resolve)));
+    assert.deepEqual(
+      await Promise.all(["healthz", "readyz", "else"].map((path) => asked(`http://${at}/${path}`))),
+      [200, 200, 404],
+    );
+    stop();
+    await telling;
+  });
+});

@@ -114,6 +114,12 @@ const running = async (server: Server, count: number): Promise<void> =>
     );
   });
 
+/**
+ * Time that an executor takes to start where the requests of its states are counted. A step comes at least every 2 s, so
+ * each executor is seen while it starts and while it runs, on slow and on fast machines.
+ */
+const seenMs = 5_000;
+
 const losing = 4;
 const executors = 25;
 
@@ -146,7 +152,7 @@ export const forms: readonly Form[] = [
   },
   {
     name: "loss-100",
-    server: { nodes, scripts: { "*": [{ ...brief, hangs: true }] } },
+    server: { nodes, scripts: { "*": [{ ...brief, hangs: true, executors: { "*": { startMs: seenMs } } }] } },
     before: async (server) => {
       const spec = { executor: { instances: executors, cores: 1, memory: "512m" } };
       const own = { "rekindle.dev/executors": "own" };

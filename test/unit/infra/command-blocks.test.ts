@@ -67,6 +67,7 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
   [/^helm /, "no Helm is here: npm run infra:check renders the chart with Helm's engine"],
   [/^podman /, "no container engine is here: npm run infra:check carries the Containerfile's steps out"],
   [/^aws /, "asks an AWS account"],
+  [/^nk /, "a tool of NATS, which is not here: npm run queue makes such a key itself"],
   [/^rekindle checkpoints migrate --to dynamodb:/, "asks a table: records-dynamodb.test.ts types it against one"],
   [
     /^rekindle log \S*team-a\//,

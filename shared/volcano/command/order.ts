@@ -55,14 +55,25 @@ const longestText = 253;
 
 const short = (text: unknown): unknown => (typeof text === "string" ? text.slice(0, longestText) : text);
 
-/** Keeps of a command its identity, target and action: a queue's step lists the commands of all tenants. */
+/** A command has one owner, its target. */
+const mostOwners = 8;
+
+const shortOwners = (owners: NonNullable<Metadata["ownerReferences"]>): NonNullable<Metadata["ownerReferences"]> =>
+  owners.slice(0, mostOwners).map(({ apiVersion, kind, name, uid, controller }) => ({
+    ...{ apiVersion: apiVersion.slice(0, longestText), kind: kind.slice(0, longestText) },
+    ...{ name: name.slice(0, longestText), uid: uid.slice(0, longestText) },
+    ...(controller === undefined ? {} : { controller }),
+  }));
+
+/** Keeps of a command its identity, owners, target and action: a queue's step lists the commands of all tenants. */
 export const commandOutline: Projection = ({ apiVersion, kind, metadata, ...command }) => {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const aim = fieldsOf(command["target"]);
   const optional: Partial<Metadata> = {
     ...(namespace === undefined ? {} : { namespace }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences: shortOwners(ownerReferences) }),
   };
   return {
     ...{ apiVersion, kind, metadata: { name, uid, resourceVersion, ...optional } },

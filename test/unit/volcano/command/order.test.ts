@@ -39,6 +39,14 @@ describe("the outline of a command", () => {
     assert.deepEqual(kept === undefined ? [] : ordersFor(queue, queues, [kept]), []);
   });
 
+  test("has the owner of the command, by which a cleanup finds it", () => {
+    const owner = { apiVersion: target.apiVersion, kind: "Queue", name: "q", uid: "u", controller: true };
+    const kept = commandOutline(command({}, { ownerReferences: [owner] }));
+    assert.deepEqual(kept?.metadata.ownerReferences, [owner]);
+    const many = commandOutline(command({}, { ownerReferences: Array.from({ length: 10_000 }, () => owner) }));
+    assert.equal(many?.metadata.ownerReferences?.length, 8);
+  });
+
   test("is what a list of commands keeps", () => {
     const query = commandsIn("");
     assert.ok(query.do === "list" && query.projecting?.() === commandOutline);

@@ -57,11 +57,13 @@ const short = (text: unknown): unknown => (typeof text === "string" ? text.slice
 
 /** A command has one owner, its target. */
 const mostOwners = 8;
+/** A UID has 36 characters. */
+const longestUid = 64;
 
 const shortOwners = (owners: NonNullable<Metadata["ownerReferences"]>): NonNullable<Metadata["ownerReferences"]> =>
   owners.slice(0, mostOwners).map(({ apiVersion, kind, name, uid, controller }) => ({
     ...{ apiVersion: apiVersion.slice(0, longestText), kind: kind.slice(0, longestText) },
-    ...{ name: name.slice(0, longestText), uid: uid.slice(0, longestText) },
+    ...{ name: name.slice(0, longestText), uid: uid.slice(0, longestUid) },
     ...(controller === undefined ? {} : { controller }),
   }));
 

@@ -1,7 +1,7 @@
 /** Tests the comparison with the baseline, and its messages. */
 import { deepEqual, match } from "node:assert/strict";
 import { test } from "node:test";
-import { judge, least } from "./compare.ts";
+import { isOff, judge, rangesOf } from "./compare.ts";
 
 const baseline = { reason: "the first", figures: { requests: 100, cpu: 4 } };
 const failures = (requests: number, cpu: number): readonly string[] =>
@@ -38,13 +38,34 @@ test("a figure on one side only fails", () => {
   match(third?.failure ?? "", /^cpu was not measured/);
 });
 
-test("the least value of several rounds counts, figure by figure", () => {
+test("a gain fails only if each round shows it, and a loss only if each round shows that", () => {
+  const failed = (value: number, most: number): number =>
+    judge([{ name: "requests", value, most, unit: "requests" }], {
+      reason: "the first",
+      figures: { requests: 100 },
+    }).filter(({ failure }) => failure !== undefined).length;
+  deepEqual([failed(80, 89), failed(80, 91), failed(109, 130), failed(111, 130)], [1, 0, 0, 1]);
+});
+
+test("a figure is measured again while each round is clearly above or below the baseline", () => {
+  const off = (value: number, most: number, noisy?: true): boolean =>
+    isOff({ name: "requests", value, most, unit: "requests", ...(noisy && { noisy }) }, baseline);
+  deepEqual(
+    [off(106, 120), off(104, 120), off(80, 94), off(80, 96), off(80, 94, true)],
+    [true, false, true, false, false],
+  );
+});
+
+test("the least and the greatest value of several rounds count, figure by figure", () => {
   const round = (requests: number, cpu: number) => [
     { name: "requests", value: requests, unit: "requests" },
     { name: "cpu", value: cpu, unit: "times" },
   ];
   deepEqual(
-    least([round(10, 3), round(12, 2)]).map(({ value }) => value),
-    [10, 2],
+    rangesOf([round(10, 3), round(12, 2)]).map(({ value, most }) => [value, most]),
+    [
+      [10, 12],
+      [2, 3],
+    ],
   );
 });

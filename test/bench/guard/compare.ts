@@ -7,7 +7,10 @@ export type Baseline = z.infer<typeof baselineShape>;
 
 export type Measured = {
   readonly name: string;
+  /** The least value of all rounds. */
   readonly value: number;
+  /** The greatest value of all rounds; absent: there was one. */
+  readonly most?: number;
   readonly unit: string;
   /** The figure is a quotient of processor times, which a lower value on another machine does not make stale. */
   readonly noisy?: true;
@@ -22,12 +25,16 @@ const percent = (share: number): string => `${share > 0 ? "+" : ""}${(100 * shar
 
 const updateLine = "npm run bench -- guard --update REASON";
 
-const failureOf = ({ name, value, noisy }: Measured, before: number | undefined): string | undefined => {
+/** Returns the deviation of a value as a share of the baseline. */
+const shareOf = (value: number, before: number): number =>
+  before === 0 ? (value === 0 ? 0 : Number.POSITIVE_INFINITY) : value / before - 1;
+
+const failureOf = ({ name, value, most = value, noisy }: Measured, before: number | undefined): string | undefined => {
   if (before === undefined) return `${name} is not in the baseline: ${updateLine}`;
-  const share = before === 0 ? (value === 0 ? 0 : Number.POSITIVE_INFINITY) : value / before - 1;
-  if (share > tolerance) return `${name} costs ${percent(share)}: find the cause, or accept it with ${updateLine}`;
-  if (share < -tolerance && noisy === undefined)
-    return `${name} costs ${percent(share)}: keep the gain with ${updateLine}`;
+  const [least, greatest] = [shareOf(value, before), shareOf(most, before)];
+  if (least > tolerance) return `${name} costs ${percent(least)}: find the cause, or accept it with ${updateLine}`;
+  if (greatest < -tolerance && noisy === undefined)
+    return `${name} costs ${percent(greatest)}: keep the gain with ${updateLine}`;
   return undefined;
 };
 
@@ -42,12 +49,21 @@ export const judge = (measured: readonly Measured[], { figures }: Baseline): rea
   return [...verdicts, ...gone.map((name) => ({ name, failure: `${name} was not measured: ${updateLine}` }))];
 };
 
-/** Returns the figures, each with the least value of all rounds: other load on the machine only adds. */
-export const least = (rounds: readonly (readonly Measured[])[]): readonly Measured[] => {
+/** True if a figure is clearly above or below its baseline in every round so far, so that another round may tell more. */
+export const isOff = ({ name, value, most = value, noisy }: Measured, { figures }: Baseline): boolean => {
+  const before = figures[name] ?? 0;
+  return value > before * (1 + tolerance / 2) || (noisy === undefined && most < before * (1 - tolerance / 2));
+};
+
+/**
+ * Returns the figures, each with the least and the greatest value of all rounds: a figure costs more, or less, only if
+ * each round says so.
+ */
+export const rangesOf = (rounds: readonly (readonly Measured[])[]): readonly Measured[] => {
   const found = new Map<string, Measured>();
   for (const figure of rounds.flat()) {
-    const before = found.get(figure.name);
-    if (before === undefined || figure.value < before.value) found.set(figure.name, figure);
+    const { value, most = value } = found.get(figure.name) ?? figure;
+    found.set(figure.name, { ...figure, value: Math.min(value, figure.value), most: Math.max(most, figure.value) });
   }
   return [...found.values()];
 };

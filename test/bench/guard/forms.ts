@@ -84,7 +84,7 @@ const job = (name: string, replicas: number): object => ({
               {
                 name: "c",
                 image: "busybox",
-                command: ["sh", "-c", "sleep 2"],
+                command: ["sh", "-c", "sleep 6"],
                 resources: { requests: { cpu: "10m" } },
               },
             ],
@@ -102,8 +102,14 @@ const completed = (server: Server, count: number): Promise<void> =>
     return found.filter((item) => phase(item) === "Completed").length === count;
   });
 
+/**
+ * The shortest time in which a pod starts, and in which it runs, where requests are counted. A step comes at least every
+ * 2 s, so each state of a pod is seen, on slow and on fast machines.
+ */
+const seenMs = 5_000;
+
 const nodes = numbers(4).map((at) => ({ name: `node-${at}` }));
-const brief = { startMs: 200, bootMs: 200, jobMs: 1_500, executors: { "*": { startMs: 200 } } };
+const script = { startMs: seenMs, bootMs: 200, jobMs: 2 * seenMs, executors: { "*": { startMs: seenMs } } };
 
 const running = async (server: Server, count: number): Promise<void> =>
   await until(`${count} executors Running`, async () => {
@@ -113,12 +119,6 @@ const running = async (server: Server, count: number): Promise<void> =>
       count
     );
   });
-
-/**
- * Time that an executor takes to start where the requests of its states are counted. A step comes at least every 2 s, so
- * each executor is seen while it starts and while it runs, on slow and on fast machines.
- */
-const seenMs = 5_000;
 
 const losing = 4;
 const executors = 25;
@@ -140,7 +140,7 @@ export const forms: readonly Form[] = [
   },
   {
     name: "life-40",
-    server: { nodes, scripts: { "*": [brief] } },
+    server: { nodes, scripts: { "*": [script] } },
     work: async (server) => {
       await createAll(
         server,
@@ -152,7 +152,7 @@ export const forms: readonly Form[] = [
   },
   {
     name: "loss-100",
-    server: { nodes, scripts: { "*": [{ ...brief, hangs: true, executors: { "*": { startMs: seenMs } } }] } },
+    server: { nodes, scripts: { "*": [{ ...script, hangs: true }] } },
     before: async (server) => {
       const spec = { executor: { instances: executors, cores: 1, memory: "512m" } };
       const own = { "rekindle.dev/executors": "own" };

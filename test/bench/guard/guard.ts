@@ -16,14 +16,14 @@ import { openHost } from "../../proof/attack/host.ts";
 import { build } from "../../real/e2e/installed.ts";
 import { startServer } from "../served.ts";
 import { account } from "../submit.ts";
-import { type Baseline, baselineShape, judge, least, type Measured } from "./compare.ts";
+import { type Baseline, baselineShape, isOff, judge, type Measured, rangesOf } from "./compare.ts";
 import { type Form, forms } from "./forms.ts";
 import { type Exchange, openRecorder } from "./recorder.ts";
 
 const baselineFile = join(import.meta.dirname, "baseline.json");
 
-/** A form is measured again, at most so often, while a figure is above its baseline. */
-const mostRounds = 3;
+/** A form is measured so often at most, while a figure is above or below its baseline. */
+const mostRounds = 5;
 const floorRounds = 3;
 /** A host without an exchange for so long has no work left. */
 const quietMs = 1_500;
@@ -121,20 +121,21 @@ const bundled = async (): Promise<readonly Measured[]> => {
 type Options = {
   /** Why the baseline changes; absent: it is judged by. */
   readonly reason: string | undefined;
-  /** Only the forms with this text in their name. */
+  /** Only the forms with one of these texts, separated by commas, in their name. */
   readonly part: string | undefined;
   readonly json: string | undefined;
 };
 
-/** Measures the forms, each again while a figure is clearly above its baseline. */
+/** Measures the forms, each again while a figure is clearly off its baseline. */
 const measure = async (baseline: Baseline, part: string): Promise<readonly Measured[]> => {
   const figures: Measured[] = [];
-  if ("bundle".includes(part)) figures.push(...(await bundled()));
-  for (const form of forms.filter(({ name }) => name.includes(part))) {
+  const isWanted = (name: string): boolean => part.split(",").some((text) => name.includes(text));
+  if (isWanted("bundle")) figures.push(...(await bundled()));
+  for (const form of forms.filter(({ name }) => isWanted(name))) {
     const rounds: (readonly Measured[])[] = [];
-    const isOver = (): boolean => least(rounds).some(({ name, value }) => value > (baseline.figures[name] ?? 0) * 1.05);
-    while (rounds.length === 0 || (rounds.length < mostRounds && isOver())) rounds.push(await roundOf(form));
-    figures.push(...least(rounds));
+    const isAgain = (): boolean => rangesOf(rounds).some((figure) => isOff(figure, baseline));
+    while (rounds.length === 0 || (rounds.length < mostRounds && isAgain())) rounds.push(await roundOf(form));
+    figures.push(...rangesOf(rounds));
   }
   if (figures.length === 0) throw new Error(`no form has "${part}" in its name`);
   return figures;

@@ -1,5 +1,5 @@
 /**
- * What a process keeps: the result of a function per object as long as the object exists, and maps whose oldest entry
+ * Caches of a process: the result of a function per object as long as the object exists, and maps whose oldest entry
  * is dropped when they are full.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a dispatcher's call encloses, as a function takes it: parsed, believed only from a caller that may enclose, and
+ * The enclosure of a dispatcher's call, as a function takes it: parsed, believed only from a caller that may enclose, and
  * known only to the steps of that call.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

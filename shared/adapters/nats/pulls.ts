@@ -55,7 +55,7 @@ export const openPulls = ({ nats, names, onMessage }: Options): Pulls => {
       end: (cause) => {
         clearTimeout(late);
         pulls.delete(pull);
-        // What comes after all is taken as well: nobody else gets it before its acknowledgement is overdue.
+        // A message that comes after all is taken as well: nobody else gets it before its acknowledgement is overdue.
         if (cause === undefined) unsubscribe();
         else setTimeout(unsubscribe, strayMs).unref();
         if (cause === undefined) resolve();

@@ -105,7 +105,7 @@ const troubled: Row = (seen) => {
   };
 };
 
-/** What an application waits for whose record cannot be used. */
+/** An application whose record cannot be used waits for its repair. */
 export const repairText = (error: string): string =>
   `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${error}`;
 

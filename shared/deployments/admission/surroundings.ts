@@ -1,5 +1,5 @@
 /**
- * What admission reads from the cluster: Volcano's queues, namespaces, and the quotas of a namespace, each kept for a
+ * Reads of admission from the cluster: Volcano's queues, namespaces, and the quotas of a namespace, each kept for a
  * short time.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";

@@ -79,7 +79,7 @@ const batchIn = (body: string): Batch | string => {
   }
 };
 
-/** What a caller may do: call, and enclose what it says that a watch has shown. */
+/** The abilities of a caller: to call, and to enclose objects that its watch has shown. */
 type Rights = { readonly calls: boolean; readonly encloses: boolean };
 
 /**

@@ -112,7 +112,7 @@ export const projected = (object: Stored): Projected | undefined => {
   };
 };
 
-/** What a step writes into the status of an application whose record it cannot use. */
+/** The text that a step writes into the status of an application whose record it cannot use. */
 const failedRecovery = "RecoveryFailed: ";
 
 /** Why the record of an application cannot be used, as a step has written it into the status; undefined: it can. */

@@ -1,5 +1,5 @@
 /**
- * What all tenants share: the memory of a process for objects, the rounds that admit groups of pods, and the page. A
+ * Resources that all tenants share: the memory of a process for objects, the rounds that admit groups of pods, and the page. A
  * tenant, or a caller that may only read, takes a part of each, and another one finds room.
  */
 import { setTimeout as sleep } from "node:timers/promises";

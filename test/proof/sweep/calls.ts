@@ -259,7 +259,7 @@ const chargeOf = (execution: ExecutionState, { report }: World, transport: Trans
   return { inCharge: async ({ kind }) => !(await standing.aside(kind)) };
 };
 
-/** What the call of a dispatcher enclosed, and the server's clock, which the process of the function has read before. */
+/** The enclosure of a dispatcher's call, and the server's clock, which the process of the function has read before. */
 const enclosedIn = (
   execution: ExecutionState,
   { monotonic }: World["clock"],

@@ -43,7 +43,7 @@ const until = async (what: string, is: () => boolean, ms = 30_000): Promise<void
 
 const script = new URL("nats-worker.ts", import.meta.url).pathname;
 
-/** What workers printed, in the order of its arrival. */
+/** The lines of workers, in the order of its arrival. */
 type Log = { readonly begun: Map<string, string>; readonly ended: string[]; overlaps: number };
 
 const openLog = (): Log => ({ begun: new Map(), ended: [], overlaps: 0 });

@@ -94,7 +94,7 @@ const consumerShape = z.object({
 });
 
 export type Progress = {
-  /** What KEDA calls the lag: messages that wait, and those that workers hold or work on. */
+  /** The lag, as KEDA calls it: messages that wait, and those that workers hold or work on. */
   readonly lag: number;
   /** Messages that workers were given. */
   readonly given: number;

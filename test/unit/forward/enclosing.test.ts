@@ -1,4 +1,4 @@
-/** What a dispatcher encloses in a call: objects whole, of complete watches, for messages of the watch, up to a size. */
+/** The enclosure that a dispatcher puts into a call: objects whole, of complete watches, for messages of the watch, up to a size. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";

@@ -222,7 +222,7 @@ const crowded: Case = {
     }),
 };
 
-/** What a host asks by its clock, with and without viewers: its lease, the cluster's identity, other controllers. */
+/** Requests that a host sends by its clock, with and without viewers: its lease, the cluster's identity, other controllers. */
 const byItsClock =
   /\/leases|\/namespaces\/kube-system$|\/apps\/v1\/deployments\?|\/api\/v1\/pods\?labelSelector=app(\.kubernetes\.io%2Fname)?%3D/;
 

@@ -1,4 +1,4 @@
-/** What a call encloses, as a function takes it: well-formed or not at all, and only for the key of that call. */
+/** The enclosure of a call, as a function takes it: well-formed or not at all, and only for the key of that call. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { enclosureIn, openEnclosed } from "../../../../shared/adapters/dispatch/enclosed.ts";

@@ -1,4 +1,4 @@
-/** What a quota grants a run: after refusals, with time, and after looks. */
+/** The grant of a quota to a run: after refusals, with time, and after looks. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

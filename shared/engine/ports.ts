@@ -154,7 +154,7 @@ export type Updates = {
  */
 export type Chance = (what: "ssh-key") => Promise<Readonly<Record<string, string>>>;
 
-/** The enclosure of a dispatcher's call for a key: see enclosure.ts. */
+/** The enclosure of a dispatcher's call for a key: see reads/reader.ts. */
 export type Enclosure = {
   /** The API server's clock when the dispatcher looked, epoch ms. */
   readonly date: number;

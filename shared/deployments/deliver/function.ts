@@ -9,7 +9,7 @@ import type { Resource } from "../../core/object.ts";
 import type { Sink } from "../../core/sink.ts";
 import { readDelivery, readRecord } from "../../engine/checkpoint/record.ts";
 import type { World } from "../../engine/context/world.ts";
-import { openNamespaceShare } from "../../engine/namespace-share.ts";
+import { openNamespaceShare } from "../../engine/load-limits.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
 import { troubleOf } from "../../engine/trouble.ts";

@@ -10,7 +10,7 @@ import type { HttpRequest, Transport } from "../../core/http.ts";
 import { type Key, type Message, textOf } from "../../core/key.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { take } from "../../engine/reconcile/batch.ts";
+import { take } from "../../engine/reconcile/intake.ts";
 import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/forwarder.ts";
 import { operatorsFor } from "../common/operators.ts";

@@ -11,7 +11,7 @@ import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/plan.ts";
 import { bytesOf, openShare, type Share } from "../../core/share.ts";
 import type { Epoch } from "../../core/time.ts";
-import type { CachedStep, StepCache } from "../../engine/cache.ts";
+import type { CachedStep, StepCache } from "../../engine/context/world.ts";
 import type { Forwarder } from "../../forward/forwarder.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { trim, trimPod, wholeOf } from "../../kube/trim.ts";

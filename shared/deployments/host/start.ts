@@ -14,11 +14,11 @@ import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../co
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
+import { openSubmissionSlots } from "../../engine/load-limits.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Checkpoints, Journal, Queue, Report } from "../../engine/ports.ts";
-import { take } from "../../engine/reconcile/batch.ts";
+import { take } from "../../engine/reconcile/intake.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
-import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";

@@ -6,12 +6,11 @@ import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/bat
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Transport } from "../../core/http.ts";
 import type { World } from "../../engine/context/world.ts";
-import { openNamespaceShare } from "../../engine/namespace-share.ts";
+import { openNamespaceShare, openSubmissionSlots } from "../../engine/load-limits.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
 import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs } from "../../engine/settings.ts";
-import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { openAccess } from "../common/cluster-access.ts";

@@ -1,13 +1,89 @@
-/** The context of a step: the world that it acts in, its observation, and its stored record. */
-import { idOf, type Message } from "../../core/key.ts";
-import { refText, type Stored } from "../../core/object.ts";
+/**
+ * The context of a step: the world that it acts in, its stored record, and its observation, which holds the object,
+ * the record and the server time as the step first read them.
+ */
+import { idOf, type Key, type Message } from "../../core/key.ts";
+import { type Ref, refText, type Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Plan } from "../../core/plan.ts";
+import type { Plan, Returning } from "../../core/plan.ts";
+import type { Epoch } from "../../core/time.ts";
+import type { Defect } from "../checkpoint/classify.ts";
 import type { ApplyContext } from "../cluster/apply.ts";
-import type { CheckpointRecord, Version } from "../ports.ts";
-import type { SubmissionSlot } from "../submission-slots.ts";
-import type { Observation } from "./observation.ts";
+import type { SubmissionSlot } from "../load-limits.ts";
+import type { CheckpointRecord, Enclosure, Version } from "../ports.ts";
+import { recoveryOf } from "../settings.ts";
 import type { World } from "./world.ts";
+
+/** The state of a key before any decision. */
+export type Observation = {
+  /** The object that the memory is about; undefined if it is gone or another object has its name. */
+  readonly object: Stored | undefined;
+  /** True if another object has the name. Its own steps begin when the record of the old object is settled. */
+  readonly successor: boolean;
+  /** UID of that other object. */
+  readonly replacementUid?: string;
+  readonly uid: string;
+  readonly record: CheckpointRecord | undefined;
+  readonly version: Version | undefined;
+  /** No record was read: the step assumes that there is none. The first save succeeds only if that is true. */
+  readonly assumedNew: boolean;
+  /** Set if object and record, or a new object, come from this process's cache: see reads/. */
+  readonly cachedAt?: Epoch;
+  /** The watch may answer the queries of decisions, and only a `staleSafe` plan is carried out. */
+  readonly fromCache?: true;
+  /** The object and the enclosed lists were not read, and only an `enclosureSafe` plan is carried out. */
+  readonly enclosure?: Enclosure;
+  readonly memory: unknown;
+  readonly now: number;
+  /**
+   * The recovery window, in which a missing object may still appear: from the record, or because the object has a
+   * status but no record.
+   */
+  readonly returning: Returning | undefined;
+};
+
+/** A record that cannot be used as it is, and the object of its name. */
+export type BrokenRecord = {
+  readonly ill: Defect;
+  readonly version: Version | undefined;
+  readonly object: Stored | undefined;
+  readonly now: number;
+};
+
+export type FirstRead =
+  | { readonly see: "observation"; readonly observation: Observation }
+  | { readonly see: "nothing" }
+  | { readonly see: "ill"; readonly brokenRecord: BrokenRecord };
+
+export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
+  resource: operator.resource,
+  namespace: key.namespace,
+  name: key.name,
+});
+
+/** Builds the observation of a usable record and of the object that has the key's name. */
+export const observationOf = (
+  record: CheckpointRecord,
+  { version, object, memory, now }: Pick<Observation, "version" | "object" | "memory" | "now">,
+): Observation => {
+  const same = object?.metadata.uid === record.uid;
+  return {
+    object: same ? object : undefined,
+    successor: object !== undefined && !same,
+    ...(object === undefined || same ? {} : { replacementUid: object.metadata.uid }),
+    uid: record.uid,
+    record,
+    version,
+    assumedNew: false,
+    memory,
+    now,
+    returning: record.returning,
+  };
+};
+
+/** Returns the length of the recovery window of this object, ms. */
+export const returnMsOf = (world: World, operator: Operator<unknown>, object: Stored): number =>
+  operator.recovery?.returnMs?.(object) ?? recoveryOf(world).returnMs;
 
 /** The record as the step has last stored it; a save replaces it. */
 export type StoredRecord = { readonly record: CheckpointRecord | undefined; readonly version: Version | undefined };

@@ -1,18 +1,91 @@
-/** The world of a step: its ports, the kinds that it knows, and its settings. */
+/**
+ * The world of a step: its ports, the kinds that it knows, its settings, the cache of its process, and the recovery
+ * that a user asks for.
+ */
 import type { Key, Message } from "../../core/key.ts";
 import type { Meter } from "../../core/metric.ts";
-import type { Stored } from "../../core/object.ts";
+import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Effect, Plan } from "../../core/plan.ts";
+import type { Effect, Looking, Plan, Returning } from "../../core/plan.ts";
 import type { Epoch } from "../../core/time.ts";
-import type { StepCache } from "../cache.ts";
-import type { NamespaceShare } from "../namespace-share.ts";
-import type { Chance, Checkpoints, Clock, Cluster, Enclosure, Queue, Report, Updates } from "../ports.ts";
+import type { KeepRecording } from "../cluster/recording.ts";
+import type { NamespaceShare, SubmissionSlots } from "../load-limits.ts";
+import type {
+  Chance,
+  CheckpointRecord,
+  Checkpoints,
+  Clock,
+  Cluster,
+  Enclosure,
+  Queue,
+  Report,
+  Updates,
+  Version,
+} from "../ports.ts";
 import type { Quarantine } from "../quarantine.ts";
-import type { KeepRecording } from "../recording/capture.ts";
-import type { Finding, RecoveryRequest } from "../recovery-request.ts";
 import type { RecoverySettings, Timing } from "../settings.ts";
-import type { SubmissionSlots } from "../submission-slots.ts";
+
+/**
+ * The end of a step. Without a record, the memory is the one that the object's status implies: see writes/status.ts.
+ */
+export type CachedStep = (
+  | { readonly record: CheckpointRecord; readonly version: Version }
+  | { readonly record: undefined; readonly memory: unknown }
+) & { readonly object: Stored; readonly epoch: Epoch };
+
+/**
+ * The cache of a process. All of it may be outdated, so only a plan that is `staleSafe` is carried out on it; any other
+ * plan is decided again on live reads. The save is conditional as always: a step that begins with an outdated record
+ * loses the save and has touched nothing.
+ */
+export type StepCache = {
+  /** Removes and returns the entry of the key; undefined if the object has changed since. */
+  take(key: Key): CachedStep | undefined;
+  keep(key: Key, recollection: CachedStep): void;
+  /**
+   * Returns a new object, whole, as the watch has shown it, and the server's clock; undefined if either is not known.
+   */
+  appeared(key: Key): { readonly object: Stored; readonly epoch: Epoch } | undefined;
+  /**
+   * Takes in an object that a step of the key has created, as the server answered: it is known before the watch shows
+   * it.
+   */
+  made(key: Key, resource: Resource, object: Stored): void;
+  /**
+   * Tells the cache that the key's record rests on live reads, or on those of another process: the watch may be behind
+   * it.
+   */
+  invalidate(key: Key): void;
+  /** Returns the watched objects that answer the query; undefined if not all of them are watched, or one is missing. */
+  look(key: Key, query: Looking): readonly Stored[] | undefined;
+};
+
+export type RecoveryRequest = {
+  /** `reconnect`: adopt the live objects and wait for missing ones. `cleanup`: end everything that the key owns. */
+  readonly mode: "reconnect" | "cleanup";
+  /** The record is discarded, whatever it contains. */
+  readonly fresh: boolean;
+  /**
+   * Length of the recovery window (Mesos: re-registration timeout), ms; absent: the object's own, or the deployment's.
+   */
+  readonly returnMs?: number;
+  /** The time that objects have to end before they are deleted by force. */
+  readonly graceSeconds: number;
+};
+
+/** The state of a key at the beginning of its recovery, and the outcome for its record. */
+export type Finding = {
+  /** The state of the record. */
+  readonly record: "sound" | "missing" | "damaged" | "newer" | "incompatible" | "elsewhere";
+  readonly why: string;
+  /** Fields that were kept of a damaged record. */
+  readonly kept: readonly string[];
+  readonly problems: readonly string[];
+  /** Live objects that belong to the key. */
+  readonly adopted: readonly Ref[];
+  readonly did: "refused" | "salvaged" | "voided" | "fresh" | "reconnecting" | "cleaning" | "nothing";
+  readonly returning?: Returning | undefined;
+};
 
 export type Labels = Readonly<Record<string, string>>;
 

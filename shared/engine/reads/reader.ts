@@ -1,18 +1,146 @@
 /**
- * The reads of a step: object and record of its key at the beginning, then the queries of its decisions. Only this
- * folder knows whether an answer is live, assumed or cached.
+ * The reads of a step: object and record of its key at the beginning, then the queries of its decisions. This folder
+ * alone knows whether an answer is live, assumed, out of the process's cache, or enclosed in the call of a dispatcher.
+ * An enclosure stands for a live read of the moment at which the dispatcher looked, so it is believed only for a few
+ * seconds, only for a message from the watch, and only for a plan that is `enclosureSafe`.
  */
-import type { Plan } from "../../core/plan.ts";
-import type { CachedStep } from "../cache.ts";
+import { same } from "../../core/json.ts";
+import { apiVersionOf, type Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { Listing, Looking, Plan } from "../../core/plan.ts";
+import { dateAt, type Epoch } from "../../core/time.ts";
+import { classify } from "../checkpoint/classify.ts";
 import { type StepReads, stepReads, type Unread } from "../cluster/queries.ts";
-import type { FirstRead, Observation } from "../context/observation.ts";
-import type { StepContext, StoredRecord } from "../context/step-context.ts";
-import { enclosedAnswer } from "../enclosure.ts";
-import type { Version } from "../ports.ts";
-import { assumeNew } from "./assumed-new.ts";
-import { readCached } from "./cached.ts";
-import { readEnclosed } from "./enclosed.ts";
-import { readLive } from "./live.ts";
+import type { FirstRead, Observation, StepContext, StoredRecord } from "../context/step-context.ts";
+import type { CachedStep, World } from "../context/world.ts";
+import type { Enclosure, Version } from "../ports.ts";
+import { recoveryOf } from "../settings.ts";
+import { assumeNew, readLive, seemsNew } from "./live.ts";
+
+/** The age up to which an enclosure is believed, ms: as old as a step's first read may be when it creates a driver. */
+const oldestMs = 4_000;
+/** The longest that the two clocks may disagree, ms: both follow the server's `Date`, in whole seconds. */
+const skewMs = 2_000;
+/** The age of a reading of the server's clock up to which this process's clock is trusted to run alike, ms. */
+const longestSinceMs = 60_000;
+
+/**
+ * Returns the monotonic time at which a dispatcher looked; undefined if the enclosure is too old, or if this process
+ * cannot tell. `server`: this process's own latest reading of the server's clock.
+ */
+const lookedAt = ({ date }: Enclosure, server: Epoch | undefined, monotonic: number): number | undefined => {
+  if (server === undefined || monotonic - server.at > longestSinceMs) return undefined;
+  const ageMs = server.date + (monotonic - server.at) - date;
+  return ageMs > oldestMs || ageMs < -skewMs ? undefined : monotonic - Math.max(0, ageMs);
+};
+
+/** True if the object may be an answer to the list. */
+const answers = ({ resource, namespace, labels }: Listing, { apiVersion, kind, metadata }: Stored): boolean =>
+  apiVersion === apiVersionOf(resource) &&
+  kind === resource.kind &&
+  metadata.namespace === namespace &&
+  Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value);
+
+/** Returns the enclosed answer to a query; undefined if none is enclosed. */
+const enclosedAnswer = (
+  { lists }: Enclosure,
+  enclosed: readonly Listing[],
+  query: Looking,
+): readonly Stored[] | undefined => {
+  const at = enclosed.findIndex((listing) => same(listing, query));
+  return at < 0 ? undefined : lists[at];
+};
+
+type EnclosedCall = Pick<StepContext, "world" | "message" | "operator">;
+
+/** True if the enclosure is about the key, and its lists are answers to the lists that the operator `encloses`. */
+const isAbout = (
+  message: EnclosedCall["message"],
+  { resource, encloses }: Operator<unknown>,
+  { object, lists }: Enclosure,
+): boolean => {
+  const { namespace, name } = message;
+  const asked = encloses?.(message);
+  return (
+    asked !== undefined &&
+    asked.length === lists.length &&
+    answers({ do: "list", resource, namespace, labels: {} }, object) &&
+    object.metadata.name === name &&
+    asked.every((listing, at) => lists[at]?.every((one) => answers(listing, one)) === true)
+  );
+};
+
+/** Returns the enclosure of a step that may begin with it; undefined: it must read live. */
+const enclosureFor = ({ world, message, operator }: EnclosedCall): Enclosure | undefined => {
+  if (message.tries !== undefined || world.shadow !== undefined) return undefined;
+  const enclosure = world.enclosed?.(message);
+  return enclosure !== undefined && isAbout(message, operator, enclosure) ? enclosure : undefined;
+};
+
+/** Returns the observation of a step that begins with its enclosure; undefined: it must read live. */
+const readEnclosed = async (call: EnclosedCall): Promise<FirstRead | undefined> => {
+  const { world, message, operator } = call;
+  const enclosure = enclosureFor(call);
+  if (enclosure === undefined) return undefined;
+  const at = lookedAt(enclosure, world.serverTime?.(), world.clock.monotonic());
+  const { object, date: now } = enclosure;
+  if (at === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+  const { uid } = object.metadata;
+  const common = { object, successor: false, uid, now, returning: undefined, cachedAt: { date: now, at }, enclosure };
+  const see = (rest: Pick<Observation, "record" | "version" | "memory" | "assumedNew">): FirstRead => ({
+    see: "observation",
+    observation: { ...common, ...rest },
+  });
+  if (message.fresh === true && seemsNew(object))
+    return see({ record: undefined, version: undefined, memory: undefined, assumedNew: true });
+  const loaded = await world.checkpoints.load(message);
+  if (loaded === undefined) return undefined;
+  const { clusterUid, timing } = world;
+  const diagnosis = classify({ key: message, operator, settings: recoveryOf(world), clusterUid, timing }, loaded);
+  if (diagnosis.is !== "well") return undefined;
+  const { record, memory } = diagnosis;
+  const isCurrent = record.uid === uid && (object.metadata.generation ?? 0) >= (record.generation ?? 0);
+  // A recovery window is about objects that may still appear: only live reads show them.
+  if (!isCurrent || record.returning !== undefined || record.cleanup !== undefined) return undefined;
+  return see({ record, version: loaded.version, memory, assumedNew: false });
+};
+
+/** Keeps the end of a successful step, if the next one may be decided on it. */
+export const keepInCache = (
+  run: StepContext,
+  { record, version }: StoredRecord,
+  object: Stored | undefined,
+  plan: Plan<unknown>,
+): void => {
+  const { world, message, observation, looked } = run;
+  if (plan.safety?.staleSafe !== true || object === undefined) return;
+  const seen = { object, epoch: observation.cachedAt ?? { date: observation.now, at: looked } };
+  if (record !== undefined && version !== undefined) world.cache?.keep(message, { record, version, ...seen });
+  else if (plan.safety?.statusIsRecord === true)
+    world.cache?.keep(message, { record: undefined, memory: plan.memory, ...seen });
+};
+
+/** Returns the cached entry of a key as if it had been read; undefined if its memory does not parse. */
+const readCached = (world: World, kept: CachedStep, operator: Operator<unknown>): FirstRead | undefined => {
+  const { record, object, epoch } = kept;
+  const memory = record === undefined ? ({ ok: true, memory: kept.memory } as const) : operator.parse(record.memory);
+  if (!memory.ok) return undefined;
+  const now = dateAt(epoch, world.clock.monotonic());
+  const observation: Observation = {
+    object,
+    successor: false,
+    uid: object.metadata.uid,
+    record,
+    version: kept.record === undefined ? undefined : kept.version,
+    assumedNew: false,
+    cachedAt: epoch,
+    fromCache: true,
+    memory: memory.memory,
+    now,
+    returning: record?.returning,
+  };
+  return { see: "observation", observation };
+};
 
 /**
  * Returns the process's monotonic time that belongs to `now` of an observation from the cache, ms; undefined if the

@@ -11,22 +11,28 @@ import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts"
 import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
 import { resultOf, type StepReads, type Within } from "../cluster/queries.ts";
+import { keptReads, type Round, recordingOf } from "../cluster/recording.ts";
 import { applyContextOf, type StepContext, type StepPlan, type StoredRecord } from "../context/step-context.ts";
 import type { Ending, World } from "../context/world.ts";
 import type { Version } from "../ports.ts";
-import { keepInCache } from "../reads/cached.ts";
-import { firstRead, isRightOn, mayBeWrong, type ReadMode, readAt, readModeOf, readsOf } from "../reads/reader.ts";
-import { keptReads, type Round, recordingOf } from "../recording/capture.ts";
+import {
+  firstRead,
+  isRightOn,
+  keepInCache,
+  mayBeWrong,
+  type ReadMode,
+  readAt,
+  readModeOf,
+  readsOf,
+} from "../reads/reader.ts";
 import { clean, orderIn } from "../recovery/cleanup.ts";
-import { labelsOf, ready } from "../recovery/prepare.ts";
+import { labelsOf, ready } from "../recovery/recover.ts";
 import { internal, troubleOf } from "../trouble.ts";
-import { found } from "../writes/cluster-objects.ts";
-import { givenUp, passOver, worst } from "../writes/optional-effects.ts";
+import { found, givenUp, passOver, worst } from "../writes/effects.ts";
 import { dismiss, inherited, lingering } from "../writes/outbox.ts";
 import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "../writes/requeue.ts";
 import { save } from "../writes/save.ts";
-import { tell } from "../writes/status.ts";
-import { showFirst } from "../writes/status-first.ts";
+import { showFirst, tell } from "../writes/status.ts";
 
 /** The number of decisions that one step may take. */
 const rounds = 8;

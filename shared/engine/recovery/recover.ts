@@ -1,24 +1,29 @@
 /**
  * Recovers a record that cannot be used as it is: as a Mesos agent does, strictly or not, and as after a reboot if the
- * record is of another cluster.
+ * record is of another cluster. Also begins the recovery that a user asks for, of a key whose record is usable or
+ * missing: that request is saved in the record first.
  *
- * Only an Event is written before the one save of the recovery, and that save alone changes the record's cluster UID. A
- * step that dies before the save begins the same recovery again; a step after it finds a usable record.
+ * Only an Event is written before the one save of the recovery, and that save alone changes the record's cluster UID.
+ * A step that dies before the save begins the same recovery again; a step after it finds a usable record.
  */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { PastRun, Rebuilt, Trouble } from "../../core/plan.ts";
-import type { Defect } from "../checkpoint/classify.ts";
-import { madeWith } from "../checkpoint/compatibility.ts";
-import { expiryOf, keptRuns } from "../checkpoint/past-runs.ts";
-import { type BrokenRecord, type Observation, observationOf, returnMsOf } from "../context/observation.ts";
-import type { StepContext } from "../context/step-context.ts";
-import type { Ending } from "../context/world.ts";
-import type { CheckpointRecord, Recovered } from "../ports.ts";
-import type { Finding, RecoveryRequest } from "../recovery-request.ts";
+import { type Defect, madeWith } from "../checkpoint/classify.ts";
+import { expiryOf, keptRuns } from "../checkpoint/retention.ts";
+import {
+  type BrokenRecord,
+  type FirstRead,
+  type Observation,
+  observationOf,
+  returnMsOf,
+  type StepContext,
+} from "../context/step-context.ts";
+import type { Ending, Finding, Labels, RecoveryRequest } from "../context/world.ts";
+import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { requeue, requeueAfterRace, showTrouble, warn } from "../writes/requeue.ts";
-import { findOwned, livingIn, type Survey } from "./owned-objects.ts";
+import { findOwned, livingIn, orderIn, type Survey, stoppedBy } from "./cleanup.ts";
 
 type Treatment = "stop" | "salvage" | "void" | "fresh";
 type Row = { readonly strict: Treatment; readonly lenient: Treatment };
@@ -39,10 +44,10 @@ const hows: Readonly<Record<Exclude<Treatment, "stop">, Recovered["how"] & Findi
   fresh: "fresh",
 };
 
-export type Case = Omit<StepContext, "observation">;
+type Case = Omit<StepContext, "observation">;
 
 /** Returns a usable record as one that a user discards. */
-export const givenUp = ({ record, version, object, now }: Observation): BrokenRecord => {
+const givenUp = ({ record, version, object, now }: Observation): BrokenRecord => {
   const why = record === undefined ? "there is no record" : "discarded by rekindle recover --fresh";
   return {
     ill: { is: "sound", elsewhere: false, why, problems: [], rest: record ?? {}, stored: record },
@@ -224,8 +229,125 @@ const treatmentFor = ({ is, elsewhere }: Defect, strict: boolean, ask: RecoveryR
   ask?.fresh === true ? "fresh" : treatments[is][elsewhere ? "elsewhere" : "here"][strict ? "strict" : "lenient"];
 
 /** Recovers the record. Returns the observation to go on with, or the end of the step. */
-export const recover = async (call: Case, brokenRecord: BrokenRecord): Promise<Observation | Ending> => {
+const recover = async (call: Case, brokenRecord: BrokenRecord): Promise<Observation | Ending> => {
   const { world } = call;
   const treatment = treatmentFor(brokenRecord.ill, recoveryOf(world).strict, world.ask);
   return treatment === "stop" ? await stop(call, brokenRecord) : await treat(call, brokenRecord, treatment);
+};
+
+/** Returns the new order, or the one that is under way: a second request extends no deadline. */
+const cleanupFor = ({ graceSeconds }: RecoveryRequest, record: CheckpointRecord | undefined, now: number): Cleanup =>
+  orderIn(record) ?? { since: now, graceSeconds, forceAt: now + graceSeconds * 1_000 };
+
+const words: Readonly<
+  Record<RecoveryRequest["mode"], { readonly did: Finding["did"]; readonly how: Recovered["how"] }>
+> = {
+  reconnect: { did: "reconnecting", how: "reconnected" },
+  cleanup: { did: "cleaning", how: "cleaned" },
+};
+
+type Base = {
+  readonly run: StepContext;
+  readonly ask: RecoveryRequest;
+  readonly object: Stored;
+  readonly memory: unknown;
+};
+
+const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
+  const { world, operator, observation } = run;
+  const { record, now, uid } = observation;
+  const { rests: _, cleanup: __, returning: ___, ...kept } = record ?? {};
+  const until = now + (ask.returnMs ?? returnMsOf(world, operator, object));
+  const recovered: Recovered = { at: now, how: words[ask.mode].how, why: "asked for" };
+  return {
+    ...kept,
+    schema: 1,
+    cluster: world.clusterUid,
+    uid,
+    saves: (record?.saves ?? 0) + 1,
+    generation: object.metadata.generation,
+    recovered,
+    ...(ask.mode === "cleanup"
+      ? { cleanup: cleanupFor(ask, record, now) }
+      : { returning: { since: now, until, ends: true } }),
+    memory,
+  };
+};
+
+/**
+ * Writes the Event of the request, before the save, so that a step that meets trouble begins again. Returns an ending
+ * if it met trouble.
+ */
+const tellBegun = async (run: StepContext, ask: RecoveryRequest): Promise<Ending | undefined> => {
+  const { world, message: key, observation } = run;
+  if (world.shadow !== undefined) return undefined;
+  const message = `${words[ask.mode].did}: asked for by rekindle recover`;
+  const untold = await warn(run, `recovery ${observation.version ?? "none"}`, {
+    reason: "RekindleRecovering",
+    message,
+  });
+  return untold === undefined ? undefined : await requeue(world, key, untold, { now: observation.now, lastedMs: 0 });
+};
+
+/**
+ * Saves the request and returns the observation to go on with. An object that is gone needs no order, because the
+ * objects that it left are ended anyway.
+ */
+const begin = async (run: StepContext, ask: RecoveryRequest): Promise<Observation | Ending> => {
+  const { world, message: key, operator, observation } = run;
+  const { object, uid, now } = observation;
+  const { recovery } = operator;
+  if (object === undefined || recovery === undefined) return observation;
+  const found = await findOwned(world.cluster, operator, { key, uid, memory: observation.memory });
+  const remains = { key, object, found: found.found, now, stored: undefined };
+  const memory = observation.memory ?? recovery.rebuild(remains).memory;
+  const record = recordFor({ run, ask, object, memory });
+  const finding = findingOf(observation, { did: words[ask.mode].did, returning: record.returning });
+  const untold = await tellBegun(run, ask);
+  if (untold !== undefined) return untold;
+  world.found?.(key, { ...finding, adopted: ask.mode === "cleanup" ? [] : livingIn(found, operator) });
+  if (world.shadow !== undefined) return observationOf(record, { version: observation.version, object, memory, now });
+  const version = await world.checkpoints.save(key, record, observation.version);
+  if (version === "raced") return await requeueAfterRace(run);
+  world.report("info", "recovering", { key: textOf(key), mode: ask.mode });
+  return observationOf(record, { version, object, memory, now });
+};
+
+const findingOf = ({ record }: Observation, more: Pick<Finding, "did" | "returning">): Omit<Finding, "adopted"> => ({
+  record: record === undefined ? "missing" : "sound",
+  why: record === undefined ? "there is no record" : "the record is usable",
+  kept: record === undefined ? [] : Object.keys(record),
+  problems: [],
+  ...more,
+});
+
+type Seen = Exclude<FirstRead, { see: "nothing" }>;
+
+/** Recovers a broken record, and carries out a recovery that a user asks for. */
+const treated = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
+  const { ask } = call.world;
+  if (observed.see === "ill") {
+    const mended = await recover(call, observed.brokenRecord);
+    return "did" in mended || ask?.mode !== "cleanup" ? mended : await begin({ ...call, observation: mended }, ask);
+  }
+  const { observation } = observed;
+  if (ask === undefined) return observation;
+  return ask.fresh ? await recover(call, givenUp(observation)) : await begin({ ...call, observation }, ask);
+};
+
+/** Returns the observation to decide on, or the end of a step that decides nothing. */
+export const ready = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
+  const observation = await treated(call, observed);
+  if ("did" in observation) return observation;
+  const why = stoppedBy(call.operator, observation.record, observation.object?.metadata.generation);
+  return why === undefined ? observation : { did: "stopped", why };
+};
+
+/** Returns the labels of the object; if it is gone, those in its record. */
+export const labelsOf = (observed: Seen): Labels => {
+  const [object, record] =
+    observed.see === "ill"
+      ? [observed.brokenRecord.object, observed.brokenRecord.ill.rest]
+      : [observed.observation.object, observed.observation.record];
+  return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
 };

@@ -8,8 +8,7 @@ import { dedupe, groupOf, type Key, type Message, textOf } from "../../core/key.
 import { refText } from "../../core/object.ts";
 import { type Effect, type Plan, type Trouble, waitOf } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
-import { objectRef } from "../context/observation.ts";
-import { applyContextOf, type StepContext, type StoredRecord } from "../context/step-context.ts";
+import { applyContextOf, objectRef, type StepContext, type StoredRecord } from "../context/step-context.ts";
 import type { Ending, World } from "../context/world.ts";
 import { backoffMs, internal, isPatient, quarantined } from "../trouble.ts";
 

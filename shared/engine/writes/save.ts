@@ -3,15 +3,13 @@
 import { same } from "../../core/json.ts";
 import { textOf } from "../../core/key.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
-import { madeWith } from "../checkpoint/compatibility.ts";
-import { expiryOf, keptRuns } from "../checkpoint/past-runs.ts";
-import { bounded } from "../checkpoint/size-limit.ts";
-import { carried } from "../checkpoint/unknown-fields.ts";
+import { madeWith } from "../checkpoint/classify.ts";
+import { bounded, carried, expiryOf, keptRuns } from "../checkpoint/retention.ts";
 import type { StepContext, StepPlan, StoredRecord } from "../context/step-context.ts";
 import type { CheckpointRecord } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { outboxAfter, ring } from "./outbox.ts";
-import { acts, needsNone } from "./status-first.ts";
+import { acts, needsNone } from "./status.ts";
 
 /** True if the record changes in more than the deployment's settings, which alone are no reason to write. */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>

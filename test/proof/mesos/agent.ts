@@ -7,7 +7,7 @@ import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Ending, World } from "../../../shared/engine/context/world.ts";
-import { take } from "../../../shared/engine/reconcile/batch.ts";
+import { take } from "../../../shared/engine/reconcile/intake.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import type { Scripts } from "../../../shared/simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";

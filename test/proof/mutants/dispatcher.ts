@@ -120,7 +120,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "stale-enclosure-believed",
     promise: "what a call encloses is not believed when the call arrives late",
-    file: "shared/engine/enclosure.ts",
+    file: "shared/engine/reads/reader.ts",
     find: "ageMs > oldestMs || ageMs < -skewMs ? undefined : monotonic - Math.max(0, ageMs);",
     replace: "ageMs > 1e9 * oldestMs || ageMs < -skewMs ? undefined : monotonic;",
     tests: ["test/unit/engine/reads/enclosed.test.ts"],
@@ -136,7 +136,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "anothers-enclosure-believed",
     promise: "an enclosed list holds nothing that the query would not find",
-    file: "shared/engine/reads/enclosed.ts",
+    file: "shared/engine/reads/reader.ts",
     find: "lists[at]?.every((one) => answers(listing, one)) === true",
     replace: "lists[at] !== undefined",
     tests: ["test/unit/engine/reads/enclosed.test.ts"],

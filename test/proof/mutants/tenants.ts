@@ -39,7 +39,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "decisions-without-slices",
     promise: "the event loop turns between slices of decisions",
-    file: "shared/engine/decision-queue.ts",
+    file: "shared/engine/quarantine.ts",
     find: "clock() < end ?",
     replace: "clock() < Number.POSITIVE_INFINITY ?",
     tests: ["test/unit/engine/decision-queue.test.ts"],
@@ -47,7 +47,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "decisions-without-turns",
     promise: "a decision waits for one of each other namespace, however many of them wait",
-    file: "shared/engine/decision-queue.ts",
+    file: "shared/engine/quarantine.ts",
     find: "    waiting.delete(namespace);\n    if (parts.length > 0) waiting.set(namespace, parts);\n",
     replace: "    if (parts.length === 0) waiting.delete(namespace);\n",
     tests: ["test/unit/engine/decision-queue.test.ts"],
@@ -143,7 +143,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "functions-without-share",
     promise: "in functions the backlog of a namespace gives way to the others",
-    file: "shared/engine/namespace-share.ts",
+    file: "shared/engine/load-limits.ts",
     find: "const until = time + ms / weightOf(namespace);",
     replace: "const until = time;",
     tests: ["test/unit/engine/namespace-share.test.ts"],

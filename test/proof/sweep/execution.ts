@@ -8,7 +8,7 @@ import { type Message, subjectOf } from "../../../shared/core/key.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
 import { type CacheState, openCacheState } from "../../../shared/deployments/host/cache.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
-import { take } from "../../../shared/engine/reconcile/batch.ts";
+import { take } from "../../../shared/engine/reconcile/intake.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
 import type { Writers } from "../../../shared/forward/writers.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";

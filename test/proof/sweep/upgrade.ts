@@ -4,7 +4,7 @@
  */
 
 import type { World } from "../../../shared/engine/context/world.ts";
-import { take } from "../../../shared/engine/reconcile/batch.ts";
+import { take } from "../../../shared/engine/reconcile/intake.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { numberAt, textAt } from "./fields.ts";
 import { account, crds, manifest } from "./fixture.ts";

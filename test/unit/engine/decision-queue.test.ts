@@ -1,7 +1,7 @@
 /** Decisions share the event loop: they run in slices, namespaces take turns, and one watchdog guards a slice. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDecisionQueue } from "../../../shared/engine/decision-queue.ts";
+import { openDecisionQueue } from "../../../shared/engine/quarantine.ts";
 
 /** A queue whose parts take 2 ms each, in slices of 5 ms; `turn` is one turn of the event loop. */
 const opened = () => {

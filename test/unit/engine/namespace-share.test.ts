@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openNamespaceShare } from "../../../shared/engine/namespace-share.ts";
+import { openNamespaceShare } from "../../../shared/engine/load-limits.ts";
 import { type Delivered, intake } from "../../../shared/engine/reconcile/intake.ts";
 import { message, openFixture } from "./fakes.ts";
 

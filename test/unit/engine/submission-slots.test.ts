@@ -1,9 +1,8 @@
 /** Submission slots: a bounded number of submissions, in order, each one served, and decided again after a wait. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-
+import { openSubmissionSlots } from "../../../shared/engine/load-limits.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
-import { openSubmissionSlots } from "../../../shared/engine/submission-slots.ts";
 import { creation, message, openFixture, type ToyPlan, writesIn } from "./fakes.ts";
 
 describe("turns", () => {

@@ -8,7 +8,7 @@ import type { StateUpdate } from "../../../shared/core/outbox.ts";
 import type { Sent, Sink } from "../../../shared/core/sink.ts";
 import { readDelivery, readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
-import { merged } from "../../../shared/engine/reconcile/batch.ts";
+import { merged } from "../../../shared/engine/reconcile/intake.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { recovery } from "../../../shared/engine/settings.ts";
 import { type Cursor, deliver, readCursor } from "../../../shared/updates/deliver.ts";

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { type CacheState, openCacheState, openStepCache } from "../../../../shared/deployments/host/cache.ts";
-import type { CachedStep } from "../../../../shared/engine/cache.ts";
+import type { CachedStep } from "../../../../shared/engine/context/world.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
 import { trim, trimWith } from "../../../../shared/kube/trim.ts";
 

@@ -6,9 +6,8 @@ import { type Key, textOf } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking, View } from "../../../../shared/core/plan.ts";
 import { dateAt } from "../../../../shared/core/time.ts";
-import type { CachedStep, StepCache } from "../../../../shared/engine/cache.ts";
-import type { World } from "../../../../shared/engine/context/world.ts";
-import { merged } from "../../../../shared/engine/reconcile/batch.ts";
+import type { CachedStep, StepCache, World } from "../../../../shared/engine/context/world.ts";
+import { merged } from "../../../../shared/engine/reconcile/intake.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import {
   creation,

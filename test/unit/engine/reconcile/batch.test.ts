@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../../shared/core/key.ts";
 import type { EndedStep } from "../../../../shared/engine/context/world.ts";
-import { type Envelope, merged, take, takeBatch } from "../../../../shared/engine/reconcile/batch.ts";
+import { type Envelope, merged, take, takeBatch } from "../../../../shared/engine/reconcile/intake.ts";
 import { message, openFixture } from "../fakes.ts";
 
 const of = (name: string, more: Partial<Message> = {}): Message => ({ ...message, name, ...more });

@@ -4,9 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { World } from "../../../../shared/engine/context/world.ts";
+import type { Finding, RecoveryRequest, World } from "../../../../shared/engine/context/world.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
-import type { Finding, RecoveryRequest } from "../../../../shared/engine/recovery-request.ts";
 import { eight, failing, message, part, toy, writesIn } from "../fakes.ts";
 import { good, stored, type ToyBox, toyBox } from "./toys.ts";
 

@@ -5,9 +5,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../../shared/core/http.ts";
-import type { World } from "../../../../shared/engine/context/world.ts";
+import type { RecoveryRequest, World } from "../../../../shared/engine/context/world.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
-import type { RecoveryRequest } from "../../../../shared/engine/recovery-request.ts";
 import { recovery } from "../../../../shared/engine/settings.ts";
 import { failing, message } from "../fakes.ts";
 import { good, stored, type ToyBox, toyBox } from "./toys.ts";

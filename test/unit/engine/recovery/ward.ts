@@ -10,7 +10,7 @@ import { operatorsFor } from "../../../../shared/deployments/common/operators.ts
 import { openWorld, operatorsByKind } from "../../../../shared/deployments/common/step-dependencies.ts";
 import type { Ending } from "../../../../shared/engine/context/world.ts";
 import type { Checkpoints, Queue } from "../../../../shared/engine/ports.ts";
-import { take } from "../../../../shared/engine/reconcile/batch.ts";
+import { take } from "../../../../shared/engine/reconcile/intake.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
 import { collectionPath } from "../../../../shared/kube/paths.ts";
 import type { Scripts } from "../../../../shared/simulator/nodes/script.ts";

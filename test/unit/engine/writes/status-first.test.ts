@@ -4,8 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { View } from "../../../../shared/core/plan.ts";
-import type { CachedStep, StepCache } from "../../../../shared/engine/cache.ts";
-import type { World } from "../../../../shared/engine/context/world.ts";
+import type { CachedStep, StepCache, World } from "../../../../shared/engine/context/world.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { creation, eight, type Fixture, message, openFixture, type Toy, type ToyPlan, toy } from "../fakes.ts";
 

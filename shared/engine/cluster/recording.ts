@@ -1,13 +1,13 @@
 /**
- * Recordings of decisions: the input of a decision and the plan that it returned, as plain JSON. A decision is pure, so
- * the same input leads to the same plan at any time and on any machine: see `replay.ts`.
+ * Recordings of decisions: the input of a decision and the plan that it returned, as plain JSON. A decision is pure,
+ * so the same input leads to the same plan at any time and on any machine: see `replay.ts`.
  */
 import { recordUntil } from "../../core/annotation.ts";
 import type { Answer } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Effect, type Plan, type Query, type View, wholeOf } from "../../core/plan.ts";
-import type { StepReads } from "../cluster/queries.ts";
+import type { StepReads } from "./queries.ts";
 
 /** Queries that a decision yielded together, and their answers in the same order. */
 export type Round = { readonly queries: readonly Query[]; readonly answers: readonly Answer[] };

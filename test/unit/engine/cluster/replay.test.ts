@@ -3,9 +3,9 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { list } from "../../../../shared/core/decision.ts";
 import type { Operator } from "../../../../shared/core/operator.ts";
+import type { DecisionRecording } from "../../../../shared/engine/cluster/recording.ts";
+import { replay } from "../../../../shared/engine/cluster/replay.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
-import type { DecisionRecording } from "../../../../shared/engine/recording/capture.ts";
-import { replay } from "../../../../shared/engine/recording/replay.ts";
 import { creation, type Decide, message, openFixture, parts, type Toy } from "../fakes.ts";
 
 const owned = { do: "list", resource: parts, namespace: "ns", labels: {} } as const;

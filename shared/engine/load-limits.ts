@@ -1,8 +1,6 @@
 /**
- * Keeps the backlog of one namespace from taking all the time of functions. A queue hands out messages in about the
- * order of their sending, so thousands of one namespace's keys would be in front of another's ten. While messages wait
- * long, a namespace pauses in a process for the time that its last steps took, divided by its weight. Its messages go
- * to the delay queue meanwhile, which takes milliseconds, and the messages behind them come to the front.
+ * Limits of a process under load: a namespace with a backlog gives way to others, and the number of parallel
+ * submissions is bounded.
  */
 
 export type NamespaceShare = {
@@ -36,5 +34,45 @@ export const openNamespaceShare = ({ weightOf, now, clock }: Settings): Namespac
       const until = time + ms / weightOf(namespace);
       pausedUntil.set(namespace, Math.max(until, pausedUntil.get(namespace) ?? 0));
     },
+  };
+};
+
+/** The slot of one step. */
+export type SubmissionSlot = {
+  /** Resolves when a slot is free. "waited" means that earlier decisions are outdated. */
+  enter(): Promise<"at once" | "waited">;
+  /** Frees the slot; does nothing if the step never entered. */
+  leave(): void;
+};
+
+export type SubmissionSlots = () => SubmissionSlot;
+
+/** `room`: the number of slots, at least 1. Steps that wait hold no other resource. */
+export const openSubmissionSlots = (room: number): SubmissionSlots => {
+  let free = room;
+  const waiting: (() => void)[] = [];
+  const vacate = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return () => {
+    let inside = false;
+    return {
+      enter: async () => {
+        if (inside) return "at once";
+        inside = true;
+        if (free > 0) {
+          free -= 1;
+          return "at once";
+        }
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return "waited";
+      },
+      leave: () => {
+        if (inside) vacate();
+        inside = false;
+      },
+    };
   };
 };

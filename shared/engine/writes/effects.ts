@@ -1,10 +1,14 @@
-/** Optional effects: one that cannot be applied is skipped; a skipped creation is reported. */
+/**
+ * Effects beside those that must succeed: an optional effect that cannot be applied is skipped, and a skipped creation
+ * is reported; the objects that every cluster has are created for a key without object and record.
+ */
 import { textOf } from "../../core/key.ts";
 import type { Effect, Trouble } from "../../core/plan.ts";
-import type { Done } from "../cluster/apply.ts";
+import { applyStage, type Done } from "../cluster/apply.ts";
 import type { StepContext } from "../context/step-context.ts";
+import type { Ending } from "../context/world.ts";
 import { isPatient } from "../trouble.ts";
-import { warn } from "./requeue.ts";
+import { requeue, warn } from "./requeue.ts";
 
 /**
  * Reports each skipped creation once, as a Warning event on the object. Returns the trouble that prevented the event,
@@ -48,4 +52,27 @@ export const worst = (run: StepContext, stage: readonly Effect[], results: reado
     result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
   );
   return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
+};
+
+/**
+ * Creates the objects that the operator founds under this name. Nothing is saved first: the names are fixed, any
+ * process may create them, and their own watch events bring the next step.
+ */
+export const found = async ({
+  world,
+  message,
+  operator,
+}: Pick<StepContext, "world" | "message" | "operator">): Promise<Ending> => {
+  const stage = operator.founding?.(message.name) ?? [];
+  if (stage.length === 0 || world.shadow !== undefined) return { did: "nothing", why: "neither object nor checkpoint" };
+  // Steps of such an object need a record. While its namespace is missing, the first job that needs the object reports
+  // that.
+  if ((await world.checkpoints.homed?.()) === false)
+    return { did: "nothing", why: "the namespace of its record is missing" };
+  const { cluster, clock, timing } = world;
+  const context = { cluster, clock, until: clock.monotonic() + timing.fenceMs, now: 0 };
+  const results = await applyStage(context, stage, timing.parallel);
+  const troubled = results.find(({ did }) => did === "troubled");
+  if (troubled?.did === "troubled") return await requeue(world, message, troubled.trouble);
+  return { did: "step", writes: results.length };
 };

@@ -25,7 +25,7 @@ import { openBreather } from "../../forward/pause.ts";
 import { type Lookout, type Standby, startStandby } from "../../forward/standby.ts";
 import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
-import type { GangMode } from "../../volcano/gang/mode.ts";
+import type { GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";

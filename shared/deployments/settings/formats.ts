@@ -9,7 +9,7 @@ import { isListener } from "../../core/sink.ts";
 import { type Family, families } from "../../kube/families.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import { everyNamespace } from "../../volcano/queue/command-namespaces.ts";
+import { everyNamespace } from "../../volcano/gang/settings.ts";
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 

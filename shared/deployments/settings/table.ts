@@ -4,8 +4,7 @@
  */
 import type * as z from "zod";
 import { families } from "../../kube/families.ts";
-import { gangModes } from "../../volcano/gang/mode.ts";
-import { vcctlNamespace } from "../../volcano/queue/command-namespaces.ts";
+import { gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
 import { clusterRecord } from "./cluster.ts";
 import {
   address,

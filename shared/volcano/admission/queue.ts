@@ -5,9 +5,7 @@ import { fieldsOf, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { explain, telling } from "../../kube/schema.ts";
-import { rooted, specGaps } from "../queue/defaults.ts";
-import { hierarchyErrors } from "../queue/hierarchy.ts";
-import { invalid, together } from "../queue/invalid.ts";
+import { hierarchyErrors, invalid, rooted, specGaps, together } from "../queue/defaults.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { type Amounts, amountsIn, childrenOf, deletionSaying, parentSaying, type Queue, treeSaying } from "./tree.ts";
 

@@ -1,4 +1,9 @@
-/** One admission round. It runs under the key of the root queue, so that no two rounds decide at the same time. */
+/**
+ * One admission round. It runs under the key of the root queue, so that no two rounds decide at the same time. A round
+ * saves the groups that it is about to admit before it admits them. The next round reads whether each write has
+ * arrived. Until then, or until none of them can arrive any more, it plans nothing, so that no two rounds give one
+ * place away.
+ */
 
 import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
@@ -9,18 +14,40 @@ import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";
 import { specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
-import { type Hall, type Verdict, verdictsOf } from "./admission.ts";
-import { admissionEffects, mostAtOnce } from "./admit.ts";
-import { jobOwnerOf } from "./demand.ts";
+import { type Hall, statedIn, type Verdict, verdictsOf } from "./admission.ts";
+import { admissionEffects, mostAtOnce, standingIn, takeBack } from "./admission-writes.ts";
 import { type Ground, openGround } from "./ground.ts";
-import { type InFlight, inFlightOf, unsettledUntil } from "./in-flight.ts";
-import { statedIn } from "./ledger.ts";
-import type { GangMode } from "./mode.ts";
-import { groupOutline, jobOutlines, nodeOutline, podOutline } from "./outlines.ts";
-import { isWaiting, phaseOf } from "./phase.ts";
+import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline } from "./outlines.ts";
+import { bindMs, isWaiting, phaseOf, retryAt, takenBackOf } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
-import { standingIn, takeBack } from "./standing-plans.ts";
-import { bindMs, retryAt, takenBackOf } from "./take-back.ts";
+import type { GangMode } from "./settings.ts";
+
+type InFlight = NonNullable<QueueMemory["planning"]>;
+
+/** The longest time from a save to the arrival of its writes, ms: the fence, the request timeout, a second of rounding. */
+const latestMs = 16_000;
+
+/** Returns until when a write may still arrive, epoch ms; undefined if each has arrived or cannot. */
+export const unsettledUntil = (
+  planning: InFlight | undefined,
+  groups: readonly Stored[],
+  now: number,
+): number | undefined => {
+  if (planning === undefined || now >= planning.at + latestMs) return undefined;
+  const isOpen = groups.some(
+    (group) => isWaiting(group) && planning.groups[group.metadata.uid] === group.metadata.resourceVersion,
+  );
+  return isOpen ? planning.at + latestMs : undefined;
+};
+
+/** Returns what a round remembers of the groups that it admits; undefined if it admits none. */
+export const inFlightOf = (groups: readonly Stored[], now: number): InFlight | undefined =>
+  groups.length === 0
+    ? undefined
+    : {
+        at: now,
+        groups: Object.fromEntries(groups.map(({ metadata: { uid, resourceVersion } }) => [uid, resourceVersion])),
+      };
 
 /** Every group of every namespace, with what it needs of the resources that these queues state. */
 export const groupsOf = (all: readonly Stored[]): Looking => {

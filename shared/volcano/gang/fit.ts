@@ -1,14 +1,91 @@
 /**
- * Plans the pods of a group onto the rooms of nodes, all or none. Pure: the same rooms and parts always have the same
- * plan. A plan never exceeds a room. A group that has a place may be missed only if it is large; see `exact`.
+ * Plans the pods of a group onto the room of nodes, all or none. The room of a node is what it can allocate, less the
+ * requests of its unfinished pods. Pure: the same rooms and parts always have the same plan. A plan never exceeds a
+ * room. A group that has a place may be missed only if it is large; see `exact`.
+ *
+ * Against starvation, the oldest group that has lacked only room for ten minutes holds the nodes of the plan that it
+ * would have if what runs there ended: other groups are not planned onto these nodes, so that smaller ones cannot pass
+ * it for ever. One group holds nodes at a time.
  */
+import { fieldsOf } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
+import { instantOf } from "../../core/time.ts";
 import { type NodeFilter, nodeFilter } from "../../kube/node-filter.ts";
-import { quantityText } from "../../kube/quantity.ts";
+import { pinOf } from "../../kube/node-pin.ts";
+import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Amounts, requestsOf } from "../podgroup/usage.ts";
-import type { Place } from "./plan.ts";
-import { after, placesIn, type Room } from "./room.ts";
+import { isWaiting, type Place } from "./plan.ts";
+
+/** A node and its free amounts, billionths by resource; `pods` is the number of further pods. */
+export type Room = { readonly node: Stored; readonly free: ReadonlyMap<string, bigint> };
+
+const allocatableOf = (node: Stored): readonly (readonly [string, Quantity])[] =>
+  Object.entries(fieldsOf(fieldsOf(node["status"])["allocatable"])).flatMap(([name, text]) => {
+    const amount = quantityOf(text);
+    return amount === undefined ? [] : [[name, amount] as const];
+  });
+
+/** Returns the room after `count` pods with these requests are placed there. */
+const after = ({ node, free }: Room, requests: Amounts, count: number): Room => ({
+  node,
+  free: new Map(
+    [...free].map(([name, nano]) => [name, nano - (requests.get(name)?.nano ?? 0n) * BigInt(count)] as const),
+  ),
+});
+
+/** Returns how many pods with these requests fit, at most `most`. As kube-scheduler's fit: a request of 0 always fits. */
+const placesIn = ({ free }: Room, requests: Amounts, most: number): number => {
+  let places = BigInt(most);
+  for (const [name, { nano }] of requests) {
+    const left = nano > 0n ? (free.get(name) ?? 0n) / nano : places;
+    if (left < places) places = left;
+    if (places <= 0n) break;
+  }
+  return places > 0n ? Number(places) : 0;
+};
+
+/** Returns the nodes as if no pod were there, in the order of their names. */
+export const emptyRooms = (nodes: readonly Stored[]): readonly Room[] =>
+  nodes
+    .map(
+      (node): Room => ({
+        node,
+        free: new Map(allocatableOf(node).map(([name, { nano }]) => [name, nano] as const)),
+      }),
+    )
+    .sort((a, b) => (a.node.metadata.name < b.node.metadata.name ? -1 : 1));
+
+/** The node of a pod that is bound, that the scheduler has nominated one for, or that is pinned to one. */
+export const placeOf = (pod: Stored): string | undefined => {
+  const { nominatedNodeName } = fieldsOf(pod["status"]);
+  const nominated = typeof nominatedNodeName === "string" ? nominatedNodeName : undefined;
+  return nodeNameOf(pod) ?? nominated ?? pinOf(fieldsOf(pod["spec"]));
+};
+
+/** Returns the room as if it took no pod. */
+export const closed = ({ node }: Room): Room => ({ node, free: new Map() });
+
+/** Takes the requests of unfinished pods from their nodes; pods under deletion hold their room until they end. */
+export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): readonly Room[] => {
+  const used = Map.groupBy(
+    pods.filter((pod) => !isOver(podStatus(pod))),
+    placeOf,
+  );
+  return rooms.map((room) => {
+    const there = used.get(room.node.metadata.name);
+    if (there === undefined) return room;
+    const free = new Map(room.free);
+    for (const pod of there)
+      for (const [name, { nano }] of requestsOf(fieldsOf(pod["spec"]))) {
+        const left = free.get(name);
+        if (left !== undefined) free.set(name, left - nano);
+      }
+    return { ...room, free };
+  });
+};
 
 /**
  * The work of a round, in looks at a node for a pod of usual size. Whoever plans stops when it is too much: it depends
@@ -257,4 +334,50 @@ export const fitOf = (rooms: readonly Room[], all: readonly Part[]): Fit => {
   if (quick !== undefined) return quick;
   const { plan, certain } = exact(rooms, parts);
   return plan ?? { fits: false, why: togetherText(parts), certain };
+};
+
+/** Annotation of a waiting group: since when it has lacked nothing but room. */
+export const lacksRoomKey = "rekindle.dev/lacks-room-since";
+
+/** The time that a group waits for room before it holds nodes, ms. */
+export const patienceMs = 600_000;
+
+export type Hold = { readonly uid: string; readonly nodes: ReadonlySet<string>; readonly saying: string };
+
+const sinceOf = ({ metadata }: Stored): number | undefined => instantOf(metadata.annotations?.[lacksRoomKey]);
+
+/** True for a pod that its controller would make again: it never gives its room back. */
+const stays = ({ metadata }: Stored): boolean =>
+  (metadata.ownerReferences ?? []).some(
+    ({ controller, kind }) => controller === true && (kind === "DaemonSet" || kind === "Node"),
+  );
+
+/** Groups that are looked at: some may not fit the nodes any more. */
+const mostTried = 10;
+
+type Given = {
+  readonly groups: readonly Stored[];
+  readonly pods: readonly Stored[];
+  readonly empty: readonly Room[];
+  /** Plans a group; undefined where that is not possible, or takes too long. */
+  readonly plan: (group: Stored, rooms: readonly Room[]) => Fit | undefined;
+  readonly now: number;
+};
+
+const age = ({ metadata }: Stored): number => instantOf(metadata.creationTimestamp) ?? 0;
+
+/** Returns the group that holds nodes in this round; undefined if none has waited for so long. */
+export const heldFor = ({ groups, pods, empty, plan, now }: Given): Hold | undefined => {
+  const patient = groups.filter((group) => isWaiting(group) && now - (sinceOf(group) ?? now) >= patienceMs);
+  const oldest = patient.sort((a, b) => age(a) - age(b) || (a.metadata.uid < b.metadata.uid ? -1 : 1));
+  const rooms = oldest.length === 0 ? [] : takenByPods(empty, pods.filter(stays));
+  for (const group of oldest.slice(0, mostTried)) {
+    const fit = plan(group, rooms);
+    if (fit?.fits !== true) continue;
+    const nodes = new Set(fit.places.map(({ node }) => node));
+    const { namespace = "", name, uid } = group.metadata;
+    const held = `${counted(nodes.size, "node")} ${nodes.size === 1 ? "is" : "are"} held for group ${namespace}/${name}`;
+    return { uid, nodes, saying: `${held}, which has waited for room for ${patienceMs / 60_000} minutes` };
+  }
+  return undefined;
 };

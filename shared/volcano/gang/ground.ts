@@ -1,6 +1,7 @@
 /**
  * The room of the nodes during an admission round with `gang: builtin`, made anew in each round: what the nodes can
- * allocate, less their pods, less the places of plans that no pod has yet. Each group that enters takes its own.
+ * allocate, less their pods, less the places of plans that no pod has yet. Each group that enters takes its own. The
+ * work of a round is shared out to namespaces, because tenants write what a round reads.
  */
 
 import type { Stored } from "../../core/object.ts";
@@ -9,14 +10,62 @@ import { timeText } from "../../core/time.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { keys } from "../schema/resource.ts";
-import { demandOf } from "./demand.ts";
-import { type Fit, fill, fitOf, type Part } from "./fit.ts";
-import { type Hold, heldFor } from "./hold.ts";
-import { phaseOf } from "./phase.ts";
-import { type GangPlan, mostPlanBytes, nodesOf, type Place, planOf, planText } from "./plan.ts";
-import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./room.ts";
-import { openShares, type Shares } from "./shares.ts";
-import { lingers, retryAt, takenBackOf } from "./take-back.ts";
+import {
+  closed,
+  emptyRooms,
+  type Fit,
+  fill,
+  fitOf,
+  type Hold,
+  heldFor,
+  type Part,
+  placeOf,
+  type Room,
+  takenByPods,
+  type Work,
+} from "./fit.ts";
+import { demandOf } from "./outlines.ts";
+import {
+  type GangPlan,
+  lingers,
+  mostPlanBytes,
+  nodesOf,
+  type Place,
+  phaseOf,
+  planOf,
+  planText,
+  retryAt,
+  takenBackOf,
+} from "./plan.ts";
+
+/** The most looks of one round: some hundred ms, well within the time of a decision. */
+const mostLooks = 600_000;
+
+type Shares = {
+  readonly work: Work;
+  /**
+   * True if a group of the namespace may be looked at: the namespace has caused at most half as much work as is left.
+   * However much work the groups of some namespaces cause, those of another are looked at in the same round.
+   */
+  readonly mayLook: (namespace: string) => boolean;
+  /** Runs work for a group of the namespace, and charges it for it. */
+  readonly charged: <T>(namespace: string, run: () => T) => T;
+};
+
+export const openShares = (most = mostLooks): Shares => {
+  const work: Work = { looks: 0 };
+  const caused = new Map<string, number>();
+  return {
+    work,
+    mayLook: (namespace) => (caused.get(namespace) ?? 0) <= (most - work.looks) / 2,
+    charged: (namespace, run) => {
+      const before = work.looks;
+      const result = run();
+      caused.set(namespace, (caused.get(namespace) ?? 0) + work.looks - before);
+      return result;
+    },
+  };
+};
 
 export type Ground = {
   readonly nodes: readonly Stored[];

@@ -7,8 +7,8 @@ import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";
-import type { GangMode } from "./mode.ts";
-import { isWaiting, phaseOf } from "./phase.ts";
+import { isWaiting, phaseOf } from "./plan.ts";
+import type { GangMode } from "./settings.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 

@@ -14,7 +14,7 @@ import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { misread } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { claimName } from "../pods/names.ts";
-import { foundedFor } from "../queue/default-queues.ts";
+import { foundedFor } from "../queue/watches.ts";
 import { jobs, keys, queues } from "../schema/resource.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";

@@ -4,8 +4,7 @@
 import type { Plan } from "../../core/plan.ts";
 import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled, waitingOrders } from "../command/order.ts";
-import { isWaiting } from "../gang/phase.ts";
-import { isOfTakenBack, takenBackOf } from "../gang/take-back.ts";
+import { isOfTakenBack, isWaiting, takenBackOf } from "../gang/plan.ts";
 import { podName } from "../pods/names.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { isExcess, isKept, type JobContext, ownerOf } from "./context.ts";

@@ -7,7 +7,7 @@ import type { Effect } from "../../core/plan.ts";
 import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
 import { claims, priorityClasses, secrets } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
-import { groupStatusPatch } from "../gang/group-status.ts";
+import { groupStatusPatch } from "../gang/plan.ts";
 import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
 import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";

@@ -1,10 +1,20 @@
 /** The change of a queue in one step: by a command, by its parent, or of itself. */
 import type { Obj, Stored } from "../../core/object.ts";
 import { type Order, orderWord } from "../command/order.ts";
-import { isObeyed, refusalOf } from "./command-namespaces.ts";
-import { type QueueAction, queueActions, type State, stateAfter } from "./state/machine.ts";
+import { isObeyed, refusalOf } from "../gang/settings.ts";
 import type { QueueMemory } from "./state/memory.ts";
-import { closedByParent, namedIn, parentOf, rootName, shownState, specOf } from "./state/tree.ts";
+import {
+  closedByParent,
+  namedIn,
+  parentOf,
+  type QueueAction,
+  queueActions,
+  rootName,
+  type State,
+  shownState,
+  specOf,
+  stateAfter,
+} from "./state/tree.ts";
 
 export type QueueContext = {
   readonly object: Stored;

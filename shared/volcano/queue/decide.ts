@@ -19,11 +19,9 @@ import {
   waitingOrders,
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
-import type { GangMode } from "../gang/mode.ts";
+import { type GangMode, obeyedFirst } from "../gang/settings.ts";
 import { queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
-import { obeyedFirst } from "./command-namespaces.ts";
-import { founded } from "./default-queues.ts";
 import { queueGaps } from "./defaults.ts";
 import type { QueueMemory } from "./state/memory.ts";
 import {
@@ -36,6 +34,7 @@ import {
   shownState,
   statusOf,
 } from "./state/tree.ts";
+import { founded } from "./watches.ts";
 
 /** The settings of a deployment for its queues. */
 export type QueueOptions = {

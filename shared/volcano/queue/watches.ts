@@ -1,15 +1,41 @@
-/** The watches of a queue, and of the root queue, under whose key groups of pods are admitted. */
+/**
+ * The watches of a queue, and of the root queue, under whose key groups of pods are admitted; and the queues root and
+ * default, which upstream's scheduler creates and, without it, Rekindle.
+ */
+
 import { fieldsOf, same } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
+import type { Effect } from "../../core/plan.ts";
 import { changed } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { podGroups, queues } from "../schema/resource.ts";
 import { inherited } from "./action.ts";
-import { foundedNames } from "./default-queues.ts";
 import { defaultName, rootName, shownState } from "./state/tree.ts";
+
+/** Creates the root or the default queue unless it exists. As volcano scheduler/cache. */
+export const founded = (name: typeof rootName | typeof defaultName): Extract<Effect, { do: "create" }> => {
+  const spec =
+    name === rootName ? { weight: 1, reclaimable: false } : { weight: 1, reclaimable: true, parent: rootName };
+  const object: Obj = { apiVersion: apiVersionOf(queues), kind: queues.kind, metadata: { name }, spec };
+  return { do: "create", object, resource: queues, owner: "", shared: true };
+};
+
+/** The queues that every cluster has. */
+const foundedNames = [rootName, defaultName] as const;
+
+/**
+ * Creates one of these queues. Without the right to do so, or without the kind, the effect is skipped, and a job that
+ * needs the queue reports it missing.
+ */
+export const founding = (name: string): readonly Effect[] =>
+  foundedNames.filter((one) => one === name).map((one) => ({ ...founded(one), optional: true }));
+
+/** Creates the queues for an object whose queue of this name is missing; users create all other queues. */
+export const foundedFor = (name: string | undefined): readonly Effect[] =>
+  name === defaultName ? [founded(rootName), founded(defaultName)] : [];
 
 const trimQueue = (queue: Stored): Stored => ({
   ...trim(queue),

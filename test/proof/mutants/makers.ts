@@ -78,7 +78,7 @@ export const makerMutants: readonly Mutant[] = [
   {
     name: "queue-closed-too-early",
     promise: "a queue is closed when the last group has gone",
-    file: "shared/volcano/queue/state/machine.ts",
+    file: "shared/volcano/queue/state/tree.ts",
     find: "drains: (_, groups) => (groups === 0 ?",
     replace: "drains: (_, groups) => (groups <= 1 ?",
     scenarios: ["queue-close-open"],

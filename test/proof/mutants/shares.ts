@@ -8,7 +8,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "admission-round-of-one-tenant",
     promise: "with gang: builtin the groups of a tenant take a part of an admission round, whatever they need",
-    file: "shared/volcano/gang/shares.ts",
+    file: "shared/volcano/gang/ground.ts",
     find: "(caused.get(namespace) ?? 0) <= (most - work.looks) / 2",
     replace: "(caused.get(namespace) ?? 0) < Number.POSITIVE_INFINITY",
     tests: ["test/unit/volcano/gang/ground.test.ts"],
@@ -112,7 +112,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "resources-summed-by-copies",
     promise: "resources of a group that no queue states cost nothing",
-    file: "shared/volcano/gang/ledger.ts",
+    file: "shared/volcano/gang/admission.ts",
     find: "return amountsIn(Object.fromEntries([...stated].map((name) => [name, given[name]])));",
     replace: "return stated.size === 0 ? new Map() : amountsIn(given);",
     tests: ["test/unit/volcano/growth.test.ts"],

@@ -252,7 +252,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "gang-guarantee-lent",
     promise: "what is guaranteed to one queue is not lent to others",
-    file: "shared/volcano/gang/ledger.ts",
+    file: "shared/volcano/gang/admission.ts",
     find: "left.nano + nanoOf(own, name)",
     replace: "nano",
     tests: ["test/unit/volcano/gang/queue-order.test.ts"],
@@ -260,7 +260,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "gang-share-frozen",
     promise: "a group that enters raises the share of its queue before the next group is taken",
-    file: "shared/volcano/gang/turns.ts",
+    file: "shared/volcano/gang/admission.ts",
     find: "const { share, deserves } = shareOf(ledger, line);",
     replace: "const { share, deserves } = shareOf({ ...ledger, held: new Map() }, line);",
     tests: ["test/unit/volcano/gang/queue-order.test.ts"],
@@ -268,7 +268,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "gang-deserved-beyond-room",
     promise: "no queue deserves more than its room",
-    file: "shared/volcano/gang/ledger.ts",
+    file: "shared/volcano/gang/admission.ts",
     find: "smaller(wanted, room.get(name) ?? wanted)",
     replace: "wanted",
     tests: ["test/unit/volcano/gang/queue-order.test.ts"],
@@ -276,7 +276,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "gang-ancestor-kept",
     promise: "the share of a queue counts the groups of the queues below it",
-    file: "shared/volcano/gang/turns.ts",
+    file: "shared/volcano/gang/admission.ts",
     find: "line.slice(1).flatMap((queue) => {",
     replace: "line.slice(line.length).flatMap((queue) => {",
     tests: ["test/unit/volcano/gang/queue-order.test.ts"],

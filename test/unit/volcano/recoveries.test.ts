@@ -6,7 +6,7 @@ import type { Stored } from "../../../shared/core/object.ts";
 import { recovery as cron } from "../../../shared/volcano/cron/operator.ts";
 import { timingOf } from "../../../shared/volcano/cron/read.ts";
 import { recovery as flow } from "../../../shared/volcano/flow/operator.ts";
-import { recovery as queue } from "../../../shared/volcano/queue/recovery.ts";
+import { recovery as queue } from "../../../shared/volcano/queue/operator.ts";
 
 const key = { cluster: "here", kind: "Any", namespace: "ns", name: "x" };
 const minute = 60_000;

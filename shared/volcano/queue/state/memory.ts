@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../../core/operator.ts";
 import { instant } from "../../../kube/schema.ts";
-import { states } from "./machine.ts";
+import { states } from "./tree.ts";
 
 const memory = z.object({
   /** The state that was decided on, until the status shows it. */

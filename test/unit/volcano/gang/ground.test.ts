@@ -5,8 +5,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { pinned } from "../../../../shared/kube/node-pin.ts";
 import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
-import { openGround } from "../../../../shared/volcano/gang/ground.ts";
-import { openShares } from "../../../../shared/volcano/gang/shares.ts";
+import { openGround, openShares } from "../../../../shared/volcano/gang/ground.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

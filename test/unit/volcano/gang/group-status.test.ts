@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { groupStatusPatch } from "../../../../shared/volcano/gang/group-status.ts";
+import { groupStatusPatch } from "../../../../shared/volcano/gang/plan.ts";
 
 const group = (
   phase: string,

@@ -3,7 +3,7 @@
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Plan, Query } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import type { GangMode } from "../../../../shared/volcano/gang/mode.ts";
+import type { GangMode } from "../../../../shared/volcano/gang/settings.ts";
 import type { QueueOptions } from "../../../../shared/volcano/queue/decide.ts";
 import { volcanoQueue } from "../../../../shared/volcano/queue/operator.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";

@@ -1,19 +1,40 @@
 /**
- * The writes of an admission round: an admitted group becomes Inqueue and gets its plan; a waiting one gets its reason,
- * once; one whose pods did not get their places is taken back.
+ * The writes of an admission round: an admitted group becomes Inqueue and gets its plan; a waiting one gets its
+ * reason, once; one whose pods did not get their places in time is taken back.
  */
+
+import { all, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
+import type { Effect, Looking } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { statusOf } from "../queue/state/tree.ts";
-import { podGroups } from "../schema/resource.ts";
+import { keys, podGroups } from "../schema/resource.ts";
+import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
-import type { Obstacle } from "./ground.ts";
-import { lacksRoomKey } from "./hold.ts";
-import { phaseOf } from "./phase.ts";
-import { letIn, type Place, planKey, planText } from "./plan.ts";
-import { type Refused, retryAt, type TakenBack, takenBackKey, takenBackOf, takenBackText } from "./take-back.ts";
+import { lacksRoomKey } from "./fit.ts";
+import { byGroup, type Ground, type Obstacle } from "./ground.ts";
+import { jobOwnerOf, podOutline } from "./outlines.ts";
+import {
+  bindMs,
+  deadlineOf,
+  type GangPlan,
+  letIn,
+  type Place,
+  phaseOf,
+  planKey,
+  planOf,
+  planText,
+  type Refused,
+  refusedOf,
+  retryAt,
+  type TakenBack,
+  takenBackKey,
+  takenBackOf,
+  takenBackText,
+} from "./plan.ts";
 
 /** The scheduler that places pods where Volcano's scheduler does not. */
 export const placer = "default-scheduler";
@@ -87,7 +108,7 @@ export const admissionEffects = (verdicts: readonly Verdict[], now: number): rea
   });
 
 /** Takes a group back whole: it waits again and has no plan; the job's step deletes its pods. */
-export const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Effect => {
+const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Effect => {
   const back: TakenBack = { at: now, times: (takenBackOf(group)?.times ?? 0) + 1, nodes: nodes.slice(0, mostNodes) };
   const why = `${message}; it is tried again after ${timeText(retryAt(back))}`;
   return patchOf(group, {
@@ -95,3 +116,61 @@ export const takingBack = (group: Stored, { nodes, message }: Refused, now: numb
     status: { phase: "Pending", conditions: [...others(group), conditionOf(group, "GangNotBound", why, now)] },
   });
 };
+
+/** A group whose plan stands, and the instant at which it is taken back unless its pods have their nodes by then. */
+export type Standing = {
+  readonly group: Stored;
+  readonly plan: GangPlan;
+  readonly job: Stored | undefined;
+  readonly dueAt: number | undefined;
+};
+
+/** Returns when a plan is due, as the pods are; without a look at the cluster, the earliest instant at which it may be. */
+const dueOf = (
+  { metadata: { namespace = "", name } }: Stored,
+  plan: GangPlan,
+  { job, pods }: { readonly job?: Stored | undefined; readonly pods?: ReadonlyMap<string, readonly Stored[]> },
+): number | undefined => {
+  if (pods === undefined) return plan.since + bindMs;
+  const read = job === undefined ? undefined : specIn(job);
+  return read?.ok === true ? deadlineOf(plan, read.spec, pods.get(`${namespace}/${name}`) ?? []) : undefined;
+};
+
+const hasPlan = (group: Stored): boolean =>
+  phaseOf(group) === "Inqueue" && !isEnding(group) && planOf(group) !== undefined;
+
+/** Returns the standing plans; `cluster`: absent without a look at it. */
+export const standingIn = (groups: readonly Stored[], cluster?: Pick<Ground, "pods" | "jobs">): readonly Standing[] => {
+  const jobsByUid = new Map(cluster?.jobs.map((job) => [job.metadata.uid, job]));
+  const pods = cluster === undefined ? undefined : byGroup(cluster.pods);
+  return groups.filter(hasPlan).flatMap((group): readonly Standing[] => {
+    const plan = planOf(group);
+    const job = jobsByUid.get(jobOwnerOf(group)?.uid ?? "");
+    return plan === undefined ? [] : [{ group, plan, job, dueAt: dueOf(group, plan, { job, ...(pods && { pods }) }) }];
+  });
+};
+
+const podsOfJob = (job: Stored): Looking => ({
+  ...{ do: "list", resource: pods, namespace: job.metadata.namespace ?? "", again: true },
+  projecting: () => podOutline,
+  labels: { [keys.jobName]: job.metadata.name },
+});
+
+function* podsOf(job: Stored | undefined): Reads<readonly Stored[]> {
+  return job === undefined ? [] : yield* list(podsOfJob(job));
+}
+
+/** Takes groups back whose time is over; finished pods, which had a node, are read only here. */
+export function* takeBack(
+  standing: readonly Standing[],
+  cluster: Pick<Ground, "pods">,
+  now: number,
+): Reads<readonly Effect[]> {
+  const late = standing.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+  const own = yield* all(late.map(({ job }) => podsOf(job)));
+  return late.flatMap(({ group, plan, job }, at) => {
+    const members = (own[at] ?? []).filter((pod) => job !== undefined && ownedBy(pod, job.metadata.uid));
+    const refused = refusedOf(plan, members, cluster.pods);
+    return refused === undefined ? [] : [takingBack(group, refused, now)];
+  });
+}

@@ -1,5 +1,16 @@
-/** Namespaces from which commands for queues are accepted: a queue has none, and a Command may be created in any. */
+/**
+ * Settings of a deployment for its queues: the component that admits groups, and the namespaces from which commands
+ * for queues are accepted. A queue has no namespace, and a Command may be created in any.
+ */
 import type { Order } from "../command/order.ts";
+
+/**
+ * `auto` looks for signs of Volcano's scheduler; `scheduler` and `none` state that there is one, or none; with `builtin`
+ * there is none, and a group is admitted only when its whole minimum fits the nodes.
+ */
+export const gangModes = ["auto", "scheduler", "none", "builtin"] as const;
+
+export type GangMode = (typeof gangModes)[number];
 
 /** The name of the setting. */
 export const settingName = "queueCommandNamespaces";

@@ -17,7 +17,7 @@ import { applicationWatcher } from "../watches.ts";
 import { adopted, blank, mayHideDriver } from "./adoption.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
-import * as closing from "./executors/final-account.ts";
+import * as closing from "./executors/monitor.ts";
 import { measuresOf, measuresOfSave } from "./metrics.ts";
 import { recovery } from "./recovery.ts";
 import { endAuxiliaryObjects } from "./run/auxiliary-objects.ts";

@@ -1,11 +1,37 @@
 /**
- * The ledger of an attempt's executors: which live, which were lost and why. Its size is bounded: ids are ranges, the
- * latest losses are kept in full, and all others are counted.
+ * The ledger of an attempt's executors: which live, which were lost and why. Each read of the executors is taken in;
+ * each loss is counted once. The size of a ledger is bounded: ids are ranges, the latest losses are kept in full, and
+ * all others are counted.
+ *
+ * L1. An id that was accounted for is never accounted for again, whatever an older list shows.
+ * L2. An executor that vanished is lost only when `certain` says that two reads agree.
  */
 import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import { isEnding, nodeNameOf } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
-import { countOfIds, hasId, idsOf, idsShape, rangesShape } from "./ids.ts";
-import { losses, lossReasons } from "./losses.ts";
+import {
+  coarsened,
+  countOfIds,
+  hasId,
+  type Ids,
+  idSet,
+  idsOf,
+  idsShape,
+  listOfIds,
+  rangesShape,
+  textOfIds,
+  union,
+} from "./ids.ts";
+import {
+  type Ended,
+  endingOf,
+  executorId,
+  type LossReason,
+  losses,
+  lossReasons,
+  losses as lossTable,
+} from "./losses.ts";
 
 /** Troubles of a running run: no executor runs, the driver gives no answer, or ends no task. */
 export const troubles = ["executorsGone", "driverSilent", "driverStalled"] as const;
@@ -96,4 +122,161 @@ export const countedIn = ({ lost = {} }: Ledger): number =>
 export const settled = (ledger: Ledger): Ledger => {
   const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care: ______, ...rest } = ledger;
   return rest;
+};
+
+/** The most losses kept in full, the most ranges of ids, and the most reads of a pod that shows no reason. */
+const mostLosses = 20;
+const mostRanges = 500;
+const mostChecks = 3;
+/** Digits of a pod's UID that distinguish two pods of one id. */
+const digits = 8;
+
+/** A ledger, parsed. */
+type Books = {
+  readonly live: Map<number, string>;
+  readonly over: Ids;
+  readonly lost: Map<LossReason, number>;
+  readonly losses: readonly Loss[];
+  readonly unclear: ReadonlyMap<number, number>;
+};
+
+const opened = ({ live = "", marks = "", over = "", lost = {}, losses = [], unclear = [] }: Ledger): Books => ({
+  live: new Map(listOfIds(idsOf(live)).map((id, at) => [id, marks.slice(at * digits, (at + 1) * digits)])),
+  over: idsOf(over),
+  lost: new Map(lossReasons.flatMap((reason) => (lost[reason] === undefined ? [] : [[reason, lost[reason]]]))),
+  losses,
+  unclear: new Map(unclear.map(({ id, checks }) => [id, checks])),
+});
+
+const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): Ledger => {
+  const rest = { attempt: ledger.attempt, ...(ledger.care === undefined ? {} : { care: ledger.care }) };
+  const ids = idSet(live.keys());
+  const kept = coarsened(over, mostRanges, ids);
+  return {
+    ...rest,
+    ...(live.size === 0
+      ? {}
+      : {
+          live: textOfIds(ids),
+          marks: listOfIds(ids)
+            .map((id) => live.get(id))
+            .join(""),
+        }),
+    ...(kept.length === 0 ? {} : { over: textOfIds(kept) }),
+    ...(lost.size === 0 ? {} : { lost: Object.fromEntries(lost) }),
+    ...(losses.length === 0 ? {} : { losses: losses.slice(-mostLosses) }),
+    ...(unclear.size === 0 ? {} : { unclear: [...unclear].map(([id, checks]) => ({ id, checks })) }),
+  };
+};
+
+/** The first hexadecimal digits of a UID, padded with 0. */
+const markOf = (uid: string): string =>
+  uid
+    .toLowerCase()
+    .replace(/[^\da-f]/g, "")
+    .padEnd(digits, "0")
+    .slice(0, digits);
+
+export type Look = {
+  readonly pods: readonly Stored[];
+  /** API server's clock, epoch ms. */
+  readonly now: number;
+  /** Two reads agree on the missing executors: only then are they lost. */
+  readonly certain: boolean;
+  /** The reason of a missing pod: `removed` where Spark itself deletes ended executors. */
+  readonly missing?: "deleted" | "removed";
+};
+
+export type Account = {
+  readonly ledger: Ledger;
+  /** New losses by id, including those without an event. */
+  readonly lost: readonly Loss[];
+  /** Living ids that the list lacked: read again before they are called lost. */
+  readonly missing: readonly number[];
+  /** The number of ended pods without a reason, which are read again. */
+  readonly unclear: number;
+};
+
+const lossOf = (id: number, pod: Stored, { reason, exitCode, at }: Ended, now: number): Loss => {
+  const node = nodeNameOf(pod);
+  return {
+    id,
+    uid: pod.metadata.uid,
+    pod: pod.metadata.name,
+    reason,
+    ...(node === undefined ? {} : { node }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    at: at ?? now,
+  };
+};
+
+type Known = { readonly doom: Loss | undefined; readonly checks: number; readonly now: number };
+
+/** The verdict on one pod; "unclear" is read again. A pod that Rekindle ended has Rekindle's reason in any case. */
+const verdictOf = (pod: Stored, id: number, { doom, checks, now }: Known): Loss | "lives" | "unclear" => {
+  const ending = endingOf(pod);
+  if (doom !== undefined && (isEnding(pod) || ending?.reason === doom.reason))
+    return { ...doom, at: ending?.at ?? now };
+  if (ending === undefined) return "lives";
+  if (ending.reason === undefined && checks < mostChecks) return "unclear";
+  return lossOf(id, pod, { ...ending, reason: ending.reason ?? "unknown" }, now);
+};
+
+type Marks = ReadonlyMap<number, string>;
+
+/** One pod for each id: the known one, else the younger. No allocator reuses an id, but users may recreate pods. */
+const byId = (pods: readonly Stored[], live: Marks): ReadonlyMap<number, Stored> => {
+  const rank = (id: number, { metadata }: Stored): string =>
+    `${live.get(id) === markOf(metadata.uid) ? "known" : "early"} ${metadata.creationTimestamp ?? ""}`;
+  const found = new Map<number, Stored>();
+  for (const pod of pods) {
+    const id = executorId(pod);
+    const other = id === undefined ? undefined : found.get(id);
+    if (id !== undefined && (other === undefined || rank(id, other) <= rank(id, pod))) found.set(id, pod);
+  }
+  return found;
+};
+
+/** True when the known pod of the id is gone, or another pod has the id. */
+const isAnother = (live: Marks, id: number, pod: Stored | undefined): boolean =>
+  live.has(id) && (pod === undefined || live.get(id) !== markOf(pod.metadata.uid));
+
+/** Takes a read into the ledger: new executors, and losses with their reasons. Keeps L1 and L2. */
+export const account = (ledger: Ledger, { pods, now, certain, missing: absent = "deleted" }: Look): Account => {
+  const books = opened(ledger);
+  const { live } = books;
+  const doomed = new Map((ledger.doomed ?? []).map((doom) => [doom.id, doom]));
+  const found = byId(pods, live);
+  const lost: Loss[] = [];
+  const unclear = new Map<number, number>();
+  for (const [id, pod] of found) {
+    if (hasId(books.over, id) || isAnother(live, id, pod)) continue;
+    const checks = books.unclear.get(id) ?? 0;
+    const verdict = verdictOf(pod, id, { doom: doomed.get(id), checks, now });
+    if (verdict === "lives") live.set(id, markOf(pod.metadata.uid));
+    else if (verdict === "unclear") unclear.set(id, checks + 1);
+    else lost.push(verdict);
+  }
+  const missing = [...live.keys()].filter((id) => isAnother(live, id, found.get(id)));
+  const gone = (id: number): Loss => doomed.get(id) ?? { id, uid: live.get(id) ?? "", reason: absent, at: now };
+  if (certain) lost.push(...missing.map(gone));
+  lost.sort((a, b) => a.id - b.id);
+  for (const { id } of lost) live.delete(id);
+  return {
+    ledger: closed(ledger, { ...written(books, lost), unclear }),
+    lost,
+    missing: certain ? [] : missing,
+    unclear: unclear.size,
+  };
+};
+
+const written = ({ live, over, lost, losses }: Books, more: readonly Loss[]): Omit<Books, "unclear"> => {
+  const counts = new Map(lost);
+  for (const { reason } of more) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return {
+    live,
+    over: more.length === 0 ? over : union(over, idSet(more.map(({ id }) => id))),
+    lost: new Map(lossReasons.flatMap((reason) => (counts.has(reason) ? [[reason, counts.get(reason) ?? 0]] : []))),
+    losses: more.length === 0 ? losses : [...losses, ...more.filter(({ reason }) => lossTable[reason].hasEvent)],
+  };
 };

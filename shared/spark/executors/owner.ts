@@ -5,7 +5,7 @@ import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/rules.ts";
 import { volcanoStep } from "../submission/steps/driver.ts";
-import { batchConf, batchIn, mostInBatch } from "./allocation-rate.ts";
+import { batchConf, batchIn, mostInBatch } from "./allocation.ts";
 
 export const ownerAnnotation = "rekindle.dev/executors";
 

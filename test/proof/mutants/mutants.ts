@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "busy-let-go",
     promise: "who works is not ended because fewer executors are wanted",
-    file: "shared/spark/executors/scale-down.ts",
+    file: "shared/spark/executors/allocation.ts",
     find: "return force ? 3 : never;",
     replace: "return force ? 3 : 1;",
     scenarios: ["own-fewer-busy"],
@@ -120,7 +120,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "grant-ignored",
     promise: "a used-up quota bounds the executors of a run",
-    file: "shared/spark/application/executors/allocator.ts",
+    file: "shared/spark/application/executors/allocation-result.ts",
     find: "const granted = Math.min(expected, grantedAt([allotment.grant], view.now));",
     replace: "const granted = Math.max(expected, Math.min(0, grantedAt([allotment.grant], view.now)));",
     tests: ["test/unit/spark/application/executors/demand.test.ts"],
@@ -136,7 +136,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "last-holder-let-go",
     promise: "the last executor with shuffle data stays while a job runs",
-    file: "shared/spark/executors/scale-down.ts",
+    file: "shared/spark/executors/allocation.ts",
     find: "return data.needed && holders <= 1 ? 0 : 1;",
     replace: "return holders <= 0 ? 0 : 1;",
     scenarios: ["elastic-last-holder"],
@@ -154,7 +154,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "end-forgotten",
     promise: "how an executor ended is saved before its pod is cleaned away",
-    file: "shared/spark/application/executors/pending-ends.ts",
+    file: "shared/spark/application/executors/warnings.ts",
     find: "{ ...bare, ...written(ends) }",
     replace: "bare",
     scenarios: ["assist-dynamic"],

@@ -159,7 +159,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U15-crashes-without-end",
     promise: "executors that crash one after the other are made ever more slowly (U15: kubeflow#1704, #1803)",
-    file: "shared/spark/executors/allocate.ts",
+    file: "shared/spark/executors/allocation.ts",
     find: "if (held > now) {",
     replace: "if (held < 0) {",
     tests: ["spark/executors/allocate.test.ts"],
@@ -167,7 +167,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U16-not-replaced",
     promise: "an executor that has ended does not count, and another comes (U16: kubeflow#204, SPARK-24751)",
-    file: "shared/spark/executors/allocate.ts",
+    file: "shared/spark/executors/allocation.ts",
     find: "expected - members.filter(isLiving).length -",
     replace: "expected - members.length -",
     scenarios: ["own-loss", "own-mass-loss"],

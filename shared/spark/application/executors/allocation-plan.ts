@@ -1,15 +1,15 @@
 /** Joins the allocator's result with the plan of a followed run, and puts urgent creations first. */
 import { withoutReading } from "../../../core/decision.ts";
 import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
-import { mostPrompt } from "../../executors/allocate.ts";
-import { settlesAt } from "../../executors/allotment.ts";
-import type { Member } from "../../executors/members.ts";
+import { mostPrompt } from "../../executors/allocation.ts";
+import { type Member, settlesAt } from "../../executors/allotment.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { endsNobody } from "../run/executor-retention.ts";
 import { planOf } from "../run/plan.ts";
 import type { Pods } from "../state/evidence.ts";
 import type { Memory } from "../state/memory.ts";
-import { type AllocationResult, allocateAmong, earlier, type OwnRun } from "./allocator.ts";
+import { type AllocationResult, earlier } from "./allocation-result.ts";
+import { allocateAmong, type OwnRun } from "./allocator.ts";
 
 type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 

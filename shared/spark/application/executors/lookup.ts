@@ -1,16 +1,19 @@
-/** Finds all executors of an own run: those of the list, and those that the list did not show. */
-import { all, list, type Reads } from "../../../core/decision.ts";
-import type { Looking } from "../../../core/plan.ts";
+/**
+ * Reads of a run's executors: those of the list, those that the list did not show, and, only where a decision depends
+ * on it, the driver's own account and demand.
+ */
+import { all, list, proxyGet, type Reads } from "../../../core/decision.ts";
+import type { Looking, Query } from "../../../core/plan.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { type Allotment, beyond } from "../../executors/allotment.ts";
-import { scaleOf, targetOf } from "../../executors/demand.ts";
+import { type Allotment, beyond, isLiving, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
+import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
+import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
-import { isLiving, type Member, membersOf, missingOf } from "../../executors/members.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
-import { isOwnRun, relevant } from "../state/memory.ts";
+import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 
 /** The number of executors that an own run is to have: the driver's demand, or the number in the spec. */
 export const expectedOf = ({ read, memory }: ApplicationContext): number => {
@@ -89,3 +92,43 @@ export const regained = (scene: ApplicationContext, { executors }: Pods): Applic
   const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [] };
   return { ...scene, memory: { ...memory, spec: relevant(object, true), allotment } };
 };
+
+const defaultPort = 4040;
+
+const portOf = ({ read }: ApplicationContext): number => {
+  const text = (read.ok ? read.spec.sparkConf?.["spark.ui.port"] : undefined)?.trim() ?? "";
+  return /^\d{1,5}$/.test(text) ? Number(text) : defaultPort;
+};
+
+/** The most executors in an answer: those that the spec allows at once, and 100 dead ones. */
+const mostExecutors = ({ read }: ApplicationContext): number =>
+  read.ok ? Math.max(read.spec.executor.instances ?? 0, scaleOf(read.spec)?.most ?? 0) + 100 : 0;
+
+const questionOf = (
+  scene: ApplicationContext,
+  { podName: name, applicationId = "" }: Driver,
+): Extract<Query, { do: "proxyGet" }> =>
+  registeredQuery(
+    { resource: pods, namespace: scene.key.namespace, name },
+    portOf(scene),
+    applicationId,
+    mostExecutors(scene),
+  );
+
+/** The registered executors, or why the driver gave no answer. While it answers, its SparkContext has not stopped. */
+export type DriverAnswer =
+  | { readonly registered: Registered }
+  | { readonly registered: undefined; readonly why: string };
+
+export function* askDriver(scene: ApplicationContext, driver: Driver): Reads<DriverAnswer> {
+  const hearing = yield* proxyGet(questionOf(scene, driver));
+  const registered = registeredIn(hearing);
+  if (registered !== undefined) return { registered };
+  return { registered, why: hearing.heard ? "it answered something else" : `${hearing.why}: ${hearing.message}` };
+}
+
+/** The number of executors that the driver needs; undefined where it gives no answer, or an invalid one. */
+export function* askGauge(scene: ApplicationContext, { podName: name }: Driver): Reads<number | undefined> {
+  const pod = { resource: pods, namespace: scene.key.namespace, name };
+  return gaugeIn(yield* proxyGet(gaugeQuery(pod, portOf(scene))));
+}

@@ -1,32 +1,40 @@
 /**
- * Monitors the executors of a run whose driver runs: which live, which were lost and why, what to repair and to delete,
- * and trouble of the run as a whole. The same for `own` and `assist`.
+ * Monitors the executors of a run whose driver runs: which live, which were lost and why, what to repair and to
+ * delete, and trouble of the run as a whole. The same for `own` and `assist`. At the end of the run, when its driver
+ * ends or its user interrupts it, the same account is closed.
  */
-
 import { all, list, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
-import { labelOf, podStatus } from "../../../kube/pods.ts";
+import { isEnding, labelOf, podStatus, terminationOf } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
-import { account } from "../../executors/account.ts";
-import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../../executors/driver-liveness.ts";
+import type { Member } from "../../executors/allotment.ts";
+import { nextQuestion, type Pulse, pulseAfter, type Registered, runningAmong } from "../../executors/driver-api.ts";
 import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
-import { type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
-import type { Member } from "../../executors/members.ts";
-import type { Registered } from "../../executors/registered.ts";
+import { account, type Care, freshLedger, type Ledger, type Loss, settled } from "../../executors/ledger.ts";
+import { endingOf, type LossReason } from "../../executors/losses.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retention.ts";
 import type { End } from "../run/failure.ts";
 import { spans } from "../spec/annotations.ts";
-import { type Pods, sortOut } from "../state/evidence.ts";
+import { driverContainer, endOf, evidenceOf, type Pods, sortOut } from "../state/evidence.ts";
+import { acts } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
-import { askDriver } from "./driver-api.ts";
+import { askDriver } from "./lookup.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
-import { withEnds } from "./pending-ends.ts";
 import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
-import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, unreportedIn, worthTelling } from "./warnings.ts";
+import {
+  lossEvents,
+  mostTold,
+  type Trouble,
+  troubleEvent,
+  troubleOf,
+  unreportedIn,
+  withEnds,
+  worthTelling,
+} from "./warnings.ts";
 
 export type ExecutorReport = {
   readonly memory: Memory;
@@ -51,7 +59,7 @@ export type ExecutorReport = {
   readonly end?: End;
 };
 
-export const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Driver): Ledger =>
+const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Driver): Ledger =>
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
 /** Lists again when an executor is missing from the first list, before it is called lost. */
@@ -260,3 +268,68 @@ export function* monitorExecutors(scene: ApplicationContext, run: Watched): Read
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),
   };
 }
+
+/** True when it ended before the driver. Of one whole second, a finished one was first: its driver told it to end. */
+const endedFirst = (pod: Stored, endedAt: number): boolean => {
+  const { at = Number.POSITIVE_INFINITY, reason } = endingOf(pod) ?? {};
+  return at < endedAt || (at === endedAt && reason === "finished");
+};
+
+/** Reasons that a driver's end causes as well: while its time is unknown, such an end is no evidence of a loss. */
+const byDriversEnd: ReadonlySet<LossReason | undefined> = new Set<LossReason | undefined>([
+  "failed",
+  "killed",
+  "disconnected",
+  "terminated",
+  "deleted",
+]);
+
+/** True when the pod still shows when the driver ended. */
+const isDated = ({ driver }: Pods): boolean =>
+  driver !== undefined && terminationOf(podStatus(driver), driverContainer) !== undefined;
+
+/** The memory of a closed account, and the events to record before. */
+export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
+
+type Run = { readonly scene: ApplicationContext; readonly driver: Driver; readonly found: Pods };
+
+/** Records the losses that these pods show; all other executors end with the run. */
+const closedWith = ({ scene, driver, found }: Run, executors: readonly Stored[]): Closed => {
+  const ledger = ledgerOf(scene, driver);
+  const last = account(ledger, { pods: executors, now: scene.view.now, certain: false });
+  const { executors: _, ...bare } = scene.memory;
+  const next = withEnds(scene, { before: ledger, next: settled(last.ledger), executors: found.executors });
+  return {
+    memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
+    first: lossEvents(scene, [...unreportedIn(ledger), ...worthTelling(last.lost)]),
+  };
+};
+
+const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
+  const dated = isDated(found);
+  return found.executors.filter(
+    (pod) => endedFirst(pod, endedAt) && (dated || !byDriversEnd.has(endingOf(pod)?.reason)),
+  );
+};
+
+/** The account at the driver's end: losses before it are recorded, executors that end with it are no losses. */
+export const closed = (scene: ApplicationContext, driver: Driver, found: Pods): Closed => {
+  const { state } = scene.memory;
+  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
+  return closedWith({ scene, driver, found }, endedBefore(found, endedAt));
+};
+
+/**
+ * The account of a run that its user interrupts, before any pod of it is deleted: afterwards losses look like
+ * deletions. While the driver runs, each executor that ended had a reason of its own. Undefined: closed before, or
+ * none.
+ */
+export const interrupted = (scene: ApplicationContext, found: Pods): Closed | undefined => {
+  const { view, memory } = scene;
+  const { driver } = memory;
+  if (driver === undefined || view.memory === undefined || acts[view.memory.state.phase] !== "follow") return undefined;
+  const body = found.driver;
+  const endedAt = body === undefined ? undefined : endOf(body);
+  const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
+  return closedWith({ scene, driver, found }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
+};

@@ -1,14 +1,53 @@
-/** The retention of ended executors' pods: pods without evidence of the application's own failures are deleted. */
+/**
+ * The retention of ended executors' pods: pods without evidence of the application's own failures are deleted; the
+ * others are kept for debugging, up to a number and for a time.
+ */
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
-import { labelOf } from "../../../kube/pods.ts";
+import { instantOf } from "../../../core/time.ts";
+import { isEnding, labelOf } from "../../../kube/pods.ts";
 import { firstId } from "../../executors/allotment.ts";
-import { type Spent, spent } from "../../executors/ended-pods.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
-import { endingOf, executorId } from "../../executors/losses.ts";
+import { endingOf, executorId, losses } from "../../executors/losses.ts";
 import { isOwnRun } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
+
+/** The most pods kept, the latest by id: a crash loop must not fill the cluster. */
+const mostKept = 10;
+
+export type Keeping = {
+  readonly now: number;
+  readonly retentionMs: number;
+  /** End of the driver, epoch ms; executors that ended then or later ended because of it. */
+  readonly driverEndedAt?: number | undefined;
+};
+
+type Spent = {
+  readonly useless: readonly Stored[];
+  /** The time when the first retention is over, epoch ms. */
+  readonly until: number | undefined;
+};
+
+const endedAt = (pod: Stored): number | undefined => endingOf(pod)?.at ?? instantOf(pod.metadata.creationTimestamp);
+
+const isKept = (pod: Stored, { now, retentionMs, driverEndedAt = Number.POSITIVE_INFINITY }: Keeping): boolean => {
+  const reason = endingOf(pod)?.reason ?? "unknown";
+  const at = endedAt(pod) ?? now;
+  return losses[reason].keeps && at < driverEndedAt && now < at + retentionMs;
+};
+
+/** Sorts ended pods that were accounted for into useless and kept ones. Pods that are being deleted are neither. */
+const spent = (pods: readonly Stored[], keeping: Keeping): Spent => {
+  const ended = pods.filter((pod) => endingOf(pod) !== undefined && !isEnding(pod));
+  const worth = ended.filter((pod) => isKept(pod, keeping)).sort((a, b) => (executorId(b) ?? 0) - (executorId(a) ?? 0));
+  const kept = new Set(worth.slice(0, mostKept));
+  const until = [...kept].map((pod) => (endedAt(pod) ?? keeping.now) + keeping.retentionMs);
+  return {
+    useless: ended.filter((pod) => !kept.has(pod)),
+    until: until.length === 0 ? undefined : until.reduce((a, b) => Math.min(a, b)),
+  };
+};
 
 const conf = "spark.kubernetes.executor.deleteOnTermination";
 

@@ -4,7 +4,7 @@ import type { Stored } from "../../../core/object.ts";
 import type { Effect, Next, Plan } from "../../../core/plan.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { pods } from "../../../kube/resources.ts";
-import { isLiving, membersOf } from "../../executors/members.ts";
+import { isLiving, membersOf } from "../../executors/allotment.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import type { Pods } from "../state/evidence.ts";
 import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";

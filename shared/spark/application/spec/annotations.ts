@@ -3,7 +3,7 @@
  * range. Parsing, messages and the command line follow from these tables.
  */
 import { type Choice, type Count, type Span, spanUnits } from "../../../core/annotation.ts";
-import { mostInBatch } from "../../executors/allocation-rate.ts";
+import { mostInBatch } from "../../executors/allocation.ts";
 import { owners } from "../../executors/owner.ts";
 
 const { second, minute, hour } = spanUnits;

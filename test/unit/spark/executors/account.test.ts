@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { type Account, account } from "../../../../shared/spark/executors/account.ts";
 import {
+  type Account,
+  account,
   countedIn,
   freshLedger,
   isOver,

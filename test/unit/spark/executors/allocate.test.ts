@@ -4,17 +4,17 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { waitingText } from "../../../../shared/core/waiting-on.ts";
 import { rulesFor } from "../../../../shared/spark/configuration/versions.ts";
-import { allocate, type Need, type Pace } from "../../../../shared/spark/executors/allocate.ts";
-import { paceOf } from "../../../../shared/spark/executors/allocation-rate.ts";
-import { type Allotment, allotment, begun } from "../../../../shared/spark/executors/allotment.ts";
+import { allocate, type Need, type Pace, paceOf, shrink } from "../../../../shared/spark/executors/allocation.ts";
 import {
+  type Allotment,
   afterCrashes,
   afterLook,
+  allotment,
+  begun,
   membersOf,
   missingOf,
   newlyEnded,
-} from "../../../../shared/spark/executors/members.ts";
-import { shrink } from "../../../../shared/spark/executors/scale-down.ts";
+} from "../../../../shared/spark/executors/allotment.ts";
 import { eight, pod, type Short } from "../application/fixtures.ts";
 
 const executor = (id: number, more: Short & { readonly age?: number } = {}) => {

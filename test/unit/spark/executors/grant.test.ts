@@ -7,7 +7,7 @@ import {
   grantedAt,
   grantShape,
   refusedGrant,
-} from "../../../../shared/spark/executors/grant.ts";
+} from "../../../../shared/spark/executors/allotment.ts";
 
 const grant: Grant = { executors: 3, until: 10_000, times: 1, why: "exceeded quota: team" };
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Loss } from "../../../../shared/spark/executors/ledger.ts";
-import { avoidedNodes, goingAt, placedElsewhere } from "../../../../shared/spark/executors/node-avoidance.ts";
+import { avoidedNodes, goingAt, placedElsewhere } from "../../../../shared/spark/executors/nodes.ts";
 import { at } from "../../../support/at.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);

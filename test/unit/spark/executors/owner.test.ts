@@ -5,12 +5,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";
+import { decommissionConfs } from "../../../../shared/spark/executors/allocation.ts";
 import { obstacles, wantedOf } from "../../../../shared/spark/executors/owner.ts";
-import { decommissionConfs } from "../../../../shared/spark/executors/scale-down.ts";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
 import { held } from "../../../../shared/spark/submission/additions.ts";
-import type { Submission } from "../../../../shared/spark/submission/submit.ts";
-import { submit } from "../../../../shared/spark/submission/submit.ts";
+import { type Submission, submit } from "../../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";
 import { creating, good, said } from "../admission/reviews.ts";
 import { application, decided, spec } from "../application/fixtures.ts";

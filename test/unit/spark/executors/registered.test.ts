@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
-import { registeredIn, registeredQuery } from "../../../../shared/spark/executors/registered.ts";
+import { registeredIn, registeredQuery } from "../../../../shared/spark/executors/driver-api.ts";
 
 const said = (value: unknown): ProbeResult => ({ heard: true, value });
 const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0, failedTasks = 0): object => ({

@@ -3,7 +3,7 @@
 import type { Decision } from "../../core/decision.ts";
 import { fieldsOf, same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Next, type Plan, type Refusal, type Wait, waitOf } from "../../core/plan.ts";
+import { type Effect, type Next, type Plan, type Refusal, type Safety, type Wait, waitOf } from "../../core/plan.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { pods } from "../../kube/resources.ts";
@@ -192,6 +192,15 @@ const isSwift = ({ memory }: JobContext, { sure }: Pick<Told, "sure">, ends: rea
   ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
 
 /**
+ * True if the plan leaves a finished job as it is. It is stale-safe: an object that was changed since sends the key again.
+ */
+const leavesFinished = ({ memory, view, object }: JobContext, plan: Plan<Memory>): boolean =>
+  isFinished(memory.phase) &&
+  plan.stages.length === 0 &&
+  same(memory, view.memory) &&
+  same(plan.status, object["status"]);
+
+/**
  * True if the status does not show the recorded phase. Another step may have shown a later one, so this step must win
  * the save first.
  */
@@ -291,7 +300,12 @@ export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
       ...(isContested(scene) ? { fenced: true } : {}),
     },
   };
-  return isShown(next, plan) ? { ...plan, safety: { ...plan.safety, statusIsRecord: true } } : plan;
+  const safety: Safety = {
+    ...plan.safety,
+    ...(leavesFinished(next, plan) ? { staleSafe: true } : {}),
+    ...(isShown(next, plan) ? { statusIsRecord: true } : {}),
+  };
+  return { ...plan, safety };
 }
 
 /** Effects that may remove what holds a job up, and the time until the next step, ms. */

@@ -315,4 +315,20 @@ export const volcanoMutants: readonly Mutant[] = [
     scenarios: ["gang-fit"],
     fault: "crash-.*",
   },
+  {
+    name: "finished-job-left-unread",
+    promise: "a step of a finished job that ends a pod is decided on live reads",
+    file: `${job}/plan.ts`,
+    find: "isFinished(memory.phase) &&\n  plan.stages.length === 0 &&",
+    replace: "isFinished(memory.phase) &&",
+    tests: ["test/unit/volcano/job/saved-steps.test.ts"],
+  },
+  {
+    name: "finished-job-counted-unread",
+    promise: "a step that changes the status of a finished job is decided on live reads",
+    file: `${job}/plan.ts`,
+    find: '  same(plan.status, object["status"]);',
+    replace: "  plan.status !== undefined;",
+    tests: ["test/unit/volcano/job/saved-steps.test.ts"],
+  },
 ];

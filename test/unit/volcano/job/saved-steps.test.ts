@@ -118,6 +118,27 @@ describe("a step that goes by what is watched", () => {
     assert.deepEqual([done.memory?.phase, done.last?.safety?.staleSafe], ["Completed", undefined]);
   });
 
+  test("rests on cached objects when a finished job needs nothing, and not when its group has come back", () => {
+    const done = new Loop(restarting("RestartJob")).running();
+    const [group] = [...done.objects.values()].filter(({ kind }) => kind === "PodGroup");
+    done.pods("Succeeded");
+    done.step();
+    assert.deepEqual([done.memory?.phase, done.step().safety?.staleSafe], ["Completed", true]);
+    assert.ok(group);
+    done.put("podgroups", { ...group });
+    const plan = done.step();
+    assert.deepEqual([plan.stages.flat().map(({ do: act }) => act), plan.safety?.staleSafe], [["delete"], undefined]);
+  });
+
+  test("does not rest on cached objects when they change the status of a finished job", () => {
+    const aborted = new Loop(restarting("AbortJob")).running();
+    aborted.fail("j-w-0", 3);
+    aborted.run();
+    assert.deepEqual([aborted.memory?.phase, aborted.step().safety?.staleSafe], ["Aborted", true]);
+    aborted.remove("pods", "j-w-0");
+    assert.equal(aborted.step().safety?.staleSafe, undefined);
+  });
+
   test("shows a phase that it did not come to only if it wins for it", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     const late = loop.memory;

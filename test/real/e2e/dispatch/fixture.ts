@@ -41,7 +41,7 @@ export const resyncMs = 30_000;
 /** Knative waits for 30 s and more. */
 const idleMs = 3_000;
 /** A killed dispatcher keeps its lease for 15 s. */
-const dispatcherLives = { leastMs: 20_000, mostMs: 45_000 };
+export const dispatcherLives = { leastMs: 20_000, mostMs: 45_000 };
 
 const fateOf = (random: Random): Fate | undefined => {
   const drawn = random();

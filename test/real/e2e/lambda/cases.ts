@@ -21,6 +21,8 @@ export type Case<Around = Fixture> = {
 export type Observed = Pick<Fixture, "cluster" | "witness">;
 
 export const longestWaitMs = 360_000;
+/** The time after which nothing of a deleted application may be left where a queue keeps messages and timers. */
+export const goneMs = 120_000;
 
 const apply = async ({ cluster }: Observed, wanted: Wanted): Promise<void> => {
   const { status, body } = await cluster.api.call("POST", collection, manifestOf(wanted));
@@ -83,29 +85,33 @@ const leftOf = async ({ cluster }: Observed, name: string): Promise<string> => {
     .join(" ");
 };
 
-const deletedWhole = async (fixture: Observed, name: string): Promise<void> => {
+const deletedWhole = async (fixture: Observed, name: string, withinMs: number): Promise<void> => {
   await fixture.cluster.api.call("DELETE", `${collection}/${name}`);
-  const until = performance.now() + 120_000;
+  const until = performance.now() + withinMs;
   for (let left = "all"; left !== ""; left = await leftOf(fixture, name)) {
     must(performance.now() < until, `left behind: ${left}`);
     await sleep(1_000);
   }
 };
 
-const isDeleted: Case<Observed> = {
+const isDeleted = (withinMs: number): Case<Observed> => ({
   name: `${deleted.name} is deleted while it runs: nothing is left`,
   run: async (fixture) => {
     await apply(fixture, deleted);
     await awaitState(fixture.cluster.api, deleted.name, ["RUNNING"], longestWaitMs);
     await sleep(3_000);
-    await deletedWhole(fixture, deleted.name);
+    await deletedWhole(fixture, deleted.name, withinMs);
     oneDriverPerAttempt(fixture, deleted.name, 1);
     return [await story(fixture, deleted.name)];
   },
-};
+});
 
-/** Cases that run side by side. */
-export const lives: readonly Case<Observed>[] = [...completing.map(completes), fails, isDeleted];
+/** Cases that run side by side. `withinMs`: the time after which nothing of a deleted application may be left. */
+export const livesWithin = (withinMs: number): readonly Case<Observed>[] => [
+  ...completing.map(completes),
+  fails,
+  isDeleted(withinMs),
+];
 
 const everywhereCold = async ({ cloud }: Fixture): Promise<void> => {
   await Promise.all(Object.values(cloud.functions).map((one) => one.cool()));
@@ -166,7 +172,7 @@ export const standsAside: Case = {
     const after = secondsSince(gone);
     await awaitState(api, beside.name, ["SUBMITTED", "RUNNING"], longestWaitMs);
     const states = await story(fixture, beside.name);
-    await deletedWhole(fixture, beside.name);
+    await deletedWhole(fixture, beside.name, goneMs);
     oneDriverPerAttempt(fixture, beside.name, 1);
     return [`begun ${after} s after it went: ${states}; ${secondsSince(came)} s in all`];
   },

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { attempt, type Result } from "../../../support/attempt.ts";
-import { type Case, lives, missesNothing, quiet, standsAside, stormy } from "./cases.ts";
+import { type Case, goneMs, livesWithin, missesNothing, quiet, standsAside, stormy } from "./cases.ts";
 import { doors } from "./doors.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
@@ -42,7 +42,7 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
   const results: Result[] = [];
   try {
     const echoes = echoing(fixture);
-    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one.name, () => one.run(fixture))))));
+    results.push(...(await Promise.all(chosen(livesWithin(goneMs)).map((one) => attempt(one.name, () => one.run(fixture))))));
     for (const one of chosen([standsAside])) results.push(await attempt(one.name, () => one.run(fixture)));
     await blowUntil(fixture, kills);
     fixture.storm.blows = false;

@@ -42,7 +42,9 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
   const results: Result[] = [];
   try {
     const echoes = echoing(fixture);
-    results.push(...(await Promise.all(chosen(livesWithin(goneMs)).map((one) => attempt(one.name, () => one.run(fixture))))));
+    results.push(
+      ...(await Promise.all(chosen(livesWithin(goneMs)).map((one) => attempt(one.name, () => one.run(fixture))))),
+    );
     for (const one of chosen([standsAside])) results.push(await attempt(one.name, () => one.run(fixture)));
     await blowUntil(fixture, kills);
     fixture.storm.blows = false;

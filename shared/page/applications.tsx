@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Key, Mark, State } from "./parts.tsx";
 import { go, place, refine } from "./place.ts";
 import { toggled } from "./query.ts";
-import { all, counts, isLoaded, listed, serverNow } from "./store.ts";
+import { all, counts, isLoaded, listed, listedCount, serverNow } from "./store.ts";
 import { briefly, clock, grouped, kindText, plural, span, visible } from "./text.ts";
 import { spansOf, ticks } from "./timeline.ts";
 import { type Group, keyOf, type Row } from "./wire.ts";
@@ -259,6 +259,7 @@ const useView = () => {
 const Grid = () => {
   const grid = useView();
   const rows = listed.value;
+  const count = listedCount.value;
   const nowS = Math.floor(serverNow() / 1_000);
   const axis = { from: nowS - windowOf(rows, nowS), to: nowS };
   const first = Math.max(0, Math.floor(scrollTop.value / rowHeight) - overscan);
@@ -274,14 +275,14 @@ const Grid = () => {
       role="grid"
       tabIndex={0}
       aria-label="Applications"
-      aria-rowcount={rows.length + 1}
+      aria-rowcount={count + 1}
       aria-activedescendant={isActiveShown ? `row-${active}` : undefined}
       onScroll={(event) => {
         scrollTop.value = event.currentTarget.scrollTop;
       }}
     >
       <Head axis={axis} />
-      <div role="rowgroup" class="body" style={{ height: `${rows.length * rowHeight}px` }}>
+      <div role="rowgroup" class="body" style={{ height: `${count * rowHeight}px` }}>
         {rows.slice(first, last).map((row, at) => (
           <Entry key={(first + at) % pool} row={row} at={first + at} axis={axis} isSelected={first + at === active} />
         ))}
@@ -293,7 +294,7 @@ const Grid = () => {
 
 /** The summary of the list in the foot of the page. */
 export const listedText = (): string => {
-  const count = listed.value.length;
+  const count = listedCount.value;
   const first = Math.min(count, Math.floor(scrollTop.value / rowHeight) + 1);
   const last = Math.min(count, Math.floor((scrollTop.value + viewHeight.value) / rowHeight) - 1);
   return `${plural(count, "application")}, ${grouped(first)} to ${grouped(Math.max(first, last))}`;

@@ -1,5 +1,5 @@
 /** The filter of the list as people type it, `since:2h kind:Spark ns:risk state:failed text`, and the order of rows. Pure. */
-import { type Group, groups, keyOf, type Row } from "./wire.ts";
+import { type Group, groups, type Row } from "./wire.ts";
 
 export type Query = {
   /** Seconds; ended applications of before are left out. Active ones are always shown. */
@@ -63,9 +63,15 @@ const rank: Readonly<Record<Group, number>> = {
   completed: groups.indexOf("completed"),
 };
 
+const compared = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
 /** The order of the list: applications that need attention first, among equals the newest change. */
 export const byAttention = (a: Row, b: Row): number =>
-  rank[a.group] - rank[b.group] || b.since - a.since || (keyOf(a) < keyOf(b) ? -1 : 1);
+  rank[a.group] - rank[b.group] ||
+  b.since - a.since ||
+  compared(a.namespace, b.namespace) ||
+  compared(a.name, b.name) ||
+  compared(a.kind, b.kind);
 
 export const select = (rows: Iterable<Row>, query: Query, now: number): readonly Row[] => {
   const found: Row[] = [];

@@ -2,7 +2,17 @@
 import { computed, effect, signal } from "@preact/signals";
 import { place } from "./place.ts";
 import { countsOf, parse, select } from "./query.ts";
-import { type Batch, type Detail, type Health, keyOf, type Lanes, type QueueRow, type Row, rowsOf } from "./wire.ts";
+import {
+  type Batch,
+  type Detail,
+  type FirstRows,
+  type Health,
+  keyOf,
+  type Lanes,
+  type QueueRow,
+  type Row,
+  rowsOf,
+} from "./wire.ts";
 
 /** How changes reach the page. */
 export type Link = "starting" | "live" | "polling" | "behind" | "signed out";
@@ -32,9 +42,15 @@ export const all = computed((): readonly Row[] => {
 /** Time for the filter: coarse, so that it does not sort once a second. */
 const coarse = computed(() => Math.floor(now.value / 10_000) * 10);
 
+/** The beginning of the list under the filter that it was read for; undefined once all rows have come. */
+const beginning = signal<(Pick<FirstRows, "count" | "counts"> & { readonly filter: string }) | undefined>(undefined);
+const begun = computed(() => (beginning.value?.filter === place.value.query ? beginning.value : undefined));
+
 export const query = computed(() => parse(place.value.query));
 export const listed = computed(() => select(all.value, query.value, coarse.value));
-export const counts = computed(() => countsOf(all.value, query.value, coarse.value));
+/** The length of the list, of which only the beginning may have come. */
+export const listedCount = computed(() => begun.value?.count ?? listed.value.length);
+export const counts = computed(() => begun.value?.counts ?? countsOf(all.value, query.value, coarse.value));
 export const serverNow = (): number => now.value + skew;
 
 setInterval(() => {
@@ -46,8 +62,18 @@ let id: string | undefined;
 /** The tag of the rows that are shown. */
 let print = "";
 
-const take = (batch: Batch): void => {
-  skew = batch.now - Date.now();
+/** The answer of a cache is as old as it says. */
+const ageOf = (answer: Response): number => Number(answer.headers.get("age") ?? 0) * 1_000;
+
+const takeFirst = ({ now: at, columns, count, counts: byGroup }: FirstRows, filter: string, age: number): void => {
+  skew = at + age - Date.now();
+  for (const row of rowsOf(columns)) rows.set(keyOf(row), row);
+  beginning.value = { count, counts: byGroup, filter };
+  version.value += 1;
+};
+
+const take = (batch: Batch, age = 0): void => {
+  skew = batch.now + age - Date.now();
   id = batch.id;
   print = batch.print;
   if (batch.whole) rows.clear();
@@ -55,6 +81,7 @@ const take = (batch: Batch): void => {
   for (const key of batch.gone) rows.delete(key);
   if (batch.queues !== undefined) queues.value = batch.queues;
   else if (batch.whole) queues.value = [];
+  beginning.value = undefined;
   version.value += 1;
   isLoaded.value = true;
 };
@@ -164,21 +191,35 @@ const receive = ({ event, data }: Message): void => {
 /** True: the server does not stream. */
 let isPolled = false;
 
-/** Reads all rows once, compressed, so that the stream carries only changes. Returns the status of the answer. */
+/** Reads the beginning of the list, where the list is shown. Returns the status of the answer. */
+const readFirst = async (): Promise<number> => {
+  const { screen, query: filter } = place.value;
+  if (screen !== "applications") return 200;
+  const answer = await fetch(`/page/rows?part=first&filter=${encodeURIComponent(filter)}`);
+  if (answer.ok) takeFirst(await answer.json(), filter, ageOf(answer));
+  return answer.status;
+};
+
+/**
+ * Reads all rows once, compressed, so that the stream carries only changes: first those that a viewer sees. Returns the
+ * status of the answer.
+ */
 const begin = async (): Promise<number> => {
+  const first = await readFirst();
+  if (first !== 200) return first;
   const answer = await fetch("/page/rows");
   if (answer.ok) {
     const batch: Batch = await answer.json();
     isPolled = batch.isPolled === true;
-    take(batch);
+    take(batch, ageOf(answer));
   }
   return answer.status;
 };
 
 /** Reads the stream until it ends. Returns the status of the answer. */
 const stream = async (signal: AbortSignal): Promise<number> => {
-  const begun = id === undefined ? await begin() : 200;
-  if (begun !== 200) return begun;
+  const status = id === undefined ? await begin() : 200;
+  if (status !== 200) return status;
   if (isPolled) {
     await pollFor(undefined);
     return 200;

@@ -74,6 +74,18 @@ export type Batch = {
   readonly isPolled?: true;
 };
 
+/** The answer of `/page/rows?part=first`: the beginning of a filtered list, which is shown until all rows have come. */
+export type FirstRows = {
+  /** The server's clock, epoch ms. */
+  readonly now: number;
+  /** In the order of the list. */
+  readonly columns: Columns;
+  /** The rows that match the filter. */
+  readonly count: number;
+  /** The rows of each group that match the filter without its states. */
+  readonly counts: Readonly<Record<Group, number>>;
+};
+
 /** A pod in the timeline. Instants in epoch ms; absent: not reached, or not seen by this process. */
 export type Lane = {
   readonly pod: string;

@@ -8,7 +8,8 @@ import { historyOf, lossesOf, type RecordView, recordId, recordView } from "../.
 import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Batch, columnsOf, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";
+import { countsOf, parse, select } from "../../page/query.ts";
+import { type Batch, columnsOf, type FirstRows, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";
 import { type Lanes, openLanes, recordedLosses } from "./lanes.ts";
 import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
 
@@ -46,6 +47,10 @@ export type Board = {
   remember(records: ReadonlyMap<string, RecordView>): void;
   /** All rows of these namespaces (empty: all), or what changed after `since`. */
   read(namespaces: readonly string[], since?: string): Batch;
+  /** The beginning of the list that a filter shows of these namespaces. */
+  first(namespaces: readonly string[], filter: string): FirstRows;
+  /** Numbers the last change of any row or queue. */
+  revision(): number;
   row(key: string): Row | undefined;
   lanes(key: string): readonly Lane[];
   /** Numbers the last change of one application: a detail of another number is read again. */
@@ -274,6 +279,17 @@ const read = (state: State, namespaces: readonly string[], id: string | undefine
   };
 };
 
+/** The most rows that are sent before all others: more than a screen shows. */
+const mostFirst = 200;
+
+const first = ({ entries, now }: State, namespaces: readonly string[], filter: string): FirstRows => {
+  const rows = [...entries.values()].map(({ row }) => row).filter(({ namespace }) => within(namespaces, namespace));
+  const [query, at] = [parse(filter), now()];
+  const listed = select(rows, query, at / 1_000);
+  const counts = countsOf(rows, query, at / 1_000);
+  return { now: at, columns: columnsOf(listed.slice(0, mostFirst)), count: listed.length, counts };
+};
+
 export const openBoard = (now: () => number): Board => {
   const state: State = {
     epoch: randomBytes(6).toString("hex"),
@@ -287,6 +303,8 @@ export const openBoard = (now: () => number): Board => {
     recorded: (key, record) => recorded(state, key, record),
     remember: (records) => remember(state, records),
     read: (namespaces, since) => read(state, namespaces, since),
+    first: (namespaces, filter) => first(state, namespaces, filter),
+    revision: () => state.revision,
     row: (key) => state.entries.get(key)?.row,
     lanes: state.lanes.of,
     changes: (key) => state.changes.get(key) ?? 0,

@@ -4,12 +4,13 @@ import { type Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 import { isName, isNamespace } from "../../api/events.ts";
-import { type Batch, type Health, keyOf, type Lanes } from "../../page/wire.ts";
+import { type Health, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
 import type { Access } from "./access.ts";
 import type { Board } from "./board.ts";
 import type { Details, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
+import { type Compressed, compressed, openSharedRows, sent } from "./rows.ts";
 import type { Viewer } from "./session.ts";
 import { openStreams } from "./stream.ts";
 
@@ -32,7 +33,7 @@ export type PageParts = {
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
-type Made = { readonly html: string; readonly files: ReadonlyMap<string, readonly [type: string, text: string]> };
+type Made = { readonly html: string; readonly files: ReadonlyMap<string, readonly [type: string, text: Compressed]> };
 
 const document = (script: string, style: string): string => `<!doctype html>
 <html lang="en">
@@ -52,14 +53,14 @@ const document = (script: string, style: string): string => `<!doctype html>
 /** The mark of the page: a flame. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#e8590c" d="M12 2c1 4 5 6 5 11a5 5 0 0 1-10 0c0-2 1-3 2-4 0 2 1 3 2 3 1-3-1-6 1-10z"/></svg>\n`;
 
-const make = ({ script, style }: PageFiles): Made => {
+const make = async ({ script, style }: PageFiles): Promise<Made> => {
   const [scriptName, styleName] = [`page-${digest(script)}.js`, `page-${digest(style)}.css`];
   return {
     html: document(scriptName, styleName),
     files: new Map([
-      [scriptName, ["text/javascript; charset=utf-8", script]],
-      [styleName, ["text/css; charset=utf-8", style]],
-      ["icon.svg", ["image/svg+xml", icon]],
+      [scriptName, ["text/javascript; charset=utf-8", await compressed(script)]],
+      [styleName, ["text/css; charset=utf-8", await compressed(style)]],
+      ["icon.svg", ["image/svg+xml", await compressed(icon)]],
     ]),
   };
 };
@@ -82,11 +83,11 @@ const serveFiles = (app: Hono, { files }: PageParts): void => {
   const made = once(async () => make(await files()));
   app.get("/page", async (c) => c.html((await made()).html, 200, { "cache-control": "no-cache" }));
   for (const path of ["/page/:file{page-[-\\w]+\\.(?:js|css)}", "/page/:file{icon\\.svg}"])
-    app.get(path, compress(), async (c) => {
+    app.get(path, async (c) => {
       const file = (await made()).files.get(c.req.param("file") ?? "");
       if (file === undefined) return c.json({ error: "not found" }, 404);
       const [type, text] = file;
-      return c.body(text, 200, { "content-type": type, "cache-control": "public, max-age=31536000, immutable" });
+      return sent(c, text, { "content-type": type, "cache-control": "public, max-age=31536000, immutable" });
     });
 };
 
@@ -126,12 +127,12 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
   app.use("/page/*", headers);
   serveFiles(app, parts);
   app.post("/page/session", access.signIn);
-  app.get("/page/rows", compress(), async (c) => {
+  const rows = openSharedRows(board, isStreamed);
+  app.get("/page/rows", async (c) => {
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;
     await parts.fresh?.();
-    const batch: Batch = { ...board.read(viewer.namespaces), ...(isStreamed ? {} : { isPolled: true }) };
-    return c.json(batch, 200, { "cache-control": "no-store" });
+    return await rows(c, viewer);
   });
   app.get("/page/changes", compress(), async (c) => {
     const viewer = await admit(c);

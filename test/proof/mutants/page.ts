@@ -46,6 +46,22 @@ export const pageMutants: readonly Mutant[] = [
     tests: testsOf("routes"),
   },
   {
+    name: "page-first-rows-of-other-namespaces",
+    promise: "a caller of some namespaces gets the beginning of the list of those alone",
+    file: `${folder}/board.ts`,
+    find: ".filter(({ namespace }) => within(namespaces, namespace));",
+    replace: ";",
+    tests: testsOf("routes"),
+  },
+  {
+    name: "page-rows-for-each-viewer",
+    promise: "the rows are made and compressed once per change, however many look",
+    file: `${folder}/rows.ts`,
+    find: "return known?.revision === board.revision() ? known : make(key, value);",
+    replace: "return known?.revision === -1 ? known : make(key, value);",
+    tests: testsOf("routes"),
+  },
+  {
     name: "page-application-of-other-namespaces",
     promise: "a caller of some namespaces opens the applications of those alone",
     file: `${folder}/routes.ts`,

@@ -1,12 +1,14 @@
 /** Access to the page, and the answer of each route. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { callers, identifier } from "../../../../shared/api/callers.ts";
 import { openGate } from "../../../../shared/deployments/common/authentication.ts";
 import { callersOnly, everybody, oneTime } from "../../../../shared/deployments/page/access.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";
+import { type FirstRows, rowsOf } from "../../../../shared/page/wire.ts";
 
 const token = "a-token-of-sixteen-and-more";
 const setting = JSON.stringify([
@@ -151,6 +153,64 @@ describe("access to the page", () => {
     assert.ok(new TextDecoder().decode(value).includes("SUBMITTED"));
     assert.ok(performance.now() - began < 200, `${performance.now() - began} ms`);
     await reader?.cancel();
+  });
+});
+
+describe("rows", () => {
+  const headers = { "accept-encoding": "gzip" };
+  const object = (name: string, state: string, version = "1") => ({
+    apiVersion: "sparkoperator.k8s.io/v1beta2",
+    kind: "SparkApplication",
+    metadata: { name, namespace: "team-a", uid: name, resourceVersion: version },
+    status: { applicationState: { state } },
+  });
+
+  const textOf = async (answer: Response): Promise<string> => {
+    assert.equal(answer.headers.get("content-encoding"), "gzip");
+    return gunzipSync(await answer.arrayBuffer()).toString("utf8");
+  };
+
+  test("the beginning of a list holds its first 200 rows, and counts all of them", async () => {
+    const own = openBoard(Date.now);
+    for (let at = 0; at < 300; at += 1) own.see(object(`running-${at}`, "RUNNING"));
+    own.see(object("failed", "FAILED"));
+    const app = pageApp({ ...parts, board: own }, everybody("demo"), () => [""]);
+    const read = async (filter: string) => {
+      const answer = await app.request(`/page/rows?part=first&filter=${encodeURIComponent(filter)}`, { headers });
+      const { columns, count, counts }: FirstRows = JSON.parse(await textOf(answer));
+      return { names: rowsOf(columns).map(({ name }) => name), count, counts };
+    };
+    const all = await read("");
+    assert.deepEqual([all.names.length, all.names[0], all.count], [200, "failed", 301]);
+    assert.deepEqual([all.counts.running, all.counts.failed], [300, 1]);
+    const few = await read("state:failed");
+    assert.deepEqual([few.names, few.count, few.counts.running], [["failed"], 1, 300]);
+  });
+
+  test("an answer is made once per change for all viewers of the same namespaces", async () => {
+    const own = openBoard(Date.now);
+    own.see(object("etl", "RUNNING"));
+    let reads = 0;
+    const read: typeof own.read = (...given) => {
+      reads += 1;
+      return own.read(...given);
+    };
+    const app = pageApp({ ...parts, board: { ...own, read } }, everybody("demo"), () => [""]);
+    const ask = async () => textOf(await app.request("/page/rows", { headers }));
+    const texts = await Promise.all(Array.from({ length: 50 }, ask));
+    assert.equal(new Set(texts).size, 1);
+    assert.equal(reads, 1);
+    own.see(object("etl", "COMPLETED", "2"));
+    assert.match(await ask(), /COMPLETED/);
+    assert.equal(reads, 2);
+  });
+
+  test("a caller of one namespace gets the beginning of its own list", async () => {
+    const answer = await open().request("/page/rows?part=first&filter=", { headers: { ...bearer(token) } });
+    const text = await answer.text();
+    assert.ok(text.includes("of-team-a") && !text.includes("team-b"));
+    const { count }: FirstRows = JSON.parse(text);
+    assert.equal(count, 1);
   });
 });
 

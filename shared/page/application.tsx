@@ -1,15 +1,21 @@
 /** One application: why it is not done, what was lost and what came instead, its attempts, events, spec and record. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { FlowGraph, GangCells } from "./members.tsx";
 import { Link, State, Table } from "./parts.tsx";
 import { place } from "./place.ts";
-import { detail, now } from "./store.ts";
+import { detail, isLogShown, log, logPod } from "./shown.ts";
+import { now } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
 import type { Detail, LossRow } from "./wire.ts";
 
 type Tab = readonly [title: string, count: number | undefined, view: () => ComponentChildren];
+
+/** The server sends no more characters of a log, less the beginning of a line. */
+const longestLog = 60_000;
 
 const chosen = { left: signal("Losses"), right: signal("Spec") };
 
@@ -144,6 +150,43 @@ const Runs = ({ one }: { readonly one: Detail }) => (
   />
 );
 
+/** Shows the log, of the main pod or of another one. */
+export const showLog = (pod = ""): void => {
+  chosen.right.value = "Log";
+  logPod.value = pod;
+  requestAnimationFrame(() => document.getElementById("panel-right")?.scrollIntoView({ block: "nearest" }));
+};
+
+/** The end of a log. It is read while it is in view. */
+const LogEnd = ({ one }: { readonly one: Detail }) => {
+  useEffect(() => {
+    isLogShown.value = true;
+    return () => {
+      isLogShown.value = false;
+    };
+  }, []);
+  const end = useRef<HTMLPreElement>(null);
+  const found = log.value;
+  useLayoutEffect(() => {
+    const { current } = end;
+    if (current !== null) current.scrollTop = current.scrollHeight;
+  }, [found?.text]);
+  if (found === undefined) return <p class="empty">Reading the log …</p>;
+  if (found.error !== "")
+    return (
+      <p class="note">
+        The log{found.pod === "" ? "" : ` of ${visible(found.pod)}`} cannot be read here: {visible(found.error)}
+      </p>
+    );
+  if (found.text === "") return <p class="empty">{visible(found.pod)} has written nothing yet.</p>;
+  return (
+    <pre ref={end} class="log" tabIndex={0} role="region" aria-label={`Log of ${visible(found.pod)}`}>
+      {found.text.length >= longestLog ? `… rekindle log ${named(one)} shows all\n` : ""}
+      {visible(found.text)}
+    </pre>
+  );
+};
+
 const named = ({ kind, namespace, name }: Detail): string =>
   kind === "SparkApplication" ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
@@ -236,6 +279,8 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       <p class="aside muted">Read only</p>
     </div>
     <Wait one={one} />
+    {one.gang === undefined ? undefined : <GangCells gang={one.gang} open={showLog} />}
+    {one.flow === undefined ? undefined : <FlowGraph nodes={one.flow} />}
     <Timeline detail={one} />
     <div class="below">
       <Tabs
@@ -250,6 +295,7 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       <Tabs
         side="right"
         tabs={[
+          ["Log", undefined, () => <LogEnd one={one} />],
           ["Spec", undefined, () => <Text text={one.spec} label="Spec" />],
           ["Record", undefined, () => <Text text={one.record} label="Record" />],
         ]}

@@ -2,13 +2,15 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Application } from "./application.tsx";
+import { Application, showLog } from "./application.tsx";
 import { Applications, listedText, listKey } from "./applications.tsx";
-import { HealthScreen, Overview, Queues, Schedules } from "./overview.tsx";
+import { follow, pollMs, signIn } from "./connection.ts";
+import { Overview } from "./overview.tsx";
 import { Key, Link } from "./parts.tsx";
 import { go, place, refine, type Screen } from "./place.ts";
 import { toggled } from "./query.ts";
-import { follow, health, heardAt, link, now, pollMs, queues, refused, signIn } from "./store.ts";
+import { HealthScreen, Queues, Recovery, Schedules } from "./screens.tsx";
+import { broken, health, heardAt, link, now, queues, refused } from "./store.ts";
 import { briefly } from "./text.ts";
 import { isTable } from "./timeline-view.tsx";
 
@@ -17,6 +19,7 @@ const titles: readonly (readonly [Screen, string])[] = [
   ["applications", "Applications"],
   ["queues", "Queues"],
   ["schedules", "Schedules"],
+  ["recovery", "Recovery"],
   ["health", "Health"],
 ];
 
@@ -67,6 +70,9 @@ const Head = () => {
               current={one === screen || (one === "applications" && screen === "application")}
             >
               {title}
+              {one === "recovery" && broken.value.length > 0 ? (
+                <b class="failed-text"> {broken.value.length}</b>
+              ) : undefined}
             </Link>
           ))}
       </nav>
@@ -102,10 +108,11 @@ const keysFor = (screen: Screen): readonly (readonly [readonly string[], string]
     ? ([
         [["Esc"], "back"],
         [["t"], "as table"],
+        [["l"], "log"],
       ] as const)
     : []),
   [["g"], "then"],
-  [["o", "a", "s", "h"], "screens"],
+  [["o", "a", "q", "s", "r", "h"], "screens"],
 ];
 
 const Foot = () => (
@@ -130,7 +137,8 @@ const helpRows: readonly (readonly [string, string])[] = [
   ["/", "filter"],
   ["f w r", "only failed, waiting, running ones"],
   ["t", "timeline as a table"],
-  ["g o, g a, g q, g s, g h", "Overview, Applications, Queues, Schedules, Health"],
+  ["l", "log"],
+  ["g o, g a, g q, g s, g r, g h", "Overview, Applications, Queues, Schedules, Recovery, Health"],
 ];
 
 const Help = () => {
@@ -200,6 +208,7 @@ const views: Readonly<Record<Screen, () => preact.JSX.Element>> = {
   application: Application,
   queues: Queues,
   schedules: Schedules,
+  recovery: Recovery,
   health: HealthScreen,
 };
 
@@ -220,6 +229,7 @@ const screenKeys: Readonly<Record<string, Screen>> = {
   a: "applications",
   q: "queues",
   s: "schedules",
+  r: "recovery",
   h: "health",
 };
 let isGoing = false;
@@ -250,6 +260,7 @@ const onApplication: Readonly<Record<string, () => void>> = {
   t: () => {
     isTable.value = !isTable.value;
   },
+  l: showLog,
   Escape: () => go({ screen: "applications" }),
 };
 

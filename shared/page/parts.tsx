@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { addressOf, go, type Place } from "./place.ts";
 import { visible } from "./text.ts";
-import type { Group } from "./wire.ts";
+import { type Group, keyOf, type Row } from "./wire.ts";
 
 /** The shape of each group: it says the same as the colour. */
 const shapes: Readonly<Record<Group, JSX.Element>> = {
@@ -74,6 +74,14 @@ export const Link = ({ to, children, class: name, current }: To) => (
   >
     {children}
   </a>
+);
+
+/** The name of an application, which leads to it. */
+export const Name = ({ row }: { readonly row: Pick<Row, "kind" | "namespace" | "name"> }) => (
+  <Link to={{ screen: "application", application: keyOf(row) }} class="name">
+    <span class="muted">{visible(row.namespace)}/</span>
+    {visible(row.name)}
+  </Link>
 );
 
 type Titled = {

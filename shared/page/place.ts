@@ -1,7 +1,7 @@
 /** Where the viewer is: the screen and the filter, both in the address, so that a link shows the same. */
 import { signal } from "@preact/signals";
 
-export const screens = ["overview", "applications", "queues", "schedules", "health"] as const;
+export const screens = ["overview", "applications", "queues", "schedules", "recovery", "health"] as const;
 export type Screen = (typeof screens)[number] | "application";
 
 export type Place = {

@@ -25,9 +25,11 @@ export type Row = {
   /** The next run of a schedule, its time table, or "". */
   readonly next: string;
   readonly strip: readonly Segment[];
+  /** The command that repairs the record of the application; "" where it needs no repair. */
+  readonly repair: string;
 };
 
-/** Rows as columns. A text of `kind`, `namespace`, `state`, `waits` and `queue` is its place in `words`. */
+/** Rows as columns. A text of `kind`, `namespace`, `state`, `waits`, `queue` and `repair` is its place in `words`. */
 export type Columns = {
   readonly words: readonly string[];
   readonly kind: readonly number[];
@@ -43,6 +45,7 @@ export type Columns = {
   readonly queue: readonly number[];
   readonly next: readonly number[];
   readonly strip: readonly (readonly Segment[])[];
+  readonly repair: readonly number[];
 };
 
 /** A queue of Volcano: its share and its use, as the status tells them. */
@@ -128,6 +131,50 @@ export type LossRow = {
   readonly at: number;
 };
 
+/** A pod of a Job, or the place of one that is not there. */
+export type Cell = {
+  readonly index: number;
+  readonly group: Group | "absent";
+  /** "": there is none. */
+  readonly pod: string;
+  /** Why it does not run; "" where it does, or where nothing tells. */
+  readonly why: string;
+};
+
+/** The pods of a Job by task, and what its group needs. */
+export type Gang = {
+  readonly queue: string;
+  /** The least pods that have to run together, and those that run or have ended well. */
+  readonly least: number;
+  readonly have: number;
+  readonly retries: number;
+  readonly mostRetries: number;
+  readonly tasks: readonly { readonly task: string; readonly cells: readonly Cell[] }[];
+  /** Pods that are not among the cells, because there are too many. */
+  readonly more: number;
+};
+
+/** A job of a JobFlow. */
+export type FlowNode = {
+  readonly name: string;
+  /** Its Job, as KIND/NAMESPACE/NAME. */
+  readonly job: string;
+  /** "" before the Job is created. */
+  readonly state: string;
+  readonly group: Group;
+  readonly dependsOn: readonly string[];
+  /** The ones of `dependsOn` that it still waits for, and the conditions on them; "" where it does not wait. */
+  readonly waits: string;
+};
+
+/** The answer of `/page/log`: the end of a pod's log. */
+export type Log = {
+  readonly pod: string;
+  readonly text: string;
+  /** Why there is none; "" where there is. */
+  readonly error: string;
+};
+
 /** Everything that the page shows of one application. Instants in epoch ms. */
 export type Detail = {
   readonly kind: string;
@@ -169,6 +216,10 @@ export type Detail = {
       }
     | undefined;
   readonly saves: number | undefined;
+  /** Of a Job. */
+  readonly gang?: Gang;
+  /** Of a JobFlow. */
+  readonly flow?: readonly FlowNode[];
   readonly lanes: readonly Lane[];
   readonly lanesAt: number;
   readonly events: readonly EventRow[];
@@ -227,6 +278,7 @@ export const columnsOf = (rows: readonly Row[]): Columns => {
     queue: rows.map(({ queue }) => place(queue)),
     next: rows.map(({ next }) => place(next)),
     strip: rows.map(({ strip }) => strip),
+    repair: rows.map(({ repair }) => place(repair)),
   };
 };
 
@@ -248,5 +300,6 @@ export const rowsOf = (columns: Columns): readonly Row[] => {
     queue: word(columns.queue[at]),
     next: word(columns.next[at]),
     strip: columns.strip[at] ?? [],
+    repair: word(columns.repair[at]),
   }));
 };

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 
-const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | job [--count N] [--json FILE]
+const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | page | job [--count N] [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
@@ -18,6 +18,8 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
              --update REASON writes the baseline
   fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them;
              --profile DIR leaves CPU profiles of the hosts
+  page       10,000 applications in a real Chromium: first rows, heap over 10,000 changes, sizes; requests of a real API
+             server and bytes for 1 and 50 viewers, most streams; --part browser | viewers
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts;
              --part dispatch: as functions that a dispatcher calls, each request with its purpose
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
@@ -38,6 +40,24 @@ const benchFunctions = async (part: string | undefined): Promise<readonly Figure
     ? await (await import("./dispatched.ts")).benchDispatched()
     : await (await import("./functions.ts")).benchFunctions();
 
+const benchPage = async (part: string | undefined): Promise<readonly Figure[]> => {
+  const { benchBrowser, benchSizes } = await import("./page/browser.ts");
+  const { benchViewers } = await import("./page/viewers.ts");
+  return [
+    ...(part === "browser" || part === undefined ? [...(await benchSizes()), ...(await benchBrowser())] : []),
+    ...(part === "viewers" || part === undefined ? await benchViewers() : []),
+  ];
+};
+
+const benchCloud = async (): Promise<readonly Figure[]> => (await import("./cloud/cloud.ts")).benchCloud();
+
+/** The benchmarks that take no number; of some a part can be measured alone. */
+const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
+  ["cloud", benchCloud],
+  ["functions", benchFunctions],
+  ["page", benchPage],
+]);
+
 const measure = async (
   name: string | undefined,
   { many, burst, admission, recovery, gang }: Sizes,
@@ -50,9 +70,9 @@ const measure = async (
     });
   if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
   if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
-  if (name === "cloud") return (await import("./cloud/cloud.ts")).benchCloud();
   if (name === "fairness") return (await import("./fairness.ts")).benchFairness(many ?? 10_000, recovery.profile);
-  if (name === "functions") return await benchFunctions(recovery.part);
+  const ofParts = byPart.get(name ?? "");
+  if (ofParts !== undefined) return await ofParts(recovery.part);
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);
   return undefined;

@@ -6,11 +6,10 @@
 import type { Command } from "commander";
 import { ApiError } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
-import { objectPath, withQuery } from "../../kube/paths.ts";
 import { podStatus, waitingReason } from "../../kube/pods.ts";
-import { pods as podResource } from "../../kube/resources.ts";
 import { errorOf } from "../../kube/responses.ts";
 import { eventText, heardOf } from "../inspection/event.ts";
+import { logPath, mainContainer } from "../inspection/log.ts";
 import {
   findTarget,
   fullName,
@@ -58,15 +57,8 @@ const queryOf = (asked: LogAsked, pod: Stored, last: string | undefined): Record
   };
 };
 
-/** The name of Spark's container, where the pod has it: sidecars have logs, too. */
-const mainContainer = (pod: Stored): string | undefined =>
-  podStatus(pod)
-    .containerStatuses?.map(({ name }) => name)
-    .find((name) => name.startsWith("spark-kubernetes-"));
-
 const openLog = async ({ transport }: Session, target: Target, pod: Stored, query: ReturnType<typeof queryOf>) => {
-  const ref = { resource: podResource, namespace: target.key.namespace, name: pod.metadata.name };
-  const path = withQuery(objectPath(ref, "log"), query);
+  const path = logPath(target.key.namespace, pod, query);
   const stream = await transport.stream({ method: "GET", path, headers: { accept: "*/*" }, timeoutMs: 10_000 });
   if (stream.status === 200) return stream;
   const body: string[] = [];

@@ -4,7 +4,7 @@
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { ApiError } from "../../core/http.ts";
-import { deliveryKey } from "../../core/key.ts";
+import { deliveryKey, type Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
@@ -109,10 +109,13 @@ const troubled: Row = (seen) => {
 export const repairText = (error: string): string =>
   `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${error}`;
 
+/** The command that keeps the readable part of a record. */
+export const repairCommand = ({ kind, namespace, name }: Pick<Key, "kind" | "namespace" | "name">): string =>
+  `rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict`;
+
 const unreadable: Row = (seen) => {
   if (seen.found.is !== "unreadable") return undefined;
-  const { kind, namespace, name } = seen.target.key;
-  const todo = `keep the readable part: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or rebuild it from the application: ${seen.removal}`;
+  const todo = `keep the readable part: ${repairCommand(seen.target.key)}; or rebuild it from the application: ${seen.removal}`;
   return { waitsFor: repairText(seen.found.error), todo };
 };
 

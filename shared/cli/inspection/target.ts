@@ -163,7 +163,10 @@ export const findTarget = async (text: string, session: Session, namespace?: str
 export type Life = { readonly object: Stored; readonly state: ObjectState; readonly pods: readonly Stored[] };
 
 /** The object and its pods; undefined when there is no such object. */
-export const lifeOf = async ({ transport }: Session, { kind, key }: Target): Promise<Life | undefined> => {
+export const lifeOf = async (
+  { transport }: Pick<Session, "transport">,
+  { kind, key }: Target,
+): Promise<Life | undefined> => {
   const { namespace, name } = key;
   const cluster = openCluster(transport);
   const { value: object } = await cluster.get({ resource: kind.resource, namespace, name });
@@ -195,8 +198,8 @@ export type Which = {
   readonly index?: number | undefined;
 };
 
-const taskOf = (pod: Stored): string | undefined => labelOf(pod, keys.taskSpec);
-const indexOf = (pod: Stored): string | undefined => labelOf(pod, keys.taskIndex);
+export const taskOf = (pod: Stored): string | undefined => labelOf(pod, keys.taskSpec);
+export const indexOf = (pod: Stored): string | undefined => labelOf(pod, keys.taskIndex);
 
 const isNamed = ({ metadata: { name } }: Stored, { key }: Target, text: string): boolean =>
   name === text || name === `${key.name}-${text}`;

@@ -5,13 +5,15 @@ import { callersOnly } from "./access.ts";
 import { openDetails } from "./detail.ts";
 import { pageFiles } from "./files.ts";
 import type { ServedPage } from "./host.ts";
+import { openLogs } from "./logs.ts";
 import { servePage } from "./routes.ts";
 
 export const callersPage = (page: ServedPage, gate: Gate): Hono => {
   const { board, transport, table, secret } = page;
   const app = new Hono();
   const details = openDetails({ transport, table }, board, { freshMs: page.freshMs });
-  servePage(app, { ...page, details, files: pageFiles }, callersOnly(gate, secret));
+  const logs = openLogs({ transport });
+  servePage(app, { ...page, details, logs, files: pageFiles }, callersOnly(gate, secret));
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal" }, 500));
   return app;

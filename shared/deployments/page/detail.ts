@@ -18,6 +18,7 @@ import { masked } from "../../kube/secret-mask.ts";
 import { type Detail, keyOf, type Row } from "../../page/wire.ts";
 import type { Board } from "./board.ts";
 import { openLanes, recordedLosses, withLosses } from "./lanes.ts";
+import { flowOf, gangOf } from "./members.ts";
 import { groupOf } from "./projection.ts";
 
 export type Named = Pick<Row, "kind" | "namespace" | "name">;
@@ -114,6 +115,11 @@ const timesOf = (view: ReturnType<typeof statusView>, { found }: Seen) => ({
   saves: found.is === "record" ? found.record.saves : undefined,
 });
 
+const membersOf = (seen: Seen): Pick<Detail, "gang" | "flow"> => {
+  const [gang, flow] = [gangOf(seen), flowOf(seen)];
+  return { ...(gang === undefined ? {} : { gang }), ...(flow === undefined ? {} : { flow }) };
+};
+
 const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Detail => {
   const view = statusView(seen);
   const key = keyOf(view);
@@ -132,6 +138,7 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
     ...instants(view),
     facts: Object.entries(view.details).filter(([, value]) => value !== ""),
     ...timesOf(view, seen),
+    ...membersOf(seen),
     losses: losses.map(({ pod: _, ...loss }) => loss),
     lost: view.executors?.lost ?? {},
     updates: updatesIn(view),

@@ -9,6 +9,7 @@ import type { Access } from "./access.ts";
 import { openBoard } from "./board.ts";
 import { openDetails } from "./detail.ts";
 import { pageFiles } from "./files.ts";
+import { openLogs } from "./logs.ts";
 import { pageApp } from "./routes.ts";
 import { watchAll } from "./watches.ts";
 
@@ -38,7 +39,8 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   let port = settings.port;
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
   const { ready } = watching;
-  const app = pageApp({ board, details, files: pageFiles, cluster, ready, isStreamed: true }, access, hosts);
+  const logs = openLogs({ transport });
+  const app = pageApp({ board, details, logs, files: pageFiles, cluster, ready, isStreamed: true }, access, hosts);
   const server = createServer(httpTimeouts, requestListener(app.fetch));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>

@@ -4,7 +4,7 @@
 
 import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
 import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
-import { repairText } from "../../cli/inspection/status.ts";
+import { repairCommand, repairText } from "../../cli/inspection/status.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
@@ -166,6 +166,7 @@ export const rowFrom = (outline: Projected, record: RecordOutline | undefined): 
     queue: outline.queue,
     next: nextOf(outline),
     strip: record?.strip ?? [],
+    repair: brokenIn(outline) === undefined ? "" : repairCommand(outline),
   };
 };
 

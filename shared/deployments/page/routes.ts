@@ -10,6 +10,7 @@ import type { Access } from "./access.ts";
 import type { Board } from "./board.ts";
 import type { Details, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
+import type { Logs } from "./logs.ts";
 import { type Compressed, compressed, openSharedRows, sent } from "./rows.ts";
 import type { Viewer } from "./session.ts";
 import { openStreams } from "./stream.ts";
@@ -18,6 +19,7 @@ import { openStreams } from "./stream.ts";
 export type PageParts = {
   readonly board: Board;
   readonly details: Details;
+  readonly logs: Logs;
   readonly files: () => Promise<PageFiles>;
   /** Name of the cluster, for the page's head. */
   readonly cluster: string;
@@ -115,7 +117,7 @@ const found = (c: Context, value: object | undefined): Response =>
 
 /** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
 export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
-  const { board, details, cluster, ready, depth, isStreamed } = parts;
+  const { board, details, logs, cluster, ready, depth, isStreamed } = parts;
   const streams = openStreams(board);
   const startedAt = Date.now();
   const admit = async (c: Context): Promise<Viewer | Response> => {
@@ -150,6 +152,14 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     if (viewer instanceof Response) return viewer;
     const named = namedBy(c.req.param(), viewer);
     return found(c, named === undefined ? undefined : await details(named));
+  });
+  app.get("/page/log/:kind/:namespace/:name", compress(), async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const named = namedBy(c.req.param(), viewer);
+    const pod = c.req.query("pod") ?? "";
+    const isAsked = named !== undefined && (pod === "" || isName(pod));
+    return found(c, isAsked ? await logs(named, pod) : undefined);
   });
   app.get("/page/lanes/:kind/:namespace/:name", async (c) => {
     const viewer = await admit(c);

@@ -70,6 +70,22 @@ export const pageMutants: readonly Mutant[] = [
     tests: testsOf("routes"),
   },
   {
+    name: "page-log-read-for-each-viewer",
+    promise: "a log is read at most once in two seconds, however many look",
+    file: `${folder}/logs.ts`,
+    find: "if (known !== undefined && now() - known.at < freshMs) return known.log;",
+    replace: "if (known === undefined && now() < 0) return Promise.resolve(undefined);",
+    tests: testsOf("logs"),
+  },
+  {
+    name: "page-log-of-another-application",
+    promise: "a viewer of one application reads the logs of its pods alone",
+    file: `${folder}/logs.ts`,
+    find: "podsMeant(target, life, { pod: name })[0];",
+    replace: "({ ...life.object, metadata: { ...life.object.metadata, name } });",
+    tests: testsOf("logs"),
+  },
+  {
     name: "page-sign-in-from-another-site",
     promise: "no other site opens a session",
     file: `${folder}/access.ts`,

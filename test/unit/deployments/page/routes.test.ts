@@ -28,6 +28,7 @@ for (const namespace of ["team-a", "team-b"])
 const parts: PageParts = {
   board,
   details: async () => undefined,
+  logs: async ({ name }, pod) => ({ pod, text: `log of ${name}`, error: "" }),
   files: async () => ({ script: "1", style: "a{}" }),
   cluster: "test",
   ready: () => true,

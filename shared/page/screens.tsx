@@ -1,0 +1,184 @@
+/** The screens beside the list: queues, schedules, records to be repaired, and the health of this process. */
+import { useEffect } from "preact/hooks";
+import { Name, Panel, State, Table } from "./parts.tsx";
+import { isSchedule } from "./query.ts";
+import { all, broken, health, isLoaded, queues, readHealth, serverNow } from "./store.ts";
+import { briefly, grouped, kindText, moment, visible } from "./text.ts";
+import { keyOf, type QueueRow } from "./wire.ts";
+
+const quantity = (text: string): number => {
+  const [, amount = "0", unit = ""] = /^(\d+(?:\.\d+)?)(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/.exec(text) ?? [];
+  const sizes: Readonly<Record<string, number>> = {
+    m: 1e-3,
+    k: 1e3,
+    M: 1e6,
+    G: 1e9,
+    T: 1e12,
+    Ki: 2 ** 10,
+    Mi: 2 ** 20,
+    Gi: 2 ** 30,
+    Ti: 2 ** 40,
+  };
+  return Number(amount) * (sizes[unit] ?? 1);
+};
+
+/** Queues below their parents, each with its depth. */
+const tree = (rows: readonly QueueRow[], parent = "", depth = 0): readonly (readonly [QueueRow, number])[] =>
+  rows
+    .filter((one) => one.parent === parent && depth < 12)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((one) => [[one, depth] as const, ...tree(rows, one.name, depth + 1)]);
+
+const Use = ({ row, resource }: { readonly row: QueueRow; readonly resource: string }) => {
+  const [used = "0", limit] = [row.allocated[resource], row.capability[resource]];
+  if (limit === undefined) return <>{used === "0" ? "" : used}</>;
+  const share = Math.min(1, quantity(used) / Math.max(1e-9, quantity(limit)));
+  return (
+    <span class="use">
+      <i style={{ width: `${share * 100}%` }} class={share >= 1 ? "full" : ""} />
+      <span>
+        {used} / {limit}
+      </span>
+    </span>
+  );
+};
+
+export const QueuePanel = () => (
+  <Panel title="Queues">
+    <Table
+      label="Queues"
+      heads={["Queue", "State", "Weight", "CPU", "Memory", "Wait", "Run"]}
+      rows={tree(queues.value).map(([row, depth]) => [
+        <span style={{ paddingLeft: `${depth * 16}px` }}>{visible(row.name)}</span>,
+        visible(row.state),
+        String(row.weight),
+        <Use row={row} resource="cpu" />,
+        <Use row={row} resource="memory" />,
+        grouped(row.groups[0] + row.groups[1]),
+        grouped(row.groups[2]),
+      ])}
+      empty="There are no queues here, or they are not yours to read."
+    />
+  </Panel>
+);
+
+export const Queues = () => (
+  <main>
+    <div class="title">
+      <h1>Queues</h1>
+    </div>
+    <QueuePanel />
+  </main>
+);
+
+const instantText = (text: string, now: number): string => (text === "" ? "" : moment(Date.parse(text), now));
+
+export const Schedules = () => {
+  const now = serverNow();
+  const rows = all.value.filter(isSchedule).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return (
+    <main>
+      <div class="title">
+        <h1>Schedules</h1>
+      </div>
+      <Panel title="Schedules">
+        <Table
+          label="Schedules"
+          heads={["State", "Name", "Kind", "Time table", "Next run", "Last run", "Waits for"]}
+          rows={rows.map((row) => {
+            const [table = "", next = "", last = ""] = row.next.split("\n");
+            return [
+              <State group={row.group} state={row.state} />,
+              <Name row={row} />,
+              kindText(row.kind),
+              <span class="mono">{visible(table)}</span>,
+              instantText(next, now),
+              instantText(last, now),
+              visible(row.waits),
+            ];
+          })}
+          empty={isLoaded.value ? "There are no schedules." : "Reading the rows …"}
+        />
+      </Panel>
+    </main>
+  );
+};
+
+/** The command is one that a person types: the page writes nothing. */
+export const Recovery = () => {
+  const nowS = serverNow() / 1_000;
+  return (
+    <main>
+      <div class="title">
+        <h1>Recovery</h1>
+        <p class="muted">
+          Records that cannot be used. Rekindle writes nothing for their applications until they are repaired.
+        </p>
+      </div>
+      <Panel title="Records to be repaired">
+        <Table
+          label="Records to be repaired"
+          heads={["State", "Name", "Kind", "Waits for", "Since", "Command"]}
+          rows={broken.value.map((row) => [
+            <State group={row.group} state={row.state} />,
+            <Name row={row} />,
+            kindText(row.kind),
+            visible(row.waits),
+            briefly(nowS - row.since),
+            <code>{visible(row.repair)}</code>,
+          ])}
+          empty={isLoaded.value ? "Every record can be used." : "Reading the rows …"}
+        />
+      </Panel>
+    </main>
+  );
+};
+
+const againMs = 2_000;
+
+export const HealthScreen = () => {
+  useEffect(() => {
+    void readHealth();
+    const timer = setInterval(() => void readHealth(), againMs);
+    return () => clearInterval(timer);
+  }, []);
+  const found = health.value;
+  const lines: readonly (readonly [string, string])[] =
+    found === undefined
+      ? []
+      : [
+          ["watches", found.ready ? "all have listed their objects" : "not all have listed their objects yet"],
+          ["this process", `serves for ${briefly((found.now - found.startedAt) / 1_000)}`],
+          ...(found.rows < 0 ? [] : [["rows", grouped(found.rows)] as const]),
+          ["streams", grouped(found.streams)],
+          ...(found.queue === undefined
+            ? [["steps", "another process runs them"] as const]
+            : [
+                [
+                  "steps",
+                  `${found.queue.busy} running, ${grouped(found.queue.ready)} ready, ${grouped(found.queue.delayed)} later`,
+                ] as const,
+              ]),
+          [
+            "you",
+            `${found.caller}${found.namespaces.length === 0 ? ", all namespaces" : `, ${found.namespaces.join(", ")}`}`,
+          ],
+        ];
+  return (
+    <main>
+      <div class="title">
+        <h1>Health</h1>
+      </div>
+      <Panel title="This process" class="facts">
+        <dl>
+          {lines.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{visible(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </Panel>
+    </main>
+  );
+};

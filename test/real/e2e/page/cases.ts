@@ -5,6 +5,7 @@ import { must } from "../scene.ts";
 import { doors, hostileText, ofOneTeam, statusOf } from "./access-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
+import { logs, members, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
 import { demoAgrees, losses, onFunction, timeline } from "./timeline-cases.ts";
 
@@ -310,7 +311,22 @@ const restart: Case = {
 
 /** In this order: the host is killed last. */
 export const cases: readonly Case[] = [
-  ...[noErrors, accessible, byKeyboard, losses, onFunction, timeline, hostileText, doors, ofOneTeam, narrow, crowded],
+  ...[
+    noErrors,
+    accessible,
+    members,
+    logs,
+    repairs,
+    byKeyboard,
+    losses,
+    onFunction,
+    timeline,
+    hostileText,
+    doors,
+    ofOneTeam,
+    narrow,
+    crowded,
+  ],
   ...[viewers, demoAgrees, large, restart],
 ];
 
@@ -320,4 +336,5 @@ export const applications = [
   sparkApplication("team-a", "broken", 2),
   sparkApplication("team-b", "stuck", 2),
   sparkApplication("team-b", "hostile", 1, hostile),
+  sparkApplication("team-b", "geo", 1),
 ] as const;

@@ -13,6 +13,7 @@ import { openSimulator, type Simulator } from "../../../../shared/simulator/open
 import { freePort } from "../../../support/port.ts";
 import { crds } from "../../../unit/host/stand.ts";
 import { cli, startHost } from "../installed.ts";
+import { flow, gang, templates } from "./volcano.ts";
 
 /** The callers of the host; `stranger` may send triggers and read nothing. */
 export const tokens = {
@@ -29,10 +30,14 @@ const callers = JSON.stringify([
 
 export const namespaces = ["team-a", "team-b"] as const;
 
+/** The text that the driver of the watched application writes: a line of a megabyte, markup, and codes of terminals. */
+const hostileLog = `${"y".repeat(1_000_000)}\nbefore <img src=x onerror="document.title='owned'"> \u001b[31mred\u001b[0m\n`;
+
 /** Jobs never end by themselves. `team-b/broken` fails at once; the pods of `team-b/stuck` find no image. */
 const scripts: Readonly<Record<string, readonly DriverScript[]>> = {
   broken: [{ startMs: 300, runMs: 300, exitCode: 1 }],
   stuck: [{ pull: "fails" }],
+  watched: [{ startMs: 300, bootMs: 200, hangs: true, log: hostileLog, executors: { "*": { startMs: 600 } } }],
   "*": [{ startMs: 300, bootMs: 200, hangs: true, executors: { "*": { startMs: 600 } } }],
 };
 
@@ -75,6 +80,11 @@ const furnish = (simulator: Simulator): void => {
     });
 };
 
+const plurals: Readonly<Record<string, string>> = { Job: "jobs", JobFlow: "jobflows", JobTemplate: "jobtemplates" };
+
+const placeOf = ({ apiVersion, kind, metadata }: typeof gang | typeof flow | (typeof templates)[number]): string =>
+  `/apis/${apiVersion}/namespaces/${metadata.namespace}/${plurals[kind]}`;
+
 export type PageCluster = {
   readonly simulator: Simulator;
   readonly kubeconfig: string;
@@ -82,6 +92,8 @@ export type PageCluster = {
   readonly server: string;
   /** `METHOD PATH` of every request so far. */
   readonly requests: readonly string[];
+  /** Creates a job of Volcano, and a flow. */
+  addVolcano(): void;
   submit(application: ReturnType<typeof sparkApplication>): void;
   /** Deletes an application. */
   remove(namespace: string, name: string): void;
@@ -109,6 +121,9 @@ export const openPageCluster = async (kubeconfig: string): Promise<PageCluster> 
   return {
     ...{ simulator, kubeconfig, requests },
     server: served.url,
+    addVolcano: () => {
+      for (const object of [...templates, gang, flow]) post(simulator, placeOf(object), object);
+    },
     submit: (application) => post(simulator, applicationsIn(application.metadata.namespace), application),
     remove: (namespace, name) => {
       simulator.handle({ method: "DELETE", path: `${applicationsIn(namespace)}/${name}`, headers: {} });

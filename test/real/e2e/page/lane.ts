@@ -39,6 +39,7 @@ const withFixture = async (dir: string, work: (fixture: Fixture) => Promise<void
     closing.push(cluster.close);
     const oracle = openOracle(cluster.simulator);
     for (const application of applications) cluster.submit(application);
+    cluster.addVolcano();
     const host = await openPageHost(cluster, dir);
     closing.push(host.stop);
     const served = await openPageFunction(cluster);

@@ -23,7 +23,7 @@ export type Fixture = {
 
 export type Case = { readonly name: string; readonly run: (fixture: Fixture) => Promise<readonly string[]> };
 
-export const screens = ["overview", "applications", "queues", "schedules", "health"] as const;
+export const screens = ["overview", "applications", "queues", "schedules", "recovery", "health"] as const;
 
 /** Runs `act` in a new tab of the page, usually the host's, signed in; afterwards its console has no error. */
 export const onHost = async <T>(

@@ -1,0 +1,95 @@
+/** The cases of single screens: a job's gang, a flow's graph, a log, and a record that has to be repaired. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { must } from "../scene.ts";
+import { objections } from "./browser.ts";
+import type { PageCluster } from "./fixture.ts";
+import { type Case, onHost, open, watched } from "./tabs.ts";
+
+export const members: Case = {
+  name: "2 a job shows the pods of its gang, and a flow its graph; a cell opens its pod's log",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      await open(tab, fixture.host.url, "Job/team-a/gang");
+      const gang = tab.page.getByRole("region", { name: "Gang" });
+      await gang.locator(".cell.running").nth(3).waitFor();
+      must((await gang.locator(".cell").count()) === 4, "a gang of four pods has another number of cells");
+      must(/4 of at least 4 pods/.test((await gang.textContent()) ?? ""), "the gang is not said to be whole");
+      await tab.shoot("gang");
+      const ofGang = await objections(tab);
+      await gang.getByRole("button", { name: "worker 1 runs" }).click();
+      await tab.page.getByRole("tabpanel", { name: "Log" }).getByText("gang-worker-1").waitFor();
+      await open(tab, fixture.host.url, "JobFlow/team-a/nightly");
+      const flow = tab.page.getByRole("region", { name: "Flow", exact: true });
+      await flow.locator("svg .node").nth(2).waitFor();
+      await flow.locator("svg .node.running", { hasText: "extract" }).waitFor({ timeout: 15_000 });
+      await flow.getByRole("row", { name: /train extract extract/ }).waitFor();
+      must((await flow.locator("svg .edge").count()) === 3, "the graph has not three edges");
+      await tab.shoot("flow");
+      const found = [...ofGang, ...(await objections(tab))];
+      must(found.length === 0, found.join("; "));
+      return [];
+    }),
+};
+
+export const logs: Case = {
+  name: "9 a log with a line of 1 MB, markup and terminal codes is shown, and does nothing",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      await open(tab, fixture.host.url, watched);
+      await tab.page.keyboard.press("l");
+      const log = tab.page.getByRole("region", { name: /^Log of watched-/ });
+      await log.getByText("before <img").waitFor();
+      const text = (await log.textContent()) ?? "";
+      must(text.length < 70_000, `${text.length} characters of a log`);
+      must(!text.includes("\u001b"), "the log has codes that steer a terminal");
+      must((await tab.page.locator("main img").count()) === 0, "an element was made of a log");
+      must((await tab.page.title()) !== "owned", "a script of a log ran");
+      await tab.shoot("log");
+      const found = await objections(tab);
+      must(found.length === 0, found.join("; "));
+      return [`${text.length} characters`];
+    }),
+};
+
+const checkpoints = z.object({
+  items: z.array(
+    z.object({ metadata: z.object({ name: z.string(), annotations: z.record(z.string(), z.string()).default({}) }) }),
+  ),
+});
+
+const patch = ({ simulator }: PageCluster, path: string, body: object): void => {
+  const headers = { "content-type": "application/merge-patch+json" };
+  const answer = simulator.handle({ method: "PATCH", path, headers, body: JSON.stringify(body) });
+  must(answer.status === 200, `PATCH ${path}: ${answer.status} ${answer.body}`);
+};
+
+/** Damages the record of an application, and touches the application, so that a step looks at it. */
+const damage = (cluster: PageCluster, namespace: string, name: string): void => {
+  const path = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints`;
+  const listed = cluster.simulator.handle({ method: "GET", path, headers: {} });
+  const found = checkpoints
+    .parse(JSON.parse(listed.body))
+    .items.find(({ metadata }) => metadata.annotations["rekindle.dev/name"] === name);
+  must(found !== undefined, `there is no record of ${name}`);
+  patch(cluster, `${path}/${found?.metadata.name}`, { spec: { memory: { attempt: "none", history: "none" } } });
+  const application = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications/${name}`;
+  patch(cluster, application, { metadata: { annotations: { "e2e.example/touched": "once" } } });
+};
+
+export const repairs: Case = {
+  name: "2 a record that cannot be used is counted beside Recovery, which shows the command that repairs it",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      await tab.page.locator(".row.running", { hasText: "geo" }).waitFor({ timeout: 20_000 });
+      await sleep(1_500);
+      damage(fixture.cluster, "team-b", "geo");
+      await tab.page.getByRole("link", { name: "Recovery 1" }).click({ timeout: 20_000 });
+      const table = tab.page.getByRole("region", { name: "Records to be repaired" });
+      await table.getByText("rekindle recover sparkapplication/team-b/geo --no-strict").waitFor();
+      await tab.shoot("recovery");
+      const found = await objections(tab);
+      must(found.length === 0, found.join("; "));
+      return [];
+    }),
+};

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { FlowGraph, GangCells } from "./members.tsx";
 import { Link, State, Table } from "./parts.tsx";
 import { place } from "./place.ts";
+import { hoursText, receiptOf } from "./receipt.ts";
 import { detail, isLogShown, log, logPod } from "./shown.ts";
 import { now } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
@@ -219,6 +220,45 @@ const Facts = ({ one }: { readonly one: Detail }) => (
   </section>
 );
 
+/** Core-hours and GiB-hours of the pods that are known here. */
+const Costs = ({ one }: { readonly one: Detail }) => {
+  const { shares, coreHours, gibHours, unknown } = receiptOf(one);
+  return (
+    <section class="panel facts" aria-label="Receipt">
+      <header>
+        <h2>Receipt</h2>
+        <p class="muted">
+          {hoursText(coreHours)} core-h, {hoursText(gibHours)} GiB-h
+        </p>
+      </header>
+      <div class="parts">
+        {shares.map(({ of, coreHours: part }) => (
+          <i key={of} class={of} style={{ flexGrow: Math.max(0.001, part / Math.max(1e-9, coreHours)) }} />
+        ))}
+      </div>
+      <dl>
+        {shares.map(({ of, title, coreHours: cores, gibHours: gib }) => (
+          <div key={of}>
+            <dt>
+              <i class={`dot ${of}`} /> {title}
+            </dt>
+            <dd>
+              {hoursText(cores)} core-h, {hoursText(gib)} GiB-h
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p class="note">
+        Requests of the pods times the time that they ran
+        {unknown === 0
+          ? ""
+          : `; ${plural(unknown, "pod")} ran unseen by this server and ${unknown === 1 ? "is" : "are"} not counted`}
+        .
+      </p>
+    </section>
+  );
+};
+
 const Wait = ({ one }: { readonly one: Detail }) => {
   const isBad = one.group === "failed";
   const isQuiet = one.isOver && !isBad;
@@ -300,7 +340,10 @@ const Whole = ({ one }: { readonly one: Detail }) => (
           ["Record", undefined, () => <Text text={one.record} label="Record" />],
         ]}
       />
-      <Facts one={one} />
+      <div class="aside-panels">
+        <Costs one={one} />
+        <Facts one={one} />
+      </div>
     </div>
   </>
 );

@@ -100,6 +100,9 @@ export type Lane = {
   readonly up?: number;
   readonly end?: number;
   readonly node?: string;
+  /** Its requests: cores, and memory in GiB. */
+  readonly cores?: number;
+  readonly gib?: number;
   /** Why it ended, in the words of the record; absent: it lives, or ended with its driver. */
   readonly reason?: string;
   readonly exit?: number;

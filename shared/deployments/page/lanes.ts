@@ -13,6 +13,7 @@ import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Lane, LossRow } from "../../page/wire.ts";
 import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
+import { requestsOf } from "../../volcano/podgroup/usage.ts";
 import { ownerOf } from "./projection.ts";
 
 /** The most pods, and the most losses, of one application that are remembered. */
@@ -98,6 +99,17 @@ const ownLoss = (pod: Stored): string | undefined => {
   return reason !== undefined && lossTable[reason].hasEvent ? reason : undefined;
 };
 
+const milliOf = (nano: bigint): number => Number(nano / 1_000_000n) / 1_000;
+
+/** The requests of a pod, which never change. */
+const needsOf = (pod: Stored): Pick<Lane, "cores" | "gib"> => {
+  const spec = fieldsOf(pod["spec"]);
+  if (!Array.isArray(spec["containers"])) return {};
+  const requests = requestsOf(spec);
+  const nanoOf = (resource: string): bigint => requests.get(resource)?.nano ?? 0n;
+  return { cores: milliOf(nanoOf("cpu")), gib: milliOf(nanoOf("memory") / 2n ** 30n) };
+};
+
 const laneOf = (pod: Stored, before: Known | undefined): Known => {
   const { up, end, reason, exit } = stateOf(pod);
   const own = ownLoss(pod);
@@ -105,6 +117,7 @@ const laneOf = (pod: Stored, before: Known | undefined): Known => {
   const node = nodeNameOf(pod);
   return {
     ...before,
+    ...(before?.cores === undefined ? needsOf(pod) : {}),
     pod: pod.metadata.name,
     role: roleOf(pod),
     id: Number(labelOf(pod, "spark-exec-id") ?? 0) || 0,

@@ -19,6 +19,23 @@ const loss = (id: number, pod: string) => ({
   exit: undefined,
 });
 
+test("a lane has the requests of its pod, also after the pod's spec is gone", () => {
+  const lanes = openLanes();
+  const resources = { requests: { cpu: "500m", memory: "1536Mi" } };
+  const seen: Stored = {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: {
+      ...{ name: "exec-1", namespace: "team-a", uid: "u1", resourceVersion: "1" },
+      labels: { "sparkoperator.k8s.io/app-name": "etl", "spark-role": "executor", "spark-exec-id": "1" },
+    },
+    spec: { containers: [{ name: "main", resources }] },
+  };
+  const key = lanes.see(seen) ?? "";
+  lanes.gone({ ...seen, spec: {} }, 5_000);
+  const [lane] = lanes.of(key);
+  assert.deepEqual([lane?.cores, lane?.gib], [0.5, 1.5]);
+});
+
 describe("lanes with losses", () => {
   test("a loss whose pod is not in the record marks the lane of its executor in this attempt, and adds none", () => {
     const lanes = withLosses([lane(2), lane(2, 2), lane(3, 2)], [loss(2, ""), loss(3, "")], 2);

@@ -118,13 +118,14 @@ export const Recovery = () => {
       <Panel title="Records to be repaired">
         <Table
           label="Records to be repaired"
-          heads={["State", "Name", "Kind", "Waits for", "Since", "Command"]}
+          heads={["State", "Name", "Waits for", "Since", "Command"]}
           rows={broken.value.map((row) => [
             <State group={row.group} state={row.state} />,
-            <Name row={row} />,
-            kindText(row.kind),
+            <span class="tight">
+              <Name row={row} />
+            </span>,
             visible(row.waits),
-            briefly(nowS - row.since),
+            <span class="tight">{briefly(nowS - row.since)}</span>,
             <code>{visible(row.repair)}</code>,
           ])}
           empty={isLoaded.value ? "Every record can be used." : "Reading the rows …"}

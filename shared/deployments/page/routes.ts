@@ -115,12 +115,40 @@ const namedBy = ({ kind, namespace, name }: Params, { namespaces }: Viewer): Nam
 const found = (c: Context, value: object | undefined): Response =>
   value === undefined ? c.json({ error: "not found" }, 404) : c.json(value, 200, { "cache-control": "no-store" });
 
+type Admit = (c: Context) => Promise<Viewer | Response>;
+
+/** Serves one application: all of it, its pods alone, and a log. */
+const serveApplication = (app: Hono, { board, details, logs }: PageParts, admit: Admit): void => {
+  app.get("/page/app/:kind/:namespace/:name", compress(), async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const named = namedBy(c.req.param(), viewer);
+    return found(c, named === undefined ? undefined : await details(named));
+  });
+  app.get("/page/log/:kind/:namespace/:name", compress(), async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const named = namedBy(c.req.param(), viewer);
+    const pod = c.req.query("pod") ?? "";
+    const isAsked = named !== undefined && (pod === "" || isName(pod));
+    return found(c, isAsked ? await logs(named, pod) : undefined);
+  });
+  app.get("/page/lanes/:kind/:namespace/:name", async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    const named = namedBy(c.req.param(), viewer);
+    const lanes: Lanes | undefined =
+      named === undefined ? undefined : { lanes: board.lanes(keyOf(named)), lanesAt: Date.now() };
+    return found(c, lanes);
+  });
+};
+
 /** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
 export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
-  const { board, details, logs, cluster, ready, depth, isStreamed } = parts;
+  const { board, cluster, ready, depth, isStreamed } = parts;
   const streams = openStreams(board);
   const startedAt = Date.now();
-  const admit = async (c: Context): Promise<Viewer | Response> => {
+  const admit: Admit = async (c) => {
     const viewer = await access.admit(c);
     if (!(viewer instanceof Response)) parts.viewed?.();
     return viewer;
@@ -147,28 +175,7 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     if (viewer instanceof Response) return viewer;
     return isStreamed ? streams.open(c, viewer) : c.json({ error: "not streamed here: poll /page/changes" }, 501);
   });
-  app.get("/page/app/:kind/:namespace/:name", compress(), async (c) => {
-    const viewer = await admit(c);
-    if (viewer instanceof Response) return viewer;
-    const named = namedBy(c.req.param(), viewer);
-    return found(c, named === undefined ? undefined : await details(named));
-  });
-  app.get("/page/log/:kind/:namespace/:name", compress(), async (c) => {
-    const viewer = await admit(c);
-    if (viewer instanceof Response) return viewer;
-    const named = namedBy(c.req.param(), viewer);
-    const pod = c.req.query("pod") ?? "";
-    const isAsked = named !== undefined && (pod === "" || isName(pod));
-    return found(c, isAsked ? await logs(named, pod) : undefined);
-  });
-  app.get("/page/lanes/:kind/:namespace/:name", async (c) => {
-    const viewer = await admit(c);
-    if (viewer instanceof Response) return viewer;
-    const named = namedBy(c.req.param(), viewer);
-    const lanes: Lanes | undefined =
-      named === undefined ? undefined : { lanes: board.lanes(keyOf(named)), lanesAt: Date.now() };
-    return found(c, lanes);
-  });
+  serveApplication(app, parts, admit);
   app.get("/page/health", async (c) => {
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;

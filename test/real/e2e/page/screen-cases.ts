@@ -18,7 +18,8 @@ export const members: Case = {
       await tab.shoot("gang");
       const ofGang = await objections(tab);
       await gang.getByRole("button", { name: "worker 1 runs" }).click();
-      await tab.page.getByRole("tabpanel", { name: "Log" }).getByText("gang-worker-1").waitFor();
+      const written = tab.page.getByRole("region", { name: "Log of gang-worker-1" });
+      await written.or(tab.page.getByText("gang-worker-1 has written nothing yet")).waitFor();
       await open(tab, fixture.host.url, "JobFlow/team-a/nightly");
       const flow = tab.page.getByRole("region", { name: "Flow", exact: true });
       await flow.locator("svg .node").nth(2).waitFor();

@@ -23,6 +23,7 @@ const ofQueue = (queue: string): readonly string[] => [
     ["STREAM.INFO", "STREAM.CREATE"].map((what) => `$JS.API.${what}.${queue}${part}`),
   ),
   `$JS.API.CONSUMER.CREATE.${queue}.>`,
+  `$JS.API.CONSUMER.INFO.${queue}.>`,
 ];
 
 /** Subjects of workers: pulls, acknowledgements, and the ends of locks. */

@@ -241,7 +241,7 @@ export type Health = {
   readonly startedAt: number;
   readonly rows: number;
   readonly streams: number;
-  /** Messages of the embedded queue; absent: another process runs the steps. */
+  /** Messages of the queue; absent: another process runs the steps, or the queue cannot be reached. */
   readonly queue?: { readonly ready: number; readonly delayed: number; readonly busy: number };
   /** Name of the viewer, and the namespaces that it may read; empty: all. */
   readonly caller: string;

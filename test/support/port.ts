@@ -1,5 +1,5 @@
 /** Ports of 127.0.0.1. */
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 
 /** Lets a server listen on a free port, and returns the port. */
 export const listening = (server: Server): Promise<number> =>
@@ -18,3 +18,14 @@ export const freePort = async (): Promise<number> => {
   await new Promise((resolve) => server.close(resolve));
   return port;
 };
+
+/** True if somebody listens at the port. */
+export const isOpen = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });

@@ -11,11 +11,17 @@ import type { Names } from "./streams.ts";
 import type { Waiting, WaitingRoom } from "./waiting.ts";
 
 type Claim = {
+  /** Its place among the claims of this worker, for receipts. */
+  readonly nth: number;
+  /** Monotonic, ms. */
+  readonly since: number;
   lock: Lock;
   /** The messages that are out. */
   readonly left: Map<number, Waiting>;
   /** The longest delay of those that were given back, ms. */
   delayMs: number;
+  /** The last change of the lock. */
+  last: Promise<unknown>;
 };
 
 export type Claims = {
@@ -23,7 +29,10 @@ export type Claims = {
   readonly names: Names;
   readonly locks: Locks;
   readonly waiting: WaitingRoom;
+  /** The time after which messages of a dead worker come again. Locks of a living one are extended. */
   readonly visibilityMs: number;
+  /** The longest time that a lock is extended to, ms. */
+  readonly longestMs: number;
   /** Deliveries of a message before it is put aside. */
   readonly maxReceives: number;
   readonly report: Report;
@@ -32,6 +41,7 @@ export type Claims = {
   readonly expired: Map<string, Lock>;
   /** Groups that another worker has locked, and when to try again. */
   readonly locked: Map<string, number>;
+  count: number;
 };
 
 /** The fallback where the word of a free group does not come, ms. */
@@ -40,11 +50,12 @@ const shortestMs = 5;
 
 const now = (): number => performance.now();
 
-export const openClaims = (parts: Omit<Claims, "byGroup" | "expired" | "locked">): Claims => ({
+export const openClaims = (parts: Omit<Claims, "byGroup" | "expired" | "locked" | "count">): Claims => ({
   ...parts,
   byGroup: new Map(),
   expired: new Map(),
   locked: new Map(),
+  count: 0,
 });
 
 const expire = ({ byGroup, expired }: Claims): void => {
@@ -84,7 +95,9 @@ const claim = async (claims: Claims, group: string, room: number): Promise<reado
     await locks.release(lock);
     return [];
   }
-  byGroup.set(group, { lock, left: new Map(taken.map((one) => [one.sequence, one])), delayMs: 0 });
+  claims.count += 1;
+  const left = new Map(taken.map((one) => [one.sequence, one]));
+  byGroup.set(group, { nth: claims.count, since: now(), lock, left, delayMs: 0, last: Promise.resolve() });
   return taken;
 };
 
@@ -116,7 +129,7 @@ export const noteFree = ({ locked, waiting }: Claims, group: string): void => {
   if (locked.delete(group)) waiting.wake();
 };
 
-const receiptOf = ({ lock }: Claim, { sequence }: Waiting): string => `${lock.group}:${lock.sequence}:${sequence}`;
+const receiptOf = ({ nth, lock }: Claim, { sequence }: Waiting): string => `${lock.group}:${nth}:${sequence}`;
 
 const handedOf = ({ byGroup }: Claims, one: Waiting): readonly Received[] => {
   const out = byGroup.get(one.group);
@@ -141,6 +154,30 @@ const settled = (claims: Claims, messages: readonly Received[]): readonly Settle
   return [...byClaim].map(([out, items]) => ({ out, items }));
 };
 
+/** Changes the lock of a claim, one change after the other. */
+const inTurn = async <T>(out: Claim, change: () => Promise<T>): Promise<T> => {
+  const next = out.last.then(change);
+  out.last = next.catch(() => {});
+  return await next;
+};
+
+/**
+ * Extends the locks and the deliveries of the messages that are out. A lock that cannot be extended ends, and what comes
+ * of its step is void.
+ */
+export const extendAll = async (claims: Claims): Promise<void> => {
+  const { nats, locks, visibilityMs, longestMs, byGroup } = claims;
+  const one = async (out: Claim): Promise<void> => {
+    const isOut = (): boolean => out.left.size > 0 && byGroup.get(out.lock.group) === out;
+    if (!isOut() || now() + visibilityMs > out.since + longestMs) return;
+    const moved = await locks.move(out.lock, visibilityMs);
+    if (moved === undefined) return;
+    out.lock = moved;
+    for (const { reply } of out.left.values()) nats.tell(reply, "+WPI");
+  };
+  await Promise.allSettled([...byGroup.values()].map((out) => inTurn(out, () => one(out))));
+};
+
 /** Ends the claim's lock, or sets its end anew; false: it was over. */
 const close = async ({ locks, byGroup, waiting }: Claims, out: Claim): Promise<boolean> => {
   const { group } = out.lock;
@@ -160,7 +197,8 @@ const close = async ({ locks, byGroup, waiting }: Claims, out: Claim): Promise<b
 export const acknowledge = async (claims: Claims, messages: readonly Received[]): Promise<void> => {
   const { nats, locks, waiting } = claims;
   const one = async ({ out, items }: Settled): Promise<void> => {
-    const isOurs = out.left.size === 0 ? await close(claims, out) : await locks.holds(out.lock);
+    const isLast = out.left.size === 0;
+    const isOurs = await inTurn(out, () => (isLast ? close(claims, out) : locks.holds(out.lock)));
     if (!isOurs) return;
     for (const { sequence } of items) waiting.forget(sequence);
     await Promise.all(items.map(({ reply }) => nats.ask(reply, "+ACK")));
@@ -174,9 +212,10 @@ export const giveBack = async (claims: Claims, messages: readonly Received[], ms
     out.delayMs = Math.max(out.delayMs, ms);
     const isLast = out.left.size === 0;
     // While the lock stands, what comes back waits for its end, before everything that was sent later.
-    if (isLast && out.delayMs > 0 && !(await close(claims, out))) return;
+    const closed = (): Promise<boolean> => inTurn(out, () => close(claims, out));
+    if (isLast && out.delayMs > 0 && !(await closed())) return;
     await Promise.all(items.map(({ reply }) => claims.nats.ask(reply, "-NAK")));
-    if (isLast && out.delayMs === 0) await close(claims, out);
+    if (isLast && out.delayMs === 0) await closed();
   };
   await Promise.all(settled(claims, messages).map(one));
 };

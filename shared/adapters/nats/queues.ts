@@ -4,10 +4,12 @@ import type { Receiver } from "../sqs/receiver.ts";
 import { type NatsAddress, openNats } from "./connection.ts";
 import { natsQueue, opening } from "./queue.ts";
 import { openNatsReceiver } from "./receiver.ts";
-import { namesOf } from "./streams.ts";
+import { type Depth, depthOf, namesOf } from "./streams.ts";
 
-/** The visibility timeout, as that of the queues of AWS. */
-const visibilityMs = 90_000;
+/** The time after which the messages of a dead worker come again. A living worker extends it three times as often. */
+const visibilityMs = 15_000;
+/** The longest time that a step keeps its messages: the visibility timeout of the queues of AWS. */
+const longestMs = 90_000;
 /** Deliveries of a message before it is put aside; functions give up its key long before. The next resync sends it. */
 const maxReceives = 10;
 
@@ -15,6 +17,7 @@ type NatsQueue = {
   readonly queue: Queue;
   /** Opens the receiving side: at most so many messages in a batch. */
   readonly receiver: (most: number) => Receiver;
+  readonly depth: () => Promise<Depth>;
 };
 
 export type NatsQueues = {
@@ -33,7 +36,11 @@ export const openNatsQueues = ({ address, prefix, report }: Options): NatsQueues
     const open = opening(nats, names, visibilityMs);
     return {
       queue: natsQueue({ nats, names, open }),
-      receiver: (most) => openNatsReceiver({ nats, names, open, visibilityMs, most, maxReceives, report }),
+      receiver: (most) => openNatsReceiver({ nats, names, open, visibilityMs, longestMs, most, maxReceives, report }),
+      depth: async () => {
+        await open();
+        return await depthOf(nats, names);
+      },
     };
   };
   return { steps: queueOf("keys"), deliveries: queueOf("updates"), close: nats.close };

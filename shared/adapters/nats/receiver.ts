@@ -1,7 +1,7 @@
 /** The receiving side of NATS JetStream: pull, claim the groups, hand out, acknowledge, give back. */
 import type { Report } from "../../engine/ports.ts";
 import type { Received, Receiver } from "../sqs/receiver.ts";
-import { acknowledge, type Claims, claimAll, giveBack, nextMs, noteFree, openClaims } from "./claims.ts";
+import { acknowledge, type Claims, claimAll, extendAll, giveBack, nextMs, noteFree, openClaims } from "./claims.ts";
 import type { Nats } from "./connection.ts";
 import { openLocks } from "./locks.ts";
 import { openPulls, type Pulls } from "./pulls.ts";
@@ -14,6 +14,8 @@ type Options = {
   readonly names: Names;
   readonly open: () => Promise<Clock>;
   readonly visibilityMs: number;
+  /** The longest time that a step keeps its messages, ms. */
+  readonly longestMs: number;
   /** Messages of a batch. */
   readonly most: number;
   /** Deliveries of a message before it is put aside. */
@@ -55,20 +57,27 @@ const gather = async ({ claims, pulls, most, isClosed }: Gathering, waitMs: numb
   return [];
 };
 
-export const openNatsReceiver = ({ nats, names, open, visibilityMs, most, maxReceives, report }: Options): Receiver => {
+export const openNatsReceiver = (options: Options): Receiver => {
+  const { nats, names, open, visibilityMs, longestMs, most, maxReceives, report } = options;
   const locks = openLocks(nats, names, nats.inbox());
   const waiting = openWaiting(nats, visibilityMs);
   const pulls = openPulls({ nats, names, onMessage: waiting.add });
-  const claims = openClaims({ nats, names, locks, waiting, visibilityMs, maxReceives, report });
+  const claims = openClaims({ nats, names, locks, waiting, visibilityMs, longestMs, maxReceives, report });
   const inTurn = oneByOne();
   let closed = false;
   let started = false;
+  let extending: NodeJS.Timeout | undefined;
   const start = (): void => {
     if (started) return;
     started = true;
     pulls.start();
     waiting.start();
     nats.listen(names.free, ({ body }) => noteFree(claims, body));
+    // It goes on while a closed receiver's last steps end.
+    extending = setInterval(() => {
+      if (closed && claims.byGroup.size === 0) clearInterval(extending);
+      else void extendAll(claims);
+    }, visibilityMs / 3).unref();
   };
   const told = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     try {

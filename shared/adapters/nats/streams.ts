@@ -134,3 +134,16 @@ export const ensureQueue = async (nats: Nats, names: Names, visibilityMs: number
   });
   return await clockOf(nats, names);
 };
+
+const stateShape = z.object({ state: z.object({ messages: z.number() }) });
+const progressShape = z.object({ num_pending: z.number(), num_ack_pending: z.number() });
+
+/** Messages that wait or are out, and timers that are not due. */
+export type Depth = { readonly ready: number; readonly delayed: number };
+
+export const depthOf = async (nats: Nats, { queue }: Names): Promise<Depth> => {
+  const { state } = stateShape.parse(await nats.ask(`$JS.API.STREAM.INFO.${queue}`));
+  const progress = progressShape.parse(await nats.ask(`$JS.API.CONSUMER.INFO.${queue}.${consumer}`));
+  const ready = progress.num_pending + progress.num_ack_pending;
+  return { ready, delayed: Math.max(0, state.messages - ready) };
+};

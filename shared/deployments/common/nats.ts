@@ -14,6 +14,8 @@ export type LazyNats = {
   readonly queue: Queue;
   readonly steps: (most: number) => Promise<Receiver>;
   readonly deliveries: (most: number) => Promise<Receiver>;
+  /** Messages and timers in the queue of steps. */
+  readonly depth: () => Promise<{ readonly ready: number; readonly delayed: number }>;
   /** Closes the connection, which keeps a process alive. */
   readonly close: () => Promise<void>;
 };
@@ -44,6 +46,7 @@ export const natsFor = (
     ),
     steps: async (most) => (await queues()).steps.receiver(most),
     deliveries: async (most) => (await queues()).deliveries.receiver(most),
+    depth: async () => await (await queues()).steps.depth(),
     close: async () => {
       if (isOpen) await (await queues()).close();
     },

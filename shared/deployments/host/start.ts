@@ -4,7 +4,7 @@
  */
 
 import { getHeapStatistics } from "node:v8";
-import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
+import { openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
 import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
 import { calm } from "../../adapters/telemetry/log.ts";
@@ -58,8 +58,8 @@ type Take = (messages: readonly Message[]) => Promise<boolean>;
 type HostQueues = {
   /** Takes steps and deliveries. */
   readonly queue: Queue;
-  /** Messages in this process. */
-  readonly depth: EmbeddedQueue["depth"];
+  /** Messages and timers in the queue of steps. */
+  readonly depth: LazyNats["depth"];
   /** Starts the workers. `parallel`: steps at once. */
   start(take: Take, parallel: number): Workers;
 };
@@ -73,7 +73,7 @@ const openHostQueues = (visibilityMs: number, timed: (queue: Queue) => Queue, we
   const deliveries = openQueue({ now, visibilityMs, weightOf });
   return {
     queue: apart(timed(steps), deliveries),
-    depth: steps.depth,
+    depth: async () => steps.depth(),
     start: (take, parallel) => {
       const common = { take: wholly(take, againMs), againMs, now };
       const workers = startWorkers({ ...common, queue: steps, parallel });
@@ -116,7 +116,7 @@ const opened = (open: () => Promise<Receiver>): Receiver => {
 /** Opens the queues on NATS in their place: several hosts may take messages there. */
 const openNatsHostQueues = (nats: LazyNats, report: Report): HostQueues => ({
   queue: nats.queue,
-  depth: () => ({ ready: 0, delayed: 0 }),
+  depth: nats.depth,
   start: (take, parallel) => {
     let busy = 0;
     const counted: Take = async (messages) => {
@@ -209,7 +209,8 @@ export type Host = {
   kinds(): readonly string[];
   /** Returns the metrics in the Prometheus text format. */
   scrape(): Promise<Scrape>;
-  depth(): { readonly ready: number; readonly delayed: number; readonly busy: number };
+  /** Rejects while a queue outside of the process cannot be reached. */
+  depth(): Promise<{ readonly ready: number; readonly delayed: number; readonly busy: number }>;
   /** Stops watching, finishes the steps in flight, and resolves. */
   drain(graceMs: number): Promise<void>;
 };
@@ -362,7 +363,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     send: queue.send,
     scrape: metering.scrape,
     kinds: () => operators.map((operator) => operator.kind),
-    depth: () => ({ ...mail.depth(), busy: workers.busy() }),
+    depth: async () => ({ ...(await mail.depth()), busy: workers.busy() }),
     drain: async (graceMs) => {
       standby?.stop();
       surveyed();

@@ -24,7 +24,7 @@ export type PageParts = {
   /** Name of the cluster, for the page's head. */
   readonly cluster: string;
   readonly ready: () => boolean;
-  readonly depth?: (() => Health["queue"]) | undefined;
+  readonly depth?: (() => Promise<Health["queue"]>) | undefined;
   /** Called when somebody looks: watches that only the page needs begin then. */
   readonly viewed?: (() => void) | undefined;
   /** Resolves when the board is as fresh as it may be; absent: watches keep it so. */
@@ -180,7 +180,8 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;
     const { namespaces, name: caller } = viewer;
-    const queue = namespaces.length > 0 ? undefined : depth?.();
+    // A queue that cannot be reached is left out.
+    const queue = namespaces.length > 0 ? undefined : await depth?.().catch(() => undefined);
     const rows = namespaces.length > 0 ? -1 : board.size();
     const health: Health = {
       ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },

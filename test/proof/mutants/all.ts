@@ -4,6 +4,7 @@ import { dispatcherMutants } from "./dispatcher.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { natsMutants } from "./nats.ts";
 import { pageMutants } from "./page.ts";
 import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
@@ -25,5 +26,6 @@ export const mutants: readonly Mutant[] = [
   ...recordingMutants,
   ...foreignControllerMutants,
   ...dispatcherMutants,
+  ...natsMutants,
   ...pageMutants,
 ];

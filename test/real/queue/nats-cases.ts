@@ -4,30 +4,30 @@
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nkeys } from "@nats-io/transport-node";
-import { parseAllDocuments } from "yaml";
-import * as z from "zod";
 import { openNats } from "../../../shared/adapters/nats/connection.ts";
 import { natsQueue, opening } from "../../../shared/adapters/nats/queue.ts";
+import { openNatsQueues } from "../../../shared/adapters/nats/queues.ts";
 import { namesOf } from "../../../shared/adapters/nats/streams.ts";
+import type { Received } from "../../../shared/adapters/sqs/receiver.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { type Counter, messageOf, sendAll, shown, visibilityMs } from "./counter.ts";
 import { openNatsCounter, openNatsWorker } from "./nats.ts";
-import { type NatsServer, startNats } from "./nats-server.ts";
-
-const configuration = z.object({ data: z.object({ "nats.conf": z.string() }) });
+import { type NatsServer, ofOverlay, plain, startNats, without } from "./nats-server.ts";
 
 type Case = { readonly name: string; readonly run: () => Promise<void> };
 
-const onServer = async (run: (server: NatsServer) => Promise<void>, configuration = ""): Promise<void> => {
+const onServer = async (
+  run: (server: NatsServer) => Promise<void>,
+  opening: Omit<Parameters<typeof startNats>[0], "dir"> = {},
+): Promise<void> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
-  const server = await startNats({ dir, configuration });
+  const server = await startNats({ dir, ...opening });
   try {
     await run(server);
   } finally {
@@ -42,6 +42,9 @@ const until = async (what: string, is: () => boolean, ms = 30_000): Promise<void
 };
 
 const script = new URL("nats-worker.ts", import.meta.url).pathname;
+
+/** The visibility timeout of workers that are killed: longer than a busy machine pauses a process. */
+const workerLockMs = 6_000;
 
 /** The lines of workers, in the order of its arrival. */
 type Log = { readonly begun: Map<string, string>; readonly ended: string[]; overlaps: number };
@@ -64,7 +67,9 @@ const note = (log: Log, own: Set<string>, line: string): void => {
 
 /** Starts a worker as a process. A killed one ends its steps. */
 const startWorker = async (url: string, queue: string, stepMs: number, log: Log): Promise<ChildProcess> => {
-  const child = spawn(process.execPath, [script, url, queue, String(stepMs)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script, url, queue, String(stepMs), String(workerLockMs)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const own = new Set<string>();
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   createInterface(child.stdout).on("line", (line) => {
@@ -97,20 +102,14 @@ const sendMany = async (queue: Pick<Awaited<ReturnType<typeof openNatsWorker>>["
   return stored;
 };
 
+const reasonsOf = (received: readonly Received[]): readonly string[] =>
+  received.map(({ body }) => readMessage(body)?.reason ?? "");
+
 const refusedIn = async (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "it was taken",
     (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
   );
-
-/** The accounts in the configuration of the overlay's server, for this user. */
-const accountsFor = (user: string): string => {
-  const text = readFileSync(new URL("../../../infra/kubernetes/overlays/nats/nats.yaml", import.meta.url), "utf8");
-  const maps = parseAllDocuments(text).flatMap((document) => configuration.safeParse(document.toJS()).data ?? []);
-  const [map] = maps;
-  if (map === undefined) throw new Error("the overlay has no configuration of the server");
-  return map.data["nats.conf"].replace(/^[\s\S]*?(?=accounts )/, "").replace("$REKINDLE_NATS_USER", user);
-};
 
 /** Longer than a restart of the server takes on a busy machine. */
 const restartMs = 30_000;
@@ -145,7 +144,7 @@ export const natsCases: readonly Case[] = [
     name: "workers and the server are killed: every message that was acknowledged to its sender is taken, no key twice at once",
     run: () =>
       onServer(async (server) => {
-        const { nats, queue } = await openNatsWorker(server.url, "killed");
+        const { nats, queue } = await openNatsWorker(server.url, "killed", { lockMs: workerLockMs });
         const log = openLog();
         const workers = [
           await startWorker(server.url, "killed", 15, log),
@@ -171,6 +170,53 @@ export const natsCases: readonly Case[] = [
       }),
   },
   {
+    name: "the depth counts messages that wait or are out, and timers apart from them",
+    run: () =>
+      onServer(async (server) => {
+        const { steps, close } = openNatsQueues({
+          address: { servers: [server.url], name: "suite" },
+          prefix: "depth",
+          report: () => {},
+        });
+        assert.deepEqual(await steps.depth(), { ready: 0, delayed: 0 });
+        await sendAll(steps.queue, "a1 a2 b1");
+        await steps.queue.sendLater(messageOf("c", "1"), "c1", 60_000);
+        assert.deepEqual(await steps.depth(), { ready: 3, delayed: 1 });
+        const receiver = steps.receiver(10);
+        const handed = await receiver.receive(0);
+        assert.deepEqual(await steps.depth(), { ready: 3, delayed: 1 });
+        await receiver.acknowledge(handed);
+        assert.deepEqual(await steps.depth(), { ready: 0, delayed: 1 });
+        await receiver.close?.();
+        await close();
+      }),
+  },
+  {
+    name: "a step that takes longer than the visibility timeout keeps its key, up to the longest time of a step",
+    run: () =>
+      onServer(async (server) => {
+        const long = await openNatsWorker(server.url, "long", { lockMs: 1_500, longestMs: 6_000 });
+        const other = await openNatsWorker(server.url, "long", { lockMs: 1_500 });
+        await sendAll(long.queue, "a1");
+        const first = await long.receiver.receive(0);
+        await sendAll(long.queue, "a2");
+        assert.deepEqual(await other.receiver.receive(3_500), []);
+        await long.receiver.acknowledge(first);
+        const second = await other.receiver.receive(2_000);
+        assert.deepEqual(reasonsOf(second), ["2"]);
+        await other.receiver.acknowledge(second);
+        await sendAll(long.queue, "b1");
+        const hung = await long.receiver.receive(0);
+        assert.deepEqual(reasonsOf(await other.receiver.receive(12_000)), ["1"]);
+        // What the step that took too long has done is void.
+        await long.receiver.acknowledge(hung);
+        for (const { nats, receiver } of [long, other]) {
+          await receiver.close?.();
+          await nats.close();
+        }
+      }),
+  },
+  {
     name: "4,000 sends that nobody waited for all arrive, at most 500 of them under way",
     run: () =>
       onServer(async (server) => {
@@ -189,19 +235,22 @@ export const natsCases: readonly Case[] = [
       const user = nkeys.createUser();
       const seed = new TextDecoder().decode(user.getSeed());
       const proofs = [
-        { configuration: `authorization { users: [{ nkey: ${user.getPublicKey()} }] }`, text: seed },
-        { configuration: 'authorization { token: "a token of the suite" }', text: "a token of the suite" },
+        { more: `authorization { users: [{ nkey: ${user.getPublicKey()} }] }`, text: seed },
+        { more: 'authorization { token: "a token of the suite" }', text: "a token of the suite" },
       ];
-      for (const { configuration, text } of proofs)
-        await onServer(async (server) => {
-          const { nats, queue } = await openNatsWorker(server.url, "proved", { credentials: async () => text });
-          await sendAll(queue, "a1");
-          await nats.close();
-          const refused = await refusedIn(
-            openNatsWorker(server.url, "proved", { credentials: async () => "another token" }),
-          );
-          assert.match(refused, /^NATS open proved: .*REKINDLE_NATS_CREDENTIALS$/);
-        }, configuration);
+      for (const { more, text } of proofs)
+        await onServer(
+          async (server) => {
+            const { nats, queue } = await openNatsWorker(server.url, "proved", { credentials: async () => text });
+            await sendAll(queue, "a1");
+            await nats.close();
+            const refused = await refusedIn(
+              openNatsWorker(server.url, "proved", { credentials: async () => "another token" }),
+            );
+            assert.match(refused, /^NATS open proved: .*REKINDLE_NATS_CREDENTIALS$/);
+          },
+          { configuration: (place) => plain(place, more) },
+        );
     },
   },
   {
@@ -209,43 +258,55 @@ export const natsCases: readonly Case[] = [
     run: async () => {
       const user = nkeys.createUser();
       const seed = new TextDecoder().decode(user.getSeed());
-      await onServer(async (server) => {
-        const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", {
-          credentials: async () => seed,
-        });
-        await sendAll(queue, "a1 b1");
-        await queue.sendLater(messageOf("c", "1"), "c1", 500);
-        const first = await receiver.receive(0);
-        assert.equal(first.length, 2);
-        await receiver.acknowledge(first.slice(0, 1));
-        await receiver.giveBack(first.slice(1), 1_000);
-        await server.kill();
-        await server.start();
-        const seen: string[] = [];
-        for (const until = performance.now() + 10_000; seen.length < 2 && performance.now() < until; ) {
-          const more = await receiver.receive(1_000);
-          seen.push(...more.map(({ body }) => readMessage(body)?.name ?? ""));
-          await receiver.acknowledge(more);
-        }
-        assert.deepEqual(seen.toSorted(), ["b", "c"]);
-        await receiver.close?.();
-        await nats.close();
-      }, accountsFor(user.getPublicKey()));
+      await onServer(
+        async (server) => {
+          const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", {
+            credentials: async () => seed,
+          });
+          await sendAll(queue, "a1 b1");
+          await queue.sendLater(messageOf("c", "1"), "c1", 500);
+          const first = await receiver.receive(0);
+          assert.equal(first.length, 2);
+          await receiver.acknowledge(first.slice(0, 1));
+          await receiver.giveBack(first.slice(1), 1_000);
+          await server.kill();
+          await server.start();
+          const seen: string[] = [];
+          for (const until = performance.now() + 10_000; seen.length < 2 && performance.now() < until; ) {
+            const more = await receiver.receive(1_000);
+            seen.push(...more.map(({ body }) => readMessage(body)?.name ?? ""));
+            await receiver.acknowledge(more);
+          }
+          assert.deepEqual(seen.toSorted(), ["b", "c"]);
+          await receiver.close?.();
+          await nats.close();
+        },
+        { configuration: ofOverlay, env: { REKINDLE_NATS_USER: user.getPublicKey() } },
+      );
     },
   },
   {
     name: "a client without rights is told so in one line",
     run: () =>
-      onServer(async (server) => {
-        const refused = await refusedIn(openNatsWorker(server.url, "forbidden"));
-        assert.match(refused, /^NATS open forbidden: no permission/);
-      }, 'no_auth_user: guest, authorization { users: [{ user: guest, password: guest, permissions: { publish: { deny: "$JS.API.>" } } }] }'),
+      onServer(
+        async (server) => {
+          const refused = await refusedIn(openNatsWorker(server.url, "forbidden"));
+          assert.match(refused, /^NATS open forbidden: no permission/);
+        },
+        {
+          configuration: (place) =>
+            plain(
+              place,
+              'no_auth_user: guest, authorization { users: [{ user: guest, password: guest, permissions: { publish: { deny: "$JS.API.>" } } }] }',
+            ),
+        },
+      ),
   },
   {
     name: "a server without JetStream is one line that says so",
     run: async () => {
       const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
-      const server = await startNats({ dir, jetStream: false });
+      const server = await startNats({ dir, configuration: without });
       const nats = openNats({ servers: [server.url], name: "suite" });
       const names = namesOf("off");
       const queue = natsQueue({ nats, names, open: opening(nats, names, visibilityMs) });

@@ -1,12 +1,13 @@
 /** NATS' server as a child process: on 127.0.0.1, on a free port, with JetStream in a folder, until `stop`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../support/port.ts";
+import { parseAllDocuments } from "yaml";
+import * as z from "zod";
+import { freePort, isOpen } from "../../support/port.ts";
 import { natsProgram } from "../setup/nats.ts";
 
 export type NatsServer = {
@@ -21,42 +22,55 @@ export type NatsServer = {
   readonly stop: () => Promise<void>;
 };
 
+/** The ports of a server on 127.0.0.1, and the folder of its streams. */
+type Place = { readonly port: number; readonly monitor: number; readonly store: string };
+
 type Opening = {
+  /** The folder of the configuration and the log. */
   readonly dir: string;
-  /** Further lines of its configuration. */
-  readonly configuration?: string;
-  /** Absent: on. */
-  readonly jetStream?: boolean;
+  /** The folder of the streams; absent: one in `dir`. */
+  readonly store?: string;
+  /** Returns the configuration; absent: JetStream without users. */
+  readonly configuration?: (place: Place) => string;
+  /** Variables that the configuration names. */
+  readonly env?: Readonly<Record<string, string>>;
 };
 
-const isOpen = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
+/** A server on 127.0.0.1 with further lines of configuration, without JetStream. */
+export const without = ({ port, monitor }: Place, more = ""): string =>
+  `host: 127.0.0.1\nport: ${port}\nhttp: "127.0.0.1:${monitor}"\n${more}\n`;
 
-/** Starts the server; its files are in `dir`. The part `nats` of the set-up must be installed. */
-export const startNats = async ({ dir, configuration = "", jetStream = true }: Opening): Promise<NatsServer> => {
+/** A server on 127.0.0.1 with JetStream, and further lines of configuration. */
+export const plain = (place: Place, more = ""): string =>
+  without(place, `jetstream { store_dir: ${JSON.stringify(place.store)} }\n${more}`);
+
+const configurationMap = z.object({ data: z.object({ "nats.conf": z.string() }) });
+
+/** Returns the configuration of the overlay's server, on 127.0.0.1. It names the variable REKINDLE_NATS_USER. */
+export const ofOverlay = ({ port, monitor, store }: Place): string => {
+  const text = readFileSync(new URL("../../../infra/kubernetes/overlays/nats/nats.yaml", import.meta.url), "utf8");
+  const maps = parseAllDocuments(text).flatMap(
+    (document) => configurationMap.safeParse(document.toJS()).data?.data ?? [],
+  );
+  const [map] = maps;
+  if (map === undefined) throw new Error("the overlay has no configuration of the server");
+  return map["nats.conf"]
+    .replace(/^port: .*$/m, `host: 127.0.0.1\nport: ${port}`)
+    .replace(/^http_port: .*$/m, `http: "127.0.0.1:${monitor}"`)
+    .replace(/store_dir: .*$/m, `store_dir: ${JSON.stringify(store)}`);
+};
+
+/** Starts the server. The part `nats` of the set-up must be installed. */
+export const startNats = async (opening: Opening): Promise<NatsServer> => {
+  const { dir, store = join(dir, "jetstream"), configuration = plain, env = {} } = opening;
   const program = await natsProgram();
   const [port, monitor] = [await freePort(), await freePort()];
   const file = join(dir, "nats.conf");
   const log = openSync(join(dir, "nats.log"), "a");
-  await writeFile(
-    file,
-    `host: 127.0.0.1
-port: ${port}
-http: "127.0.0.1:${monitor}"
-${jetStream ? `jetstream { store_dir: ${JSON.stringify(join(dir, "jetstream"))} }` : ""}
-${configuration}
-`,
-  );
+  await writeFile(file, configuration({ port, monitor, store }));
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    const begun = spawn(program, ["-c", file], { stdio: ["ignore", log, log] });
+    const begun = spawn(program, ["-c", file], { stdio: ["ignore", log, log], env: { ...process.env, ...env } });
     child = begun;
     for (const until = performance.now() + 20_000; !(await isOpen(port)); await sleep(20)) {
       if (begun.exitCode !== null) throw new Error(`the server of NATS ended with ${begun.exitCode}`);

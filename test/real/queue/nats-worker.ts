@@ -1,15 +1,15 @@
 /**
  * A worker for the tests of NATS, as a process: it takes messages and prints `begin GROUP REASON` and `end GROUP REASON`
- * around each. `node nats-worker.ts URL QUEUE STEP-MS`
+ * around each. `node nats-worker.ts URL QUEUE STEP-MS VISIBILITY-MS`
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../../../shared/adapters/sqs/receiver.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { openNatsWorker } from "./nats.ts";
 
-const [url = "", queue = "", stepMs = "0"] = process.argv.slice(2);
+const [url = "", queue = "", stepMs = "0", lockMs = "2000"] = process.argv.slice(2);
 
-const { receiver } = await openNatsWorker(url, queue);
+const { receiver } = await openNatsWorker(url, queue, { lockMs: Number(lockMs) });
 
 startPoller({
   receiver,

@@ -32,13 +32,15 @@ type Opening = {
   readonly credentials?: () => Promise<string>;
   /** The visibility timeout; absent: the suite's. */
   readonly lockMs?: number;
+  /** The time that a worker extends it to; absent: it does not. */
+  readonly longestMs?: number;
 };
 
 /** Opens both sides of a queue; the number of deliveries is that of the suite. */
 export const openNatsWorker = async (
   url: string,
   name: string,
-  { credentials, lockMs = visibilityMs }: Opening = {},
+  { credentials, lockMs = visibilityMs, longestMs = lockMs }: Opening = {},
 ) => {
   const nats = openNats({ servers: [url], name: "suite", credentials });
   const names = namesOf(name);
@@ -52,6 +54,7 @@ export const openNatsWorker = async (
     names,
     open,
     visibilityMs: lockMs,
+    longestMs,
     most: 10,
     maxReceives,
     report: () => {},

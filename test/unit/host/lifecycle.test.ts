@@ -88,9 +88,9 @@ describe("a host", () => {
         for (const name of names) await stand.create(application(name));
         const before = stand.writes().length;
         while (stand.writes().length < before + 4) await new Promise((resolve) => setImmediate(resolve));
-        assert.ok(first.depth().busy > 0, "steps are in flight");
+        assert.ok((await first.depth()).busy > 0, "steps are in flight");
         await first.drain(20_000);
-        assert.equal(first.depth().busy, 0);
+        assert.equal((await first.depth()).busy, 0);
         const begun = stand.all("Checkpoint").length;
         assert.ok(begun > 0 && begun < names.length, `${begun} begun`);
         assert.equal(drivers.size, begun, "what was saved was done, too");

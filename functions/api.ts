@@ -2,13 +2,13 @@
 import { handle, type LambdaEvent } from "hono/aws-lambda";
 import { apiApp } from "../shared/deployments/api/app.ts";
 import { takeBridged } from "../shared/deployments/api/eventbridge.ts";
-import { openDoor } from "../shared/deployments/api/function.ts";
+import { openApi } from "../shared/deployments/api/function.ts";
 import { once } from "../shared/deployments/common/once.ts";
 
 export { apiApp } from "../shared/deployments/api/app.ts";
 
 const wiring = once(async () => {
-  const parts = openDoor(process.env);
+  const parts = openApi(process.env);
   return { parts, answer: handle(apiApp(parts)) };
 });
 
@@ -22,7 +22,7 @@ if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/http/process.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { close, ...parts } = openDoor(process.env);
+  const { close, ...parts } = openApi(process.env);
   await serveUntil(settingsFor("api", process.env), apiApp(parts), stopped());
   await close();
 }

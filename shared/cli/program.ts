@@ -89,7 +89,7 @@ const wired = (command: Command, tools: Tools, hint: string): Command => {
 };
 
 /** The program with the command that the user types, and with the names of all others. */
-const programFor = async (tools: Tools, asked: string, end: (code: number) => void): Promise<Command> => {
+const programFor = async (tools: Tools, commandName: string, end: (code: number) => void): Promise<Command> => {
   const running = (run: Tools["host"]) => async (args: readonly string[]) => end(await run(args));
   const program = new Command("rekindle").description(intro).version(tools.version).addHelpText("after", closing);
   wired(program, tools, "(rekindle --help shows what there is)");
@@ -105,7 +105,7 @@ const programFor = async (tools: Tools, asked: string, end: (code: number) => vo
     program.addCommand(delegated(name, running(host)), { hidden: true });
   }
   for (const row of rows) {
-    const isAsked = asked === row.name || asked === row.alias;
+    const isAsked = commandName === row.name || commandName === row.alias;
     const command = isAsked ? await opened(row, tools) : closed(row);
     add(row.alias === undefined ? command : command.alias(row.alias), row.summary);
   }

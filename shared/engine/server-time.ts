@@ -17,9 +17,9 @@ export type ServerTime = {
 export const openServerTime = (cluster: Cluster, { monotonic }: Clock, from: "asked" | "answered"): ServerTime => {
   let latest: Epoch | undefined;
   const noted = async <T>(read: () => Promise<Answer<T>>): Promise<Answer<T>> => {
-    const asked = monotonic();
+    const sentAt = monotonic();
     const answer = await read();
-    latest = { date: answer.date, at: from === "asked" ? asked : monotonic() };
+    latest = { date: answer.date, at: from === "asked" ? sentAt : monotonic() };
     return answer;
   };
   return {

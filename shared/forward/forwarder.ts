@@ -51,7 +51,7 @@ export type ForwarderSettings = {
  * A request for watched objects: those that the operator of `kind` watches of a resource in a namespace; without
  * `kind`, all objects of the resource, if some loop watches all of them.
  */
-export type Asked = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
+export type WatchedQuery = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
 
 /**
  * Watched objects, possibly also of other namespaces. `reached`: the resourceVersion up to which they are known;
@@ -66,7 +66,7 @@ export type Forwarder = {
   /** True if every resource has been listed, or is watched from a stored cursor. */
   synced(): boolean;
   /** Returns the trimmed objects that are known; undefined unless all of them are, and none is an outline. */
-  known(asked: Asked): Seen | undefined;
+  known(query: WatchedQuery): Seen | undefined;
   /** Returns the cursors of all loops at the time of the call; undefined if not everything up to them could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
   /** Stops watching and sends all waiting messages. True if the queue has taken everything. */
@@ -209,7 +209,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   });
   const searched = async (): Promise<boolean> =>
     (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
-  const known = ({ kind, resource, namespace }: Asked): Seen | undefined => {
+  const known = ({ kind, resource, namespace }: WatchedQuery): Seen | undefined => {
     const mine = courses.filter(({ loop: { subject, ...loop } }) => {
       const covers = loop.namespace === undefined || loop.namespace === namespace;
       return covers && shows(subject, { kind, resource });

@@ -66,11 +66,11 @@ export const subjectsOf = (watchers: readonly Watcher[], selector?: string): rea
 /** True if the subject is what a kind watches of the resource; without a kind: if it is all of the resource. */
 export const shows = (
   { resource, selector, field, interests }: Subject,
-  asked: { readonly kind?: string | undefined; readonly resource: Resource },
+  query: { readonly kind?: string | undefined; readonly resource: Resource },
 ): boolean => {
-  if (!sameResource(resource, asked.resource)) return false;
-  if (asked.kind === undefined) return selector === undefined && field === undefined;
-  return interests.some(({ kind }) => kind === asked.kind);
+  if (!sameResource(resource, query.resource)) return false;
+  if (query.kind === undefined) return selector === undefined && field === undefined;
+  return interests.some(({ kind }) => kind === query.kind);
 };
 
 /** Returns a function that keeps the parts that any of the watches needs. */

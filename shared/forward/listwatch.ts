@@ -93,8 +93,8 @@ export const list = async (following: FollowContext, trail: WatchState): Promise
   let next: string | undefined;
   let version = "";
   do {
-    const asked = paging((size) => transport.send(getting(following, { limit: String(size), continue: next })));
-    const response = await unlessAborted(asked, signal);
+    const pages = paging((size) => transport.send(getting(following, { limit: String(size), continue: next })));
+    const response = await unlessAborted(pages, signal);
     if (response === undefined) return;
     const page = pageOf(`list ${resource.plural}`, response, type);
     for (const object of page.items) {
@@ -276,9 +276,9 @@ const round = async (following: FollowContext, trail: WatchState): Promise<void>
 
 /** Returns the wait after this many failures in a row, ms (W3). */
 const waitAfter = (failures: number, cause: unknown, random: number): number => {
-  const asked = cause instanceof ApiError ? (cause.retryAfterMs ?? 0) : 0;
+  const page = cause instanceof ApiError ? (cause.retryAfterMs ?? 0) : 0;
   const grown = backoffOf(failures, shortestWaitMs, longestWaitMs);
-  return Math.max(asked, grown * (0.5 + 0.5 * random));
+  return Math.max(page, grown * (0.5 + 0.5 * random));
 };
 
 /** Runs until the signal is raised. Never rejects: errors are reported, and retried after a wait. */

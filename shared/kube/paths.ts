@@ -50,7 +50,7 @@ export const selectorOf = (labels: Readonly<Record<string, string>>): string | u
 };
 
 /** Asks for a page of this many objects. */
-type Ask<T> = (size: number) => Promise<T>;
+type GetPage<T> = (size: number) => Promise<T>;
 
 /** The divisor of a page's size after a page was too long. */
 const shrinking = 8;
@@ -58,13 +58,13 @@ const shrinking = 8;
 const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
 
 /** Asks for pages of one list. After one that was too long, all later ones are smaller, so one is read in vain. */
-export const openPaging = (largest: number): (<T>(ask: Ask<T>) => Promise<T>) => {
+export const openPaging = (largest: number): (<T>(getPage: GetPage<T>) => Promise<T>) => {
   let size = largest;
-  const fitting = <T>(ask: Ask<T>): Promise<T> =>
-    ask(size).catch((cause: unknown) => {
+  const fitting = <T>(getPage: GetPage<T>): Promise<T> =>
+    getPage(size).catch((cause: unknown) => {
       if (!isTooLong(cause) || size <= 1) throw cause;
       size = Math.ceil(size / shrinking);
-      return fitting(ask);
+      return fitting(getPage);
     });
   return fitting;
 };

@@ -85,8 +85,8 @@ const removalMs = 60_000;
  */
 export const endedFirst = (pod: Obj, finished: number | undefined): boolean => {
   const { deletionGracePeriodSeconds: grace = 0 } = pod.metadata;
-  const asked = deletionAskedAt(pod);
-  return grace === 0 && finished !== undefined && asked !== undefined && finished + removalMs < asked;
+  const deletion = deletionAskedAt(pod);
+  return grace === 0 && finished !== undefined && deletion !== undefined && finished + removalMs < deletion;
 };
 
 /** Returns how the named container ended; undefined if it did not. */

@@ -35,11 +35,11 @@ const parse = (response: HttpResponse): unknown =>
 
 /** Returns the milliseconds that a Retry-After header asks for, given in seconds or as a date. */
 const retryAfterOf = (response: HttpResponse): number | undefined => {
-  const asked = response.headers["retry-after"];
-  if (asked === undefined) return undefined;
-  const seconds = Number(asked);
+  const header = response.headers["retry-after"];
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const until = Date.parse(asked) - dateOf(response);
+  const until = Date.parse(header) - dateOf(response);
   return Number.isFinite(until) ? Math.max(0, until) : undefined;
 };
 

@@ -60,9 +60,9 @@ const shown = 3;
 
 /** Returns one message for all errors below `root`: the first three, and the number of the others. */
 export const explain = (error: { readonly issues: readonly Issue[] }, root = "spec"): string => {
-  const sayings = error.issues.slice(0, shown).map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
+  const problems = error.issues.slice(0, shown).map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
   const more = error.issues.length - shown;
-  return `${sayings.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+  return `${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 };
 
 export const instant = z.number().refine(isInstant, "is no time");

@@ -41,9 +41,9 @@ const shape = z.looseObject({
 });
 
 type Word = { readonly reason: string; readonly message: string };
-type Told = Word & { readonly isWarning: boolean; readonly at: number };
+type StartupEvent = Word & { readonly isWarning: boolean; readonly at: number };
 
-const toldIn = (event: Obj): readonly Told[] => {
+const toldIn = (event: Obj): readonly StartupEvent[] => {
   const { success, data } = shape.safeParse(event);
   if (!success) return [];
   const { series, lastTimestamp, eventTime, firstTimestamp, type, reason, message } = data;
@@ -52,7 +52,7 @@ const toldIn = (event: Obj): readonly Told[] => {
 };
 
 /** Returns the newest Event about a pod; of one instant, the warning. Scheduled counts as none. */
-const newestOf = (about: readonly Obj[]): Told | undefined => {
+const newestOf = (about: readonly Obj[]): StartupEvent | undefined => {
   const [newest] = about
     .flatMap(toldIn)
     .toSorted((one, other) => other.at - one.at || Number(other.isWarning) - Number(one.isWarning));

@@ -24,7 +24,7 @@ import { type Change, keyOf, openStore, type Store, type StoreState } from "./st
 import { sides } from "./subresources.ts";
 import { quotas } from "./verbs/quotas.ts";
 import { type Part, rewrite } from "./verbs/remove.ts";
-import type { Ask, Server } from "./verbs/request.ts";
+import type { ApiRequest, Server } from "./verbs/request.ts";
 import type { Admit } from "./verbs/webhooks.ts";
 
 export type SimulatorState = { readonly clock: ClockState; readonly store: StoreState; readonly memories: Memories };
@@ -63,7 +63,7 @@ export type Simulator = {
   readonly clock: Clock;
   readonly door: ApiAccess;
   readonly transport: Transport;
-  handle(ask: Ask): Answer;
+  handle(ask: ApiRequest): Answer;
   /** Calls the listener synchronously after every change. */
   subscribe(listener: (change: Change) => void): () => void;
   /** Ends the process of a pod at once, as its own exit would. */

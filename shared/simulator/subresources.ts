@@ -1,6 +1,6 @@
 /** Subresources of pods and service accounts that act rather than store: log, eviction, binding, proxy, token. */
 
-import type { Call, Result, Sides } from "./api/answer.ts";
+import type { Call, Result, Subresources } from "./api/answer.ts";
 import type { Driver, Memory } from "./nodes/memory.ts";
 import { busyUntil, disrupted, isUp, mainExit, phaseOf } from "./nodes/pod-status.ts";
 import { bind } from "./nodes/scheduler.ts";
@@ -112,7 +112,7 @@ const log =
     return { status: 200, text: shown.map((line) => `${line}\n`).join(""), type: "text/plain" };
   };
 
-const evict = (server: Server, { target, ask, query }: Call): Result => {
+const evict = (server: Server, { target, request: ask, query }: Call): Result => {
   const options = removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query);
   const pod = found(server, target);
   guardBudget(server, pod);
@@ -128,7 +128,7 @@ const evict = (server: Server, { target, ask, query }: Call): Result => {
   return success(201);
 };
 
-const binding = (server: Server, { target, ask }: Call): Result => {
+const binding = (server: Server, { target, request: ask }: Call): Result => {
   const pod = found(server, target);
   const node = textAt(parsed(ask.body ?? ""), "target", "name") ?? "";
   const now = textAt(pod, "spec", "nodeName") ?? "";
@@ -144,7 +144,7 @@ const binding = (server: Server, { target, ask }: Call): Result => {
 
 const hour = 3600;
 
-const token = (server: Server, { target, ask }: Call): Result => {
+const token = (server: Server, { target, request: ask }: Call): Result => {
   const account = found(server, target);
   const spec = fieldsAt(parsed(ask.body ?? ""), "spec");
   const expirationSeconds = numberAt(spec, "expirationSeconds") ?? hour;
@@ -232,7 +232,7 @@ const proxy =
   };
 
 /** Subresources of pods and service accounts that act rather than store: log, eviction, binding, proxy, token. */
-export const sides = (logs: Logs): Sides => ({
+export const sides = (logs: Logs): Subresources => ({
   "pods/log": log(logs),
   "pods/eviction": evict,
   "pods/binding": binding,

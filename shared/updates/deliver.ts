@@ -175,7 +175,7 @@ const fenceMs = 5_000;
 
 type Own = { readonly saves: number; readonly version: Version | undefined; readonly cursor: Cursor | undefined };
 
-type Scene = {
+type SendContext = {
   readonly desk: DeliveryContext;
   readonly key: Key;
   readonly resource: Resource;
@@ -204,13 +204,13 @@ const ownOf = ({ readDelivery }: DeliveryContext, loaded: Awaited<ReturnType<Che
     : { saves: found.record.saves, version: loaded.version, cursor };
 };
 
-type At = Pick<Scene, "desk" | "key" | "own">;
+type At = Pick<SendContext, "desk" | "key" | "own">;
 
 /** Requeues after a lost race: this message may be about a newer state than the winner has read. */
 const lost = async ({ desk, key, own }: At, reason = "raced"): Promise<Delivered> => {
-  const asked = deliveryKey(key);
-  const id = dedupe.timer(asked, `raced ${own.version} ${desk.clock.monotonic()}`);
-  await desk.queue.sendLater({ ...asked, reason }, id, 1_000);
+  const delivery = deliveryKey(key);
+  const id = dedupe.timer(delivery, `raced ${own.version} ${desk.clock.monotonic()}`);
+  await desk.queue.sendLater({ ...delivery, reason }, id, 1_000);
   return { did: "raced" };
 };
 
@@ -251,19 +251,19 @@ export const deliver = async (desk: DeliveryContext, message: Message): Promise<
   return await carryOn({ desk, key, resource, object, outbox, to, own, now }, message);
 };
 
-const carryOn = async (scene: Scene, message: Message): Promise<Delivered> => {
-  const { outbox, own, to, now } = scene;
+const carryOn = async (context: SendContext, message: Message): Promise<Delivered> => {
+  const { outbox, own, to, now } = context;
   const given = acknowledgementIn(message);
-  if (given !== undefined) return await acknowledge(scene, given);
+  if (given !== undefined) return await acknowledge(context, given);
   const due = dueOf(outbox, own.cursor, to, now);
   switch (due.do) {
     case "rest":
-      return await rested(scene);
+      return await rested(context);
     case "wait":
-      await arm(scene, due.until);
+      await arm(context, due.until);
       return nothing("it is too early for the next try");
     case "send":
-      return await send(scene, due);
+      return await send(context, due);
   }
 };
 
@@ -271,7 +271,7 @@ const carryOn = async (scene: Scene, message: Message): Promise<Delivered> => {
  * Sends the key if its record waits only for its updates, or names another listener: the message of that change may
  * have been lost.
  */
-const rested = async ({ desk, key, outbox, to }: Scene): Promise<Delivered> => {
+const rested = async ({ desk, key, outbox, to }: SendContext): Promise<Delivered> => {
   const left = outbox.leftAt !== undefined;
   const reason = left ? "acknowledged" : "another listener";
   if (left || outbox.to !== to)
@@ -279,7 +279,7 @@ const rested = async ({ desk, key, outbox, to }: Scene): Promise<Delivered> => {
   return nothing("all updates are acknowledged");
 };
 
-const arm = async ({ desk, key, outbox, now }: Scene, at: number): Promise<void> => {
+const arm = async ({ desk, key, outbox, now }: SendContext, at: number): Promise<void> => {
   const own = deliveryKey(key);
   await desk.queue.sendLater(
     { ...own, reason: "timer" },
@@ -288,8 +288,8 @@ const arm = async ({ desk, key, outbox, now }: Scene, at: number): Promise<void>
   );
 };
 
-const save = async (scene: Scene, own: Own, cursor: Cursor): Promise<Own | "raced"> => {
-  const { desk, key, outbox } = scene;
+const save = async (context: SendContext, own: Own, cursor: Cursor): Promise<Own | "raced"> => {
+  const { desk, key, outbox } = context;
   const { stream, acknowledged: sequence, outstanding } = cursor;
   const record: DeliveryRecord = {
     schema: 1,
@@ -307,69 +307,69 @@ const save = async (scene: Scene, own: Own, cursor: Cursor): Promise<Own | "race
 const figures = { acknowledged: "delivered", failed: "failed", refused: "refused" } as const;
 
 /** U2: the saved claim is the lock and holds the time of the next try; the loser sends nothing. */
-const send = async (scene: Scene, due: Extract<Due, { do: "send" }>): Promise<Delivered> => {
-  const { desk, key, outbox, to, now } = scene;
+const send = async (context: SendContext, due: Extract<Due, { do: "send" }>): Promise<Delivered> => {
+  const { desk, key, outbox, to, now } = context;
   const planned = desk.clock.monotonic();
-  const claimed = await save(scene, scene.own, due.cursor);
-  if (claimed === "raced") return await lost(scene);
+  const claimed = await save(context, context.own, due.cursor);
+  if (claimed === "raced") return await lost(context);
   if (desk.clock.monotonic() - planned > fenceMs) {
-    await arm(scene, due.cursor.outstanding?.nextAt ?? now);
+    await arm(context, due.cursor.outstanding?.nextAt ?? now);
     return { did: "step", writes: 1 };
   }
   const sent = await desk.sink(to, parcelOf(key, outbox.stream, due.update, due.latest), now);
   desk.meter?.([{ do: "count", name: "rekindle_updates_total", value: 1, of: { outcome: figures[sent.did] } }]);
   if (sent.did === "acknowledged")
-    return await settle(scene, claimed, { stream: outbox.stream, sequence: due.update.sequence });
-  return await miss(scene, claimed, due.cursor, sent);
+    return await settle(context, claimed, { stream: outbox.stream, sequence: due.update.sequence });
+  return await miss(context, claimed, due.cursor, sent);
 };
 
-const ignored = ({ desk, key }: Scene, position: Position, why: string): Delivered => {
+const ignored = ({ desk, key }: SendContext, position: Position, why: string): Delivered => {
   desk.report("warn", "an acknowledgement is ignored", { key: textOf(key), id: positionText(position), why });
   return nothing(`an acknowledgement was ${why}`);
 };
 
 /** Returns the address of the listener that the outstanding update was sent to; the present one if none is. */
-const listenerSentTo = ({ desk: { operators }, to }: Scene, { cursor }: Own): string => {
+const listenerSentTo = ({ desk: { operators }, to }: SendContext, { cursor }: Own): string => {
   const sentTo = cursor?.outstanding?.to ?? to;
   return sentTo === operatorsListener ? operators : sentTo;
 };
 
 /** U4: an acknowledgement of any other listener changes nothing. */
-const acknowledge = async (scene: Scene, { position, isBy }: Acknowledgement): Promise<Delivered> => {
-  const { own } = scene;
-  return isBy(listenerSentTo(scene, own))
-    ? await settle(scene, own, position)
-    : ignored(scene, position, "another listener's");
+const acknowledge = async (context: SendContext, { position, isBy }: Acknowledgement): Promise<Delivered> => {
+  const { own } = context;
+  return isBy(listenerSentTo(context, own))
+    ? await settle(context, own, position)
+    : ignored(context, position, "another listener's");
 };
 
 /**
  * U3: an acknowledgement that comes after the next try has been claimed loses the save; any other invalid one is logged
  * and changes nothing.
  */
-const settle = async (scene: Scene, own: Own, position: Position): Promise<Delivered> => {
-  const { desk, key, outbox } = scene;
+const settle = async (context: SendContext, own: Own, position: Position): Promise<Delivered> => {
+  const { desk, key, outbox } = context;
   const next = acknowledged(outbox, own.cursor, position);
-  if (typeof next === "string") return ignored(scene, position, next);
-  const saved = await save(scene, own, next);
+  if (typeof next === "string") return ignored(context, position, next);
+  const saved = await save(context, own, next);
   if (saved === "raced") {
-    const by = listenerSentTo(scene, own);
-    return await lost(scene, acknowledgementOf(key, positionText(position), by)?.reason);
+    const by = listenerSentTo(context, own);
+    return await lost(context, acknowledgementOf(key, positionText(position), by)?.reason);
   }
   if (waiting(outbox, position).length > 0) {
-    const asked = deliveryKey(key);
-    await desk.queue.send({ ...asked, reason: "next" }, dedupe.timer(asked, `next ${positionText(position)}`));
-  } else await rested(scene);
+    const delivery = deliveryKey(key);
+    await desk.queue.send({ ...delivery, reason: "next" }, dedupe.timer(delivery, `next ${positionText(position)}`));
+  } else await rested(context);
   return { did: "step", writes: 1 };
 };
 
 /** Saves the failure of a try in the cursor, where people see it. The claim was saved with the time of the next try. */
 const miss = async (
-  scene: Scene,
+  context: SendContext,
   claimed: Own,
   cursor: Cursor,
   sent: Exclude<Sent, { did: "acknowledged" }>,
 ): Promise<Delivered> => {
-  const { desk, key, now } = scene;
+  const { desk, key, now } = context;
   const isNews = cursor.outstanding?.error !== sent.error;
   desk.report(isNews ? "warn" : "debug", "an update was not acknowledged, trying again", {
     key: textOf(key),
@@ -377,15 +377,15 @@ const miss = async (
     tries: cursor.outstanding?.tries,
     error: sent.error,
   });
-  await arm(scene, cursor.outstanding?.nextAt ?? now);
+  await arm(context, cursor.outstanding?.nextAt ?? now);
   if (!isNews) return { did: "step", writes: 1 };
-  const saved = await save(scene, claimed, failed(cursor, sent.error));
-  if (sent.did === "refused") await tellRefusal(scene, sent.error);
+  const saved = await save(context, claimed, failed(cursor, sent.error));
+  if (sent.did === "refused") await tellRefusal(context, sent.error);
   return saved === "raced" ? { did: "raced" } : { did: "step", writes: 2 };
 };
 
 /** Writes one Event per refusal, on the object that names the listener; a failed write of the Event is not repeated. */
-const tellRefusal = async ({ desk, object, resource, now }: Scene, error: string): Promise<void> => {
+const tellRefusal = async ({ desk, object, resource, now }: SendContext, error: string): Promise<void> => {
   if (object === undefined) return;
   const telling = { about: object.metadata, subject: resource, occasion: error, reason: "UpdatesRefused" } as const;
   const event = eventOf({ ...telling, type: "Warning", message: `status updates are not sent: ${error}` }, now);

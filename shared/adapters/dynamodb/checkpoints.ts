@@ -119,7 +119,7 @@ async function* items(
   { names, consistent }: Reading,
 ): AsyncGenerator<Item> {
   const { condition, names: ranged, values } = rangeOf(cluster, namespace);
-  const asked = Object.fromEntries((names ?? []).map((name) => [`#${name}`, name]));
+  const placeholders = Object.fromEntries((names ?? []).map((name) => [`#${name}`, name]));
   let ExclusiveStartKey: Item | undefined;
   do {
     const from = ExclusiveStartKey;
@@ -128,7 +128,7 @@ async function* items(
         new sdk.QueryCommand({
           TableName: table,
           KeyConditionExpression: condition,
-          ExpressionAttributeNames: { "#cluster": "cluster", ...ranged, ...asked },
+          ExpressionAttributeNames: { "#cluster": "cluster", ...ranged, ...placeholders },
           ExpressionAttributeValues: values,
           ConsistentRead: consistent,
           ...(names === undefined ? {} : { ProjectionExpression: names.map((name) => `#${name}`).join(", ") }),

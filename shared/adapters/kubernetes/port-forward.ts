@@ -55,8 +55,8 @@ const isLocal = ({ headers }: IncomingMessage): boolean =>
  * Returns the path below the proxy. The pod proxy writes its own path into pages and redirects, so links with and
  * without it lead to the same place.
  */
-const pathBelow = (prefix: string, asked: string): string => {
-  const { pathname, search } = new URL(asked.replace(/^\/+/, "/"), "http://pod");
+const pathBelow = (prefix: string, path: string): string => {
+  const { pathname, search } = new URL(path.replace(/^\/+/, "/"), "http://pod");
   const below = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
   return `${prefix}${below}${search}`;
 };

@@ -75,13 +75,13 @@ export type Surroundings = {
 };
 
 /** Returns the addresses of one complete name; an empty list or an error if there are none. */
-export type Ask = (name: string) => Promise<readonly string[]>;
+export type Lookup = (name: string) => Promise<readonly string[]>;
 
 type Options = {
   /** Monotonic, ms. */
   readonly now: () => number;
   readonly surroundings: () => Promise<Surroundings>;
-  readonly ask: Ask;
+  readonly lookUp: Lookup;
 };
 
 /** Time limit of a query, ms; shorter than the sink's time limit, so that a failure is reported as such. */
@@ -150,14 +150,14 @@ const candidates = (name: string, { search, ndots }: Surroundings): readonly str
   return dots >= ndots ? [name, ...completed] : [...completed, name];
 };
 
-const found = async (name: string, { surroundings, ask }: Options): Promise<readonly string[]> => {
+const found = async (name: string, { surroundings, lookUp }: Options): Promise<readonly string[]> => {
   const around = await surroundings();
   const known = around.hosts.get(name.toLowerCase()) ?? (/(^|\.)localhost\.?$/i.test(name) ? loopback : undefined);
   if (known !== undefined) return known;
   let failure: unknown;
   for (const candidate of candidates(name, around)) {
     try {
-      const addresses = await ask(candidate);
+      const addresses = await lookUp(candidate);
       if (addresses.length > 0) return addresses;
     } catch (cause) {
       failure = cause;
@@ -173,11 +173,11 @@ export const openResolver = (given: Partial<Options> = {}): Resolve => {
   const options = {
     now: () => performance.now(),
     surroundings: systemSurroundings,
-    ask: (name: string) => askServers(name),
+    lookUp: (name: string) => askServers(name),
     ...given,
   };
   const kept = new Map<string, Kept>();
-  const asked = (name: string): Kept => {
+  const lookedUp = (name: string): Kept => {
     const answer = found(name, options);
     const entry: Kept = { answer, until: Number.POSITIVE_INFINITY };
     answer.then(
@@ -192,7 +192,7 @@ export const openResolver = (given: Partial<Options> = {}): Resolve => {
     kept.delete(name);
     const [oldest] = kept.keys();
     if (kept.size >= mostNames && oldest !== undefined) kept.delete(oldest);
-    const entry = asked(name);
+    const entry = lookedUp(name);
     kept.set(name, entry);
     return entry.answer;
   };

@@ -64,21 +64,21 @@ export const refusalOf = (what: string, queue: string, cause: unknown): ApiError
   if (cause instanceof ApiError) return cause;
   const { name, text } = nameAndText(cause);
   const known = Object.hasOwn(meanings, name) ? meanings[name] : undefined;
-  const told = (reason: string, message: string): ApiError =>
+  const apiError = (reason: string, message: string): ApiError =>
     new ApiError({ status: 0, reason, message: `SQS ${what} ${queue}: ${message}`, cause });
   if (isElsewhere(text))
-    return told("QueueElsewhere", "it is in another region than AWS_REGION: correct its URL, or AWS_REGION");
-  if (known !== undefined) return told(known.reason, known.text(what));
+    return apiError("QueueElsewhere", "it is in another region than AWS_REGION: correct its URL, or AWS_REGION");
+  if (known !== undefined) return apiError(known.reason, known.text(what));
   if (isOtherKind(text))
-    return told("QueueMismatch", `keys need a FIFO queue, timers a standard one; this is the other kind (${text})`);
-  return told("QueueUnreachable", text);
+    return apiError("QueueMismatch", `keys need a FIFO queue, timers a standard one; this is the other kind (${text})`);
+  return apiError("QueueUnreachable", text);
 };
 
 /** Time limit of one try, and of all tries of one request together, ms. */
 const tryMs = 5_000;
 const requestMs = 12_000;
 
-type Patience = {
+type RequestLimits = {
   /** Added to the time limits for a long poll, ms. */
   readonly pollMs?: number;
   /** In place of both time limits, ms. */
@@ -90,7 +90,7 @@ export type Sqs = (
   action: string,
   queue: string,
   input: object,
-  patience?: Patience,
+  patience?: RequestLimits,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
 /** Returns the signer of the AWS client, which finds credentials and region where no variable has them. */

@@ -21,7 +21,7 @@ type Kept = {
   readonly add: (labels: Record<string, string>, value: number) => void;
   readonly reset: () => void;
   /** The sets of label values that are told apart. */
-  readonly told: ToldApart;
+  readonly labelSets: LabelSets;
 };
 
 /** The most sets of label values of one metric; the namespaces of the objects share them. */
@@ -32,13 +32,13 @@ const others = "(others)";
 
 const longestValue = 253;
 
-type ToldApart = {
+type LabelSets = {
   readonly of: (values: Record<string, string>, namespace: string) => Record<string, string>;
   readonly reset: () => void;
 };
 
 /** Bounds the sets of label values: tenants write them, and each is kept as long as the process lives. */
-const openToldApart = (): ToldApart => {
+const openLabelSets = (): LabelSets => {
   const known = new Set<string>();
   let share = openShare(mostSets);
   return {
@@ -58,24 +58,24 @@ const openToldApart = (): ToldApart => {
 
 const opened = ({ figure, labels, prefix }: Family, registry: Registry): Kept => {
   const labelNames = labels.map((label) => validName("", label));
-  const told = openToldApart();
+  const labelSets = openLabelSets();
   const options = { name: validName(prefix, figure.name), help: figure.help, labelNames, registers: [registry] };
   switch (figure.kind) {
     case "counter": {
       const counter = new Counter(options);
-      return { labels, told, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
+      return { labels, labelSets, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
     }
     case "gauge": {
       const gauge = new Gauge(options);
-      return { labels, told, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
+      return { labels, labelSets, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
     }
     case "summary": {
       const summary = new Summary({ ...options, percentiles: [] });
-      return { labels, told, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
+      return { labels, labelSets, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
     }
     case "histogram": {
       const histogram = new Histogram({ ...options, ...(figure.buckets ? { buckets: [...figure.buckets] } : {}) });
-      return { labels, told, add: (of, value) => histogram.observe(of, value), reset: () => histogram.reset() };
+      return { labels, labelSets, add: (of, value) => histogram.observe(of, value), reset: () => histogram.reset() };
     }
   }
 };
@@ -106,7 +106,7 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
   for (const { family, one } of all) zeroed(one, family);
   const add = ({ name, value, of }: MetricSample): void => {
     const one = kept.get(name);
-    if (one !== undefined) one.add(one.told.of(valuesOf(one.labels, of), of["namespace"] ?? ""), value);
+    if (one !== undefined) one.add(one.labelSets.of(valuesOf(one.labels, of), of["namespace"] ?? ""), value);
   };
   return {
     meter: (measures) => measures.forEach(add),
@@ -114,7 +114,7 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
       for (const { family, one } of all) {
         if (family.figure.kind !== "gauge" && family.figure.ofObjects !== true) continue;
         one.reset();
-        one.told.reset();
+        one.labelSets.reset();
         zeroed(one, family);
       }
       current.forEach(add);

@@ -46,34 +46,34 @@ const refusals = async (tools: Tools, documents: readonly Document[]): Promise<r
 
 /** The request, the Hadoop configuration that goes along, and the store that local files are uploaded to. */
 type Sending = {
-  readonly asked: Creating;
+  readonly creating: Creating;
   readonly files: HadoopFiles | undefined;
   readonly target: UploadTarget | undefined;
 };
 
 /** Creates one object, and before it the ConfigMap of its Hadoop configuration, which the application then owns. */
-const sendObject = async (session: Session, given: Obj, { asked, files }: Sending) => {
+const sendObject = async (session: Session, given: Obj, { creating: options, files }: Sending) => {
   const both = withHadoop(given, files);
-  if (both === undefined) return [(await createOne(session, given, asked)).line];
+  if (both === undefined) return [(await createOne(session, given, options)).line];
   const { object, config } = both;
   // The server judges the application in a dry run, before anything is stored.
-  await createOne(session, object, { ...asked, dryRun: true });
-  const before = await createOne(session, config, asked);
-  const { kept, line } = await createOne(session, object, asked);
-  if (!asked.dryRun && kept.uid !== undefined) {
+  await createOne(session, object, { ...options, dryRun: true });
+  const before = await createOne(session, config, options);
+  const { kept, line } = await createOne(session, object, options);
+  if (!options.dryRun && kept.uid !== undefined) {
     const owner = { apiVersion: object.apiVersion, kind: object.kind, name: kept.name, uid: kept.uid };
     const owned = { ...config, metadata: { ...config.metadata, ownerReferences: [owner] } };
-    await createOne(session, owned, { ...asked, override: true });
+    await createOne(session, owned, { ...options, override: true });
   }
   return [before.line, line];
 };
 
 /** Uploads an object's files and creates the object. A dry run finds a refusal before the first upload. */
 const sendOne = async (tools: Tools, session: Session, { object, uploads }: Prepared, sending: Sending) => {
-  const { asked, target } = sending;
+  const { creating: options, target } = sending;
   if (target !== undefined && uploads.length > 0) {
-    await createOne(session, object, { ...asked, dryRun: true });
-    for (const line of await uploadAll(target, uploads, asked)) tools.print(line);
+    await createOne(session, object, { ...options, dryRun: true });
+    for (const line of await uploadAll(target, uploads, options)) tools.print(line);
   }
   for (const line of await sendObject(session, object, sending)) tools.print(line);
 };
@@ -148,8 +148,8 @@ const act = async (tools: Tools, name: string | undefined, options: Options): Pr
     if (!isEarly) await checked(tools, documents, options);
     const folder = options.hadoopConfDir ?? "";
     const files = folder === "" ? undefined : await hadoopFiles(folder);
-    const asked = { namespace, override: options.override === true, dryRun: options.dryRun === true };
-    const refused = await sendAll(tools, session, documents, { asked, files, target });
+    const creating = { namespace, override: options.override === true, dryRun: options.dryRun === true };
+    const refused = await sendAll(tools, session, documents, { creating, files, target });
     if (refused > 0) throw new Refused(`${refused} of ${documents.length} refused`);
   });
 };

@@ -29,7 +29,7 @@ import {
 import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../io/options.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
 
-export type LogAsked = Which & {
+export type LogOptions = Which & {
   readonly follow: boolean;
   readonly tail: number | undefined;
   /** Only lines younger than this, ms. */
@@ -44,15 +44,15 @@ const stamped = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s;
 
 type Reading = { readonly uid: string; readonly name: string; last: string | undefined };
 
-const queryOf = (asked: LogAsked, pod: Stored, last: string | undefined): Record<string, string | undefined> => {
+const queryOf = (options: LogOptions, pod: Stored, last: string | undefined): Record<string, string | undefined> => {
   const fresh = last === undefined;
   return {
-    follow: asked.follow ? "true" : undefined,
+    follow: options.follow ? "true" : undefined,
     timestamps: "true",
-    container: asked.container ?? mainContainer(pod),
-    previous: asked.previous ? "true" : undefined,
-    tailLines: fresh && asked.tail !== undefined ? String(asked.tail) : undefined,
-    sinceSeconds: fresh && asked.sinceMs !== undefined ? String(Math.ceil(asked.sinceMs / 1_000)) : undefined,
+    container: options.container ?? mainContainer(pod),
+    previous: options.previous ? "true" : undefined,
+    tailLines: fresh && options.tail !== undefined ? String(options.tail) : undefined,
+    sinceSeconds: fresh && options.sinceMs !== undefined ? String(Math.ceil(options.sinceMs / 1_000)) : undefined,
     sinceTime: last?.replace(/\.\d+/, ""),
   };
 };
@@ -70,16 +70,16 @@ const openLog = async ({ transport }: Session, target: Target, pod: Stored, quer
 const readOnce = async (
   tools: Tools,
   session: Session,
-  at: { readonly target: Target; readonly pod: Stored; readonly asked: LogAsked; readonly reading: Reading },
+  at: { readonly target: Target; readonly pod: Stored; readonly options: LogOptions; readonly reading: Reading },
 ): Promise<void> => {
-  const { target, pod, asked, reading } = at;
+  const { target, pod, options, reading } = at;
   const known = reading.last;
-  const stream = await openLog(session, target, pod, queryOf(asked, pod, reading.last));
+  const stream = await openLog(session, target, pod, queryOf(options, pod, reading.last));
   for await (const line of stream.lines) {
     const [, time, text = ""] = stamped.exec(line) ?? [undefined, undefined, line];
     if (time !== undefined && known !== undefined && time <= known) continue;
     reading.last = time ?? reading.last;
-    tools.print(asked.timestamps ? line : text);
+    tools.print(options.timestamps ? line : text);
   }
 };
 
@@ -100,24 +100,24 @@ const several = (tools: Tools, { key }: Target, found: readonly Stored[]): void 
   );
 };
 
-const read = async (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> => {
+const read = async (tools: Tools, session: Session, target: Target, options: LogOptions): Promise<void> => {
   const life = await lifeOf(session, target);
   if (life === undefined) throw await missing(session, target.key, [target.kind]);
-  const found = podsMeant(target, life, asked);
-  if (found.length === 0) throw await noPod(session, target, life, asked);
-  if (found.length > 1 && asked.task === undefined) return several(tools, target, found);
+  const found = podsMeant(target, life, options);
+  if (found.length === 0) throw await noPod(session, target, life, options);
+  if (found.length > 1 && options.task === undefined) return several(tools, target, found);
   for (const pod of found) {
     if (found.length > 1) tools.print(`==> ${pod.metadata.name} <==`);
-    await readPod(tools, session, { target, pod, asked });
+    await readPod(tools, session, { target, pod, options });
   }
 };
 
-type At = { readonly target: Target; readonly pod: Stored; readonly asked: LogAsked };
+type At = { readonly target: Target; readonly pod: Stored; readonly options: LogOptions };
 
-const readPod = async (tools: Tools, session: Session, { target, pod, asked }: At): Promise<void> => {
+const readPod = async (tools: Tools, session: Session, { target, pod, options }: At): Promise<void> => {
   const reading = { uid: pod.metadata.uid, name: pod.metadata.name, last: undefined };
   try {
-    await readOnce(tools, session, { target, pod, asked, reading });
+    await readOnce(tools, session, { target, pod, options, reading });
   } catch (cause) {
     const why = waitingReason(podStatus(pod));
     if (!(cause instanceof ApiError) || cause.status !== 400 || why === undefined) throw cause;
@@ -133,14 +133,14 @@ const nothingMore = (life: Life | undefined, pod: Stored | undefined, done: stri
 type Following = { readonly reading?: Reading; readonly done?: string };
 type Seen = {
   readonly target: Target;
-  readonly asked: LogAsked;
+  readonly options: LogOptions;
   readonly life: Life | undefined;
   readonly pod: Stored | undefined;
 };
 
-const see = async (session: Session, target: Target, asked: LogAsked): Promise<Seen> => {
+const see = async (session: Session, target: Target, options: LogOptions): Promise<Seen> => {
   const life = await lifeOf(session, target);
-  return { target, asked, life, pod: life === undefined ? undefined : podOf(target, life, asked) };
+  return { target, options, life, pod: life === undefined ? undefined : podOf(target, life, options) };
 };
 
 /** The reading of a pod: continued for the same UID, from the beginning for the pod of the next attempt. */
@@ -163,34 +163,34 @@ const readThrough = async (tools: Tools, session: Session, at: Parameters<typeof
 };
 
 const readOn = async (tools: Tools, session: Session, seen: Seen, before: Following): Promise<Following> => {
-  const { target, asked, pod } = seen;
+  const { target, options, pod } = seen;
   if (pod === undefined || pod.metadata.uid === before.done) return before;
   const reading = readingOf(tools, before.reading, pod);
-  const isRead = await readThrough(tools, session, { target, asked, pod, reading });
+  const isRead = await readThrough(tools, session, { target, options, pod, reading });
   return isRead && isOver(pod) ? { reading, done: reading.uid } : { ...before, reading };
 };
 
-const follow = async (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> => {
+const follow = async (tools: Tools, session: Session, target: Target, options: LogOptions): Promise<void> => {
   let at: Following = {};
-  let seen = await see(session, target, asked);
+  let seen = await see(session, target, options);
   if (seen.life === undefined) throw await missing(session, target.key, [target.kind]);
-  if (podsMeant(target, seen.life, asked).length > 1) {
-    several(tools, target, podsMeant(target, seen.life, asked));
+  if (podsMeant(target, seen.life, options).length > 1) {
+    several(tools, target, podsMeant(target, seen.life, options));
     throw new Refused("one pod is followed at a time");
   }
-  if (hasNoPods(target)) throw await noPod(session, target, seen.life, asked);
-  for (; ; seen = await see(session, target, asked)) {
+  if (hasNoPods(target)) throw await noPod(session, target, seen.life, options);
+  for (; ; seen = await see(session, target, options)) {
     const before = at;
     if (nothingMore(seen.life, seen.pod, at.done)) return;
     at = await readOn(tools, session, seen, at);
-    if (at.done !== undefined && asked.executor !== undefined) return;
+    if (at.done !== undefined && options.executor !== undefined) return;
     if (at.done === before.done) await tools.sleep(againMs);
   }
 };
 
 /** Prints a log; followed, it goes on into the next attempt and ends when the application has. */
-export const showLog = (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> =>
-  asked.follow ? follow(tools, session, target, asked) : read(tools, session, target, asked);
+export const showLog = (tools: Tools, session: Session, target: Target, options: LogOptions): Promise<void> =>
+  options.follow ? follow(tools, session, target, options) : read(tools, session, target, options);
 
 type Options = Scoped & {
   readonly follow?: true;

@@ -83,28 +83,28 @@ const argsOf = (command: Command): readonly string[] =>
     return [`${option.long}=${Array.isArray(value) ? value.join(",") : String(value)}`];
   });
 
-type Asked = { readonly tools: Tools; readonly options: Options; readonly args: readonly string[] };
+type ManifestsCall = { readonly tools: Tools; readonly options: Options; readonly args: readonly string[] };
 
 /** The ConfigMap with the flags. `--rbac-only` prints none, so the flags of the whole installation stay. */
-const keptBy = ({ options, args }: Asked, part: Part): readonly Obj[] =>
+const keptBy = ({ options, args }: ManifestsCall, part: Part): readonly Obj[] =>
   options.rbacOnly === true ? [] : [keptFlags({ part, namespace: options.namespace, args })];
 
 /** Returns the text that a flag asks for in place of the installation; undefined: no flag does. */
-const insteadOf = (asked: Asked): string | undefined => {
-  const { options } = asked;
+const insteadOf = (call: ManifestsCall): string | undefined => {
+  const { options } = call;
   const { policies, admissionUrl, functions, family: families } = options;
   if (policies === true) return policiesText({ ...options, families });
   const features = featuresNamed(options.features, families);
   if (functions !== undefined)
-    return functionsText({ ...options, functions, families, features }, keptBy(asked, "functions"));
+    return functionsText({ ...options, functions, families, features }, keptBy(call, "functions"));
   if (admissionUrl === undefined) return undefined;
   return webhooksText(admissionUrl, { ...options, families, pods: podRulesIn(options) });
 };
 
-const textOf = async (asked: Asked): Promise<string> => {
-  const { tools, options } = asked;
+const textOf = async (call: ManifestsCall): Promise<string> => {
+  const { tools, options } = call;
   if (options.crdsOnly === true) return crdsText(await wantedCrds(tools, options));
-  const instead = insteadOf(asked);
+  const instead = insteadOf(call);
   if (instead !== undefined) return instead;
   const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment, family: families } = options;
   const host = rbacOnly !== true && withoutDeployment !== true;
@@ -120,17 +120,17 @@ const textOf = async (asked: Asked): Promise<string> => {
     admission,
     pods: podRulesIn(options),
   };
-  return manifestsText(installation, await wantedCrds(tools, options), keptBy(asked, "host"));
+  return manifestsText(installation, await wantedCrds(tools, options), keptBy(call, "host"));
 };
 
 /** Parses the installation's flags and then this command's: a later flag wins. */
-const readAgain = (tools: Tools, args: readonly string[]): Asked => {
+const readAgain = (tools: Tools, args: readonly string[]): ManifestsCall => {
   const command = withOptions(new Command("manifests"), tools.version).exitOverride();
   command.parseOptions([...args]);
   return { tools, options: command.opts<Options>(), args: argsOf(command) };
 };
 
-const upgraded = async ({ tools, options, args }: Asked): Promise<string> => {
+const upgraded = async ({ tools, options, args }: ManifestsCall): Promise<string> => {
   const texts: string[] = [];
   await connected(tools, options, async (session) => {
     for (const kept of await flagsKept(session)) {
@@ -146,8 +146,8 @@ const upgraded = async ({ tools, options, args }: Asked): Promise<string> => {
 };
 
 const print = async (tools: Tools, options: Options, command: Command): Promise<void> => {
-  const asked = { tools, options, args: argsOf(command) };
-  tools.print((await (options.upgrade === true ? upgraded(asked) : textOf(asked))).trimEnd());
+  const call = { tools, options, args: argsOf(command) };
+  tools.print((await (options.upgrade === true ? upgraded(call) : textOf(call))).trimEnd());
 };
 
 const withScope = (command: Command, version: string): Command =>

@@ -32,8 +32,8 @@ const tokenFor = async (session: Session, tools: Tools, account: string, duratio
     throw new Refused(`${JSON.stringify(account)}: write NAMESPACE/NAME`);
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   const spec = { expirationSeconds: Math.round(durationMs / 1_000) };
-  const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
-  const answer = await request(session.transport, "POST", path, asked);
+  const tokenRequest = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
+  const answer = await request(session.transport, "POST", path, tokenRequest);
   const token = textAt(answer, "status", "token");
   if (token === undefined) throw new Refused(`the server gave no token for ${account}`);
   tools.warn(

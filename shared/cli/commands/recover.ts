@@ -162,9 +162,9 @@ type Options = Scoped & {
   readonly output: string;
 };
 
-const howOf = ({ strict = true, mode, timeout, grace, wait, ...asked }: Options): RecoverHow => ({
-  ...{ strict, mode, fresh: asked.fresh === true, reconfigure: asked.reconfigure === true },
-  ...{ coexist: asked.coexist === true, dryRun: asked.dryRun === true },
+const howOf = ({ strict = true, mode, timeout, grace, wait, ...options }: Options): RecoverHow => ({
+  ...{ strict, mode, fresh: options.fresh === true, reconfigure: options.reconfigure === true },
+  ...{ coexist: options.coexist === true, dryRun: options.dryRun === true },
   ...(timeout === undefined ? {} : { returnMs: timeout }),
   graceSeconds: grace,
   waitMs: wait,

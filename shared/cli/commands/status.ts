@@ -1,6 +1,6 @@
 /** `rekindle status` and `rekindle list` as people type them. */
 import type { Command } from "commander";
-import { type Asked, changedRows, type Listed, listed, listText } from "../inspection/list.ts";
+import { changedRows, type Listed, type ListScope, listed, listText } from "../inspection/list.ts";
 import { lookHinting, type Seen, statusText, statusView } from "../inspection/status.ts";
 import { findTarget, fullName, type Target } from "../inspection/target.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
@@ -93,10 +93,10 @@ const kindsNamed = (names: readonly string[]): readonly Kind[] => {
 };
 
 /** Prints changed rows until the user stops the command. */
-const watchedList = async (tools: Tools, session: Session, asked: Asked, form: string): Promise<never> => {
+const watchedList = async (tools: Tools, session: Session, scope: ListScope, form: string): Promise<never> => {
   let before: readonly Listed[] = [];
   for (;;) {
-    const after = await listed(session, asked);
+    const after = await listed(session, scope);
     const changed = changedRows(before, after);
     if (changed.length > 0) tools.print(listText(changed, tools.now(), form, tools.paint));
     before = after;
@@ -115,9 +115,9 @@ export const list = (tools: Tools): Command =>
       connected(tools, options, async (session) => {
         if (options.allNamespaces === true && options.namespace !== undefined)
           throw new Refused("use -A or -n, not both");
-        const asked = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
-        if (options.watch === true) return await watchedList(tools, session, asked, options.output);
-        const text = listText(await listed(session, asked), tools.now(), options.output, tools.paint);
+        const scope = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
+        if (options.watch === true) return await watchedList(tools, session, scope, options.output);
+        const text = listText(await listed(session, scope), tools.now(), options.output, tools.paint);
         if (text !== "") tools.print(text);
       }),
     );

@@ -77,8 +77,8 @@ const send = async (tools: Tools, object: Obj, options: Options): Promise<void> 
   const problem = await tools.problemWith({ ...object, metadata: { ...metadata, name: name || "generated" } });
   if (problem !== undefined) throw new Refused(problem);
   await connected(tools, options, async (session) => {
-    const asked = { namespace: options.namespace, override: false, dryRun: false };
-    const { kept, line } = await create(session, JSON.parse(JSON.stringify(sent)), asked);
+    const creating = { namespace: options.namespace, override: false, dryRun: false };
+    const { kept, line } = await create(session, JSON.parse(JSON.stringify(sent)), creating);
     tools.print(line);
     const key = { cluster: "default", kind: usual.resource.kind, name: kept.name };
     const target = { kind: usual, key: { ...key, namespace: kept.namespace ?? "default" } };

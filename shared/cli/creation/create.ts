@@ -43,12 +43,12 @@ const placeOf = async ({ transport }: Session, object: Obj): Promise<Place> => {
 };
 
 /** Sets the namespace of an object. Refuses a `-n` other than the namespace that the object names. */
-const settled = (session: Session, object: Obj, { isNamespaced }: Place, asked: string | undefined): Obj => {
+const settled = (session: Session, object: Obj, { isNamespaced }: Place, namespace: string | undefined): Obj => {
   if (!isNamespaced) return object;
   const own = object.metadata.namespace;
-  if (own !== undefined && asked !== undefined && own !== asked)
-    throw new Refused(`its metadata.namespace is ${own}, and -n says ${asked}: keep one of them`);
-  return { ...object, metadata: { ...object.metadata, namespace: own ?? asked ?? session.namespace ?? "default" } };
+  if (own !== undefined && namespace !== undefined && own !== namespace)
+    throw new Refused(`its metadata.namespace is ${own}, and -n says ${namespace}: keep one of them`);
+  return { ...object, metadata: { ...object.metadata, namespace: own ?? namespace ?? session.namespace ?? "default" } };
 };
 
 const causesIn = (body: string): readonly string[] => {
@@ -142,13 +142,13 @@ export const create = async (
 };
 
 /** The schedule by `NAME` or `NAMESPACE/NAME`. */
-const refOf = (text: string, session: Pick<Session, "namespace">, asked: string | undefined) => {
+const refOf = (text: string, session: Pick<Session, "namespace">, namespace: string | undefined) => {
   const parts = text.split("/");
   const [name = "", own] = [...parts].reverse();
   if (parts.length > 2 || parts.includes("")) throw new Refused(`--from ${text}: write NAME or NAMESPACE/NAME`);
-  if (own !== undefined && asked !== undefined && own !== asked)
-    throw new Refused(`--from ${text} and -n ${asked} name different namespaces: keep one of them`);
-  return { name, namespace: own ?? asked ?? session.namespace ?? "default" };
+  if (own !== undefined && namespace !== undefined && own !== namespace)
+    throw new Refused(`--from ${text} and -n ${namespace} name different namespaces: keep one of them`);
+  return { name, namespace: own ?? namespace ?? session.namespace ?? "default" };
 };
 
 /**
@@ -157,14 +157,10 @@ const refOf = (text: string, session: Pick<Session, "namespace">, asked: string 
  */
 export const fromSchedule = async (
   session: Session,
-  {
-    name,
-    from,
-    namespace: asked,
-  }: { readonly name: string; readonly from: string; readonly namespace: string | undefined },
+  { name, from, namespace }: { readonly name: string; readonly from: string; readonly namespace: string | undefined },
 ): Promise<Document> => {
   const { resource } = scheduledSparkApplication;
-  const ref = refOf(from, session, asked);
+  const ref = refOf(from, session, namespace);
   const { value: schedule } = await openCluster(session.transport).get({ resource, ...ref });
   if (schedule === undefined)
     throw new Refused(

@@ -24,7 +24,7 @@ export type Listed = {
 };
 
 /** The objects to list. */
-export type Asked = {
+export type ListScope = {
   /** "": all namespaces. */
   readonly namespace: string;
   readonly selector?: string | undefined;
@@ -71,8 +71,8 @@ const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed
 };
 
 /** Lists the objects of one kind; returns the error where its CRD is not installed. */
-const objectsOf = async (session: Session, kind: Kind, asked: Asked): Promise<readonly Stored[] | ApiError> => {
-  const { namespace, selector } = asked;
+const objectsOf = async (session: Session, kind: Kind, scope: ListScope): Promise<readonly Stored[] | ApiError> => {
+  const { namespace, selector } = scope;
   const objects: Stored[] = [];
   try {
     for await (const page of pages(session.transport, { resource: kind.resource, namespace, selector })) {
@@ -86,13 +86,13 @@ const objectsOf = async (session: Session, kind: Kind, asked: Asked): Promise<re
 };
 
 /** Lists the objects of these kinds. A kind that is not installed has none; throws where none is installed. */
-export const listed = async (session: Session, asked: Asked): Promise<readonly Listed[]> => {
-  const found = await Promise.all(asked.kinds.map((kind) => objectsOf(session, kind, asked)));
+export const listed = async (session: Session, scope: ListScope): Promise<readonly Listed[]> => {
+  const found = await Promise.all(scope.kinds.map((kind) => objectsOf(session, kind, scope)));
   const missing = found.filter((objects) => objects instanceof ApiError);
   if (missing.length === found.length && missing[0] !== undefined) throw missing[0];
-  const records = await recordsIn(session, asked.namespace);
+  const records = await recordsIn(session, scope.namespace);
   return found.flatMap((objects, at) => {
-    const kind = asked.kinds[at];
+    const kind = scope.kinds[at];
     if (kind === undefined || objects instanceof ApiError) return [];
     return objects.map((object) => {
       const { name, namespace = "" } = object.metadata;

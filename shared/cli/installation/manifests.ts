@@ -56,7 +56,7 @@ const groupsIn = (text: string): PodRules["groups"] => {
   }
 };
 
-type Asked = {
+type PodRuleOptions = {
   readonly admission?: boolean | undefined;
   readonly admissionUrl?: string | undefined;
   readonly admissionQueueGate?: boolean | undefined;
@@ -64,10 +64,10 @@ type Asked = {
 };
 
 /** The rules by which admission changes pods; refused without admission. */
-export const podRulesIn = (asked: Asked): PodRules => {
-  const { admissionQueueGate: queueGate = false, admissionResourceGroups: text } = asked;
+export const podRulesIn = (options: PodRuleOptions): PodRules => {
+  const { admissionQueueGate: queueGate = false, admissionResourceGroups: text } = options;
   const rules = { queueGate, groups: text === undefined ? [] : groupsIn(text) };
-  const isServed = asked.admission === true || asked.admissionUrl !== undefined;
+  const isServed = options.admission === true || options.admissionUrl !== undefined;
   if (isServed || (!queueGate && text === undefined)) return rules;
   throw new Refused(
     "--admission-queue-gate, --admission-resource-groups: admission writes into pods; say --admission, or --admission-url",

@@ -160,7 +160,7 @@ export type Moved = {
 };
 
 /** The choice of `rekindle page`: these namespaces (empty: all), and one application first. `port` 0: a free one. */
-export type PageAsked = {
+export type PageOptions = {
   readonly namespaces: readonly string[];
   readonly port: number;
   readonly key: Key | undefined;
@@ -177,7 +177,7 @@ export type Tools = {
   policies(): Promise<readonly Policy[]>;
   connect(where: Where): Promise<Session>;
   /** Serves the page on this machine. The link opens a session, once. */
-  page(session: Session, asked: PageAsked): Promise<{ readonly link: string; close(): Promise<void> }>;
+  page(session: Session, options: PageOptions): Promise<{ readonly link: string; close(): Promise<void> }>;
   preview(session: Session, key: Key): Promise<Preview>;
   /** Takes the recorded decisions in the lines of a log again. Needs no cluster. */
   replay(text: string): Promise<Iterable<Replayed>>;

@@ -84,7 +84,7 @@ const launched = async ({ transport }: Session, job: Obj, namespace: string): Pr
   return `run job ${job.metadata.name} successfully`;
 };
 
-type Asked = {
+type CommandRequest = {
   readonly about: Stored;
   readonly resource: Resource;
   readonly action: string;
@@ -93,7 +93,7 @@ type Asked = {
 };
 
 /** The API server completes the name: `NAME-abortjob-x7k2p`. */
-const commandFor = ({ about, resource, action, commandNamespace = "" }: Asked) => {
+const commandFor = ({ about, resource, action, commandNamespace = "" }: CommandRequest) => {
   const { name, uid, namespace = commandNamespace } = about.metadata;
   const owner = { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid };
   const target = { ...owner, controller: true, blockOwnerDeletion: true };
@@ -107,8 +107,8 @@ const commandFor = ({ about, resource, action, commandNamespace = "" }: Asked) =
 };
 
 /** Creates a Command for the controller that runs the object. */
-export const order = async ({ transport }: Session, asked: Asked): Promise<void> => {
-  const command = commandFor(asked);
+export const order = async ({ transport }: Session, wanted: CommandRequest): Promise<void> => {
+  const command = commandFor(wanted);
   const path = collectionPath(commands, command.metadata.namespace);
   await request(transport, "POST", path, command);
 };

@@ -27,9 +27,11 @@ export const openAdmissionApp = async (env: Environment): Promise<App> => {
     report: lineReport(settings.logLevel),
     setting: "admissionPath",
   });
-  const door = new Hono();
-  door.use("/:path/*", async (c, next) => (isSame(c.req.param("path"), await secret()) ? await next() : c.notFound()));
-  return door.route("/:path", app);
+  const server = new Hono();
+  server.use("/:path/*", async (c, next) =>
+    isSame(c.req.param("path"), await secret()) ? await next() : c.notFound(),
+  );
+  return server.route("/:path", app);
 };
 
 const openApp = async (settings: Settings<"admission">): Promise<App> => {
@@ -48,6 +50,6 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const transport = openAccess(clusterRecord, { userAgent: "rekindle-admission" });
   const { openNamespaceScope } = await import("../common/namespaces.ts");
   const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport(logLevel), now: Date.now });
-  const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
-  return admissionApp({ ...asked, selects, within, pods, limit });
+  const reads = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
+  return admissionApp({ ...reads, selects, within, pods, limit });
 };

@@ -164,18 +164,18 @@ const isServed = async (transport: Transport, { group, version }: Resource): Pro
   }
 };
 
-type Asked = Omit<Registration, "families"> & {
+type RegistrationOptions = Omit<Registration, "families"> & {
   /** Families to run; absent: all. */
   readonly families?: readonly Family[];
 };
 
 /** Writes the webhook configurations that differ. Returns how many were written. */
-export const register = async (transport: Transport, asked: Asked): Promise<number> => {
+export const register = async (transport: Transport, options: RegistrationOptions): Promise<number> => {
   const cluster = openCluster(transport);
   const served = await Promise.all(
-    (asked.families ?? families).map(async (one) => ((await isServed(transport, representatives[one])) ? [one] : [])),
+    (options.families ?? families).map(async (one) => ((await isServed(transport, representatives[one])) ? [one] : [])),
   );
-  const registration = { ...asked, families: served.flat() };
+  const registration = { ...options, families: served.flat() };
   let written = 0;
   for (const wanted of webhookConfigurations(registration).map(marked)) {
     const resource = resources.find(({ kind }) => kind === wanted.kind);

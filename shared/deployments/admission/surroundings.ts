@@ -18,12 +18,12 @@ const freshMs = 1_000;
 export const surroundingsOf = (transport: Transport, now: () => number): Surroundings => {
   const cluster = openCluster(transport, { timeoutMs });
   let held: { readonly at: number; readonly found: Promise<readonly Stored[]> } | undefined;
-  const asked = async (): Promise<readonly Stored[]> =>
+  const listed = async (): Promise<readonly Stored[]> =>
     (await cluster.list({ do: "list", resource: queues, namespace: "", labels: {} })).value;
   return {
     queues: (fresh) => {
       if (!fresh && held !== undefined && now() - held.at < freshMs) return held.found;
-      const found = asked();
+      const found = listed();
       found.catch(() => {
         held = undefined;
       });
@@ -42,13 +42,13 @@ const mostNamespaces = 1_000;
 export const quotasOf = (transport: Transport, now: () => number): Quotas => {
   const cluster = openCluster(transport, { timeoutMs: quotaTimeoutMs });
   const known = new Map<string, { readonly at: number; readonly found: Promise<readonly unknown[]> }>();
-  const asked = async (namespace: string): Promise<readonly unknown[]> =>
+  const listed = async (namespace: string): Promise<readonly unknown[]> =>
     (await cluster.list({ do: "list", resource: resourceQuotas, namespace, labels: {} })).value;
   return (namespace) => {
     const held = known.get(namespace);
     if (held !== undefined && now() - held.at < freshMs) return held.found;
     if (known.size >= mostNamespaces) known.clear();
-    const found = asked(namespace);
+    const found = listed(namespace);
     // A failed read is not reused.
     found.catch(() => known.delete(namespace));
     known.set(namespace, { at: now(), found });

@@ -28,7 +28,7 @@ import {
   wait,
 } from "../common/authentication.ts";
 import { once } from "../common/once.ts";
-import type { DoorParts } from "../host/process.ts";
+import type { ApiParts } from "../host/process.ts";
 import type { Reader, Shown } from "../read-api/reader.ts";
 
 const off = (c: Context): Response => c.json({ error: "the read API is off: configure REKINDLE_CLUSTER_RECORD" }, 404);
@@ -61,7 +61,7 @@ const parts: Readonly<Record<string, (shown: Shown) => object>> = {
 };
 
 /** Serves the read API. `reader` absent: it is off. */
-const serveReads = (app: Hono, { reader }: DoorParts, gate: Gate): void => {
+const serveReads = (app: Hono, { reader }: ApiParts, gate: Gate): void => {
   app.get("/openapi.json", (c) => c.json(openApi));
   for (const path of ["/applications", "/jobs"])
     app.get(path, async (c) => {
@@ -99,7 +99,7 @@ const distinct = (intents: readonly Wanted[]): readonly Wanted[] => {
   return [...first.values()];
 };
 
-type Parts = Pick<DoorParts, "kinds" | "trigger" | "notice">;
+type Parts = Pick<ApiParts, "kinds" | "trigger" | "notice">;
 
 /** Sends the intent to the queue. Throws when that fails: the caller tries again. */
 export const carry = async ({ trigger, notice }: Parts, intent: Wanted): Promise<void> => {
@@ -147,7 +147,7 @@ const step = async (c: Context, parts: Parts, admitted: Admitted, key: Named): P
 const limited = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => c.json({ error: "body too large" }, 413) });
 
 /** Serves the triggers. */
-const serveTriggers = (app: Hono, parts: DoorParts, gate: Gate): void => {
+const serveTriggers = (app: Hono, parts: ApiParts, gate: Gate): void => {
   const { kinds, plurals } = parts;
   app.use("/reconcile/*", limited(65_536));
   app.post("/reconcile/:kind/:namespace/:name", async (c) => {
@@ -174,12 +174,12 @@ const serveTriggers = (app: Hono, parts: DoorParts, gate: Gate): void => {
   });
 };
 
-const serveHealth = (app: Hono, { ready }: DoorParts): void => {
+const serveHealth = (app: Hono, { ready }: ApiParts): void => {
   app.get("/healthz", (c) => c.text("ok"));
   app.get("/readyz", (c) => (ready() ? c.text("ok") : c.text("watches are not synced yet", 503)));
 };
 
-const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): void => {
+const serveFigures = (app: Hono, { scrape, guarded }: ApiParts, gate: Gate): void => {
   app.get("/metrics", async (c) => {
     if (guarded === true) {
       const admitted = await gate(c, "read");
@@ -220,7 +220,7 @@ const openListeners = (verify: Acknowledging["verify"]): Refuses => {
   };
 };
 
-const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): void => {
+const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: ApiParts): void => {
   const refuses = acknowledging === undefined ? undefined : openListeners(acknowledging.verify);
   app.use("/acknowledge/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.post("/acknowledge/:kind/:namespace/:name", async (c) => {
@@ -230,8 +230,8 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): 
     if (refusal !== undefined) return refusal;
     const given = c.req.header("x-rekindle-signature") ?? "";
     const key = c.req.param();
-    const asked = stepOf(key, kinds(), given);
-    if (asked.do === "nothing") return c.json({ error: asked.why }, asked.why.startsWith("kind") ? 404 : 400);
+    const wanted = stepOf(key, kinds(), given);
+    if (wanted.do === "nothing") return c.json({ error: wanted.why }, wanted.why.startsWith("kind") ? 404 : 400);
     const acknowledged = { id: body.trim(), listener: listenerIn(c), event: given.replace(/^sha256=/, "") };
     const taken = await acknowledging.take(key, acknowledged);
     return taken ? c.json({ accepted: true }, 202) : c.json({ error: "the body must be an update's id" }, 400);
@@ -239,7 +239,7 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): 
 };
 
 /** Serves the page. Its code is loaded with the first request for it. */
-const servePages = (app: Hono, { page }: DoorParts, gate: Gate): void => {
+const servePages = (app: Hono, { page }: ApiParts, gate: Gate): void => {
   if (page === undefined) return;
   const open = once(async (): Promise<Hono> => {
     const { callersPage } = await import("../page/callers.ts");
@@ -249,7 +249,7 @@ const servePages = (app: Hono, { page }: DoorParts, gate: Gate): void => {
 };
 
 /** Builds the hono app, the same for a host, a container and an HTTP function. */
-export const apiApp = (parts: DoorParts): Hono => {
+export const apiApp = (parts: ApiParts): Hono => {
   const app = new Hono();
   const gate = openGate(parts.identify);
   serveHealth(app, parts);

@@ -3,7 +3,7 @@
  * to check.
  */
 import { bridgedIntent } from "../../api/events.ts";
-import type { DoorParts } from "../host/process.ts";
+import type { ApiParts } from "../host/process.ts";
 import { carry } from "./app.ts";
 
 const accepted = (count: number) => ({
@@ -18,7 +18,7 @@ const accepted = (count: number) => ({
  * tries again.
  */
 export const takeBridged = async (
-  parts: DoorParts,
+  parts: ApiParts,
   event: unknown,
 ): Promise<ReturnType<typeof accepted> | undefined> => {
   const intent = bridgedIntent(event, { kinds: parts.kinds(), plurals: parts.plurals, now: Date.now() });

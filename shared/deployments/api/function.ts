@@ -9,7 +9,7 @@ import { once } from "../common/once.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import { openSender, type Sender } from "../common/sender.ts";
 import type { Scrape } from "../host/metrics.ts";
-import type { DoorParts } from "../host/process.ts";
+import type { ApiParts } from "../host/process.ts";
 import type { Reader } from "../read-api/reader.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
@@ -35,9 +35,9 @@ const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, repo
     return readFrom(clusterRecord, checkpoints, cluster);
   });
   return {
-    list: (...asked) =>
+    list: (...query) =>
       reported(
-        open().then((reader) => reader.list(...asked)),
+        open().then((reader) => reader.list(...query)),
         report,
       ),
     find: (named) =>
@@ -66,7 +66,7 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
 };
 
 /** Opens the page; undefined without callers or a cluster record. Its code is loaded with the first request for it. */
-const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: Report): DoorParts["page"] => {
+const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: Report): ApiParts["page"] => {
   const { clusterRecord } = settings;
   if (secret === undefined || clusterRecord === undefined) return undefined;
   return async () => {
@@ -78,7 +78,7 @@ const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: R
 };
 
 /** Builds the parts of the HTTP API from the environment. Nothing is connected, so the function is ready at once. */
-export const openDoor = (env: Environment): DoorParts & Pick<Sender, "close"> => {
+export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
   const settings = settingsFor("api", env);
   const { cluster, updatesUrl, natsUrl } = settings;
   const trail = openLines(settings);

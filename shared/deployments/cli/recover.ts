@@ -177,7 +177,7 @@ const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
 const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
 
 /** Requests the recovery; again, if a host won the race for the record or trouble prevented the beginning. */
-const asked = async (stage: RecoverContext): Promise<Ending> => {
+const recovered = async (stage: RecoverContext): Promise<Ending> => {
   const world = { ...stage.world, ask: askOf(stage.how) };
   for (let tries = 0; ; tries += 1) {
     const ending = await step(world, { ...stage.key, reason: "recover", tries });
@@ -205,7 +205,7 @@ export const recoverKey = async (
 const brought = async (stage: RecoverContext): Promise<Recovered> => {
   const { key, how } = stage;
   const configured = how.reconfigure && !how.dryRun ? await reconfigured(stage) : undefined;
-  const ending = await asked(stage);
+  const ending = await recovered(stage);
   const [finding] = stage.findings;
   const refused = refusalOf(ending, finding);
   const left = refused === undefined && !how.dryRun ? await follow(stage) : undefined;

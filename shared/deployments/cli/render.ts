@@ -76,9 +76,9 @@ export const rendered = (object: Obj, of: Case): Rendered => {
 
 /** Renders an object as a host with these settings would submit it; the environment is not read. */
 export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
-  const asked = await readConfiguration(settings, {});
-  if (asked.do === "run") return rendered(object, { ...of, options: sparkOptionsOf(asked.configuration) });
-  return { refused: asked.do === "refuse" ? asked.problems.join("; ") : "after -- stand settings of a host only" };
+  const read = await readConfiguration(settings, {});
+  if (read.do === "run") return rendered(object, { ...of, options: sparkOptionsOf(read.configuration) });
+  return { refused: read.do === "refuse" ? read.problems.join("; ") : "after -- stand settings of a host only" };
 };
 
 /**

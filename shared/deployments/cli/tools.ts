@@ -60,11 +60,11 @@ const crds = async (root: URL): ReturnType<Tools["crds"]> => {
 const confirm = async (question: string): Promise<boolean> => {
   if (!process.stdin.isTTY) return false;
   const { createInterface } = await import("node:readline/promises");
-  const asked = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
   } finally {
-    asked.close();
+    lines.close();
   }
 };
 
@@ -131,7 +131,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
   replay: async (text) => (await import("./replay.ts")).replayLines(text),
-  page: async (session, asked) => (await import("../page/personal.ts")).openPersonalPage(session, asked),
+  page: async (session, options) => (await import("../page/personal.ts")).openPersonalPage(session, options),
   recover: async (session, key, how) => {
     const { recoverKey } = await import("./recover.ts");
     return await recoverKey(session, key, how, (ms) => sleep(ms));

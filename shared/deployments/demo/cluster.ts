@@ -15,7 +15,7 @@ import { drive } from "../../simulator/storage/clock.ts";
 export type DemoCluster = {
   readonly simulator: Simulator;
   /** Opens a transport; `counted` is called for each request. */
-  door(counted?: () => void): Transport;
+  openTransport(counted?: () => void): Transport;
   stop(): void;
 };
 
@@ -26,7 +26,7 @@ export const openDemoCluster = (scripts: Scripts): DemoCluster => {
   const { catchUp, stop } = drive(simulator.clock);
   return {
     simulator,
-    door: (counted = () => {}) => {
+    openTransport: (counted = () => {}) => {
       const enter = (): void => {
         counted();
         catchUp();
@@ -99,10 +99,10 @@ const isOurs = async (file: string): Promise<boolean> => {
 };
 
 /** Returns the requested file, or one in a temporary folder; `clear` deletes it. */
-const placeFor = async (asked: string | undefined): Promise<{ file: string; clear: () => Promise<void> }> => {
-  if (asked !== undefined) {
-    const file = resolve(asked);
-    if (!(await isOurs(file))) throw new Occupied(`--kubeconfig ${asked} is there already; name a file that is not`);
+const placeFor = async (path: string | undefined): Promise<{ file: string; clear: () => Promise<void> }> => {
+  if (path !== undefined) {
+    const file = resolve(path);
+    if (!(await isOurs(file))) throw new Occupied(`--kubeconfig ${path} is there already; name a file that is not`);
     return { file, clear: () => rm(file, { force: true }) };
   }
   const folder = await mkdtemp(join(tmpdir(), "rekindle-demo-"));
@@ -114,8 +114,8 @@ export class Occupied extends Error {
   override readonly name = "Occupied";
 }
 
-export const serve = async (simulator: Simulator, port: number, asked: string | undefined): Promise<Served> => {
-  const { file: kubeconfig, clear } = await placeFor(asked);
+export const serve = async (simulator: Simulator, port: number, path: string | undefined): Promise<Served> => {
+  const { file: kubeconfig, clear } = await placeFor(path);
   const { url, kubeconfig: text, close } = await serveSimulator(simulator, { port });
   try {
     await writeFile(kubeconfig, text, { mode: 0o600 });

@@ -59,13 +59,13 @@ const applicationSaid = ({ before, after }: Change): readonly Said[] => {
 };
 
 /** Returns the name of the application as a suffix, where there are several. */
-const ofWhom = (scene: ObservedCluster, app: string): string => (namesIn(scene).length > 1 ? ` of ${app}` : "");
+const ofWhom = (observed: ObservedCluster, app: string): string => (namesIn(observed).length > 1 ? ` of ${app}` : "");
 
-const checkpointSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Said[] => {
+const checkpointSaid = ({ before, after }: Change, observed: ObservedCluster): readonly Said[] => {
   const now = after === undefined ? undefined : recordView(after);
   if (now === undefined) return [];
   const was = before === undefined ? undefined : recordView(before);
-  const whose = ofWhom(scene, now.app);
+  const whose = ofWhom(observed, now.app);
   if (now.attempt !== was?.attempt) {
     const text = `the record of attempt ${now.attempt}${whose} is saved before its driver is created`;
     return [{ lane: "checkpoint", tone: "plain", text }];
@@ -77,10 +77,10 @@ const checkpointSaid = ({ before, after }: Change, scene: ObservedCluster): read
 /**
  * Returns the id of the lost executor that a new one replaces; undefined for one of the first, which were requested.
  */
-const replacedBy = (scene: ObservedCluster, pod: Stored, { id, app }: PodView): number | undefined => {
-  const application = applicationNamed(scene, app);
+const replacedBy = (observed: ObservedCluster, pod: Stored, { id, app }: PodView): number | undefined => {
+  const application = applicationNamed(observed, app);
   const wants = application === undefined ? Number.POSITIVE_INFINITY : applicationView(application).wants;
-  const lost = podsOf(scene, labelOf(pod, "rekindle.dev/app-uid") ?? "")
+  const lost = podsOf(observed, labelOf(pod, "rekindle.dev/app-uid") ?? "")
     .filter((other) => other.owner === podView(pod).owner && other.id < id && (other.exit ?? 0) !== 0)
     .map((other) => other.id)
     .sort((a, b) => a - b);
@@ -95,24 +95,24 @@ const exitSaid = (who: string, lane: Lane, code: number): Said => {
   return { lane, tone: code === 0 ? (lane === "driver" ? "good" : "faint") : "bad", text };
 };
 
-const bornSaid = (scene: ObservedCluster, pod: Stored, view: PodView): Said => {
+const bornSaid = (observed: ObservedCluster, pod: Stored, view: PodView): Said => {
   if (view.role === "driver")
     return { lane: "driver", tone: "plain", text: `pod ${view.name} is created for attempt ${view.attempt}` };
   if (view.role === "other") return { lane: "pod", tone: "faint", text: `${view.name} is created` };
-  const lost = replacedBy(scene, pod, view);
+  const lost = replacedBy(observed, pod, view);
   const by = view.owner === undefined ? "" : ` by ${view.owner}`;
   const text = `executor ${view.id} is created${by}${lost === undefined ? "" : `, in place of executor ${lost}`}`;
   return { lane: "executor", tone: lost === undefined ? "faint" : "good", text };
 };
 
-const podSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Said[] => {
+const podSaid = ({ before, after }: Change, observed: ObservedCluster): readonly Said[] => {
   const pod = after ?? before;
   if (pod === undefined) return [];
   const now = podView(pod);
   const lane = now.role === "other" ? "pod" : now.role;
-  const who = lane === "executor" ? `executor ${now.id}${ofWhom(scene, now.app)}` : now.name;
+  const who = lane === "executor" ? `executor ${now.id}${ofWhom(observed, now.app)}` : now.name;
   if (after === undefined) return [{ lane, tone: "faint", text: `${who} is deleted` }];
-  if (before === undefined) return [bornSaid(scene, pod, now)];
+  if (before === undefined) return [bornSaid(observed, pod, now)];
   const was = podView(before);
   if (now.exit !== undefined && was.exit === undefined) return [exitSaid(who, lane, now.exit)];
   if (now.phase === "Running" && was.phase !== "Running")
@@ -164,7 +164,7 @@ const eventSaid = ({ before, after }: Change): readonly Said[] => {
   return [{ lane: "event", tone: type === "Warning" ? "bad" : "faint", text: `${reason}: ${message}` }];
 };
 
-const tellers: ReadonlyMap<string, (change: Change, scene: ObservedCluster) => readonly Said[]> = new Map([
+const tellers: ReadonlyMap<string, (change: Change, observed: ObservedCluster) => readonly Said[]> = new Map([
   [applications.kind, applicationSaid],
   [checkpointResource.kind, checkpointSaid],
   ["Pod", podSaid],
@@ -173,5 +173,5 @@ const tellers: ReadonlyMap<string, (change: Change, scene: ObservedCluster) => r
 ]);
 
 /** Returns the lines about one change; often none. */
-export const narrate = (change: Change, scene: ObservedCluster): readonly Said[] =>
-  tellers.get((change.after ?? change.before).kind)?.(change, scene) ?? [];
+export const narrate = (change: Change, observed: ObservedCluster): readonly Said[] =>
+  tellers.get((change.after ?? change.before).kind)?.(change, observed) ?? [];

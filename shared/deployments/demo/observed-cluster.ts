@@ -142,8 +142,8 @@ const ofKind = ({ seen }: ObservedCluster, kind: string): readonly Stored[] =>
   [...seen.values()].filter((object) => object.kind === kind);
 
 /** Returns the names of all applications ever seen; the newest last. */
-export const namesIn = (scene: ObservedCluster): readonly string[] => {
-  const names = ofKind(scene, applications.kind).map(({ metadata }) => metadata.name);
+export const namesIn = (observed: ObservedCluster): readonly string[] => {
+  const names = ofKind(observed, applications.kind).map(({ metadata }) => metadata.name);
   return names.filter((name, at) => names.lastIndexOf(name) === at);
 };
 
@@ -154,37 +154,37 @@ export const newestIn = ({ seen, gone }: ObservedCluster): Stored | undefined =>
 };
 
 /** Returns the pods of an object of another kind, by the labels that its kind sets, deleted ones included. */
-export const podsOfKind = (scene: ObservedCluster, kind: Kind, name: string): readonly PodView[] => {
+export const podsOfKind = (observed: ObservedCluster, kind: Kind, name: string): readonly PodView[] => {
   const labels = Object.entries(kind.podLabels(name));
-  return ofKind(scene, pods.kind)
+  return ofKind(observed, pods.kind)
     .filter((pod) => labels.every(([label, value]) => labelOf(pod, label) === value))
     .map(podView);
 };
 
 /** Returns the newest existing application of this name. */
-export const applicationNamed = (scene: ObservedCluster, name: string): Stored | undefined =>
-  ofKind(scene, applications.kind)
-    .filter(({ metadata }) => metadata.name === name && !scene.gone.has(metadata.uid))
+export const applicationNamed = (observed: ObservedCluster, name: string): Stored | undefined =>
+  ofKind(observed, applications.kind)
+    .filter(({ metadata }) => metadata.name === name && !observed.gone.has(metadata.uid))
     .at(-1);
 
-export const recordNamed = (scene: ObservedCluster, name: string): Stored | undefined =>
-  ofKind(scene, checkpointResource.kind)
-    .filter(({ metadata }) => metadata.name === name && !scene.gone.has(metadata.uid))
+export const recordNamed = (observed: ObservedCluster, name: string): Stored | undefined =>
+  ofKind(observed, checkpointResource.kind)
+    .filter(({ metadata }) => metadata.name === name && !observed.gone.has(metadata.uid))
     .at(-1);
 
 /** Returns all pods of one application object that were ever seen, deleted ones included. */
-export const podsOf = (scene: ObservedCluster, uid: string): readonly PodView[] =>
-  ofKind(scene, pods.kind)
+export const podsOf = (observed: ObservedCluster, uid: string): readonly PodView[] =>
+  ofKind(observed, pods.kind)
     .filter((pod) => labelOf(pod, "rekindle.dev/app-uid") === uid)
     .map(podView);
 
 export type Reader = {
   /** The current knowledge; always the same object, which changes. */
-  readonly scene: ObservedCluster;
+  readonly observed: ObservedCluster;
   /** Resolves once everything has been listed. */
   readonly listed: Promise<void>;
   /** Resolves true as soon as `isSo` holds, false when the signal is aborted first. */
-  until(isSo: (scene: ObservedCluster) => boolean, signal: AbortSignal): Promise<boolean>;
+  until(isSo: (observed: ObservedCluster) => boolean, signal: AbortSignal): Promise<boolean>;
   stop(): Promise<void>;
 };
 
@@ -192,15 +192,15 @@ export type ReaderSettings = {
   readonly transport: Transport;
   readonly namespace: string;
   /** Receives every change in the order of the API; the scene contains it already. */
-  readonly changed: (change: Change, scene: ObservedCluster) => void;
+  readonly changed: (change: Change, observed: ObservedCluster) => void;
 };
 
-type Waiter = { readonly isSo: (scene: ObservedCluster) => boolean; readonly done: (isSo: boolean) => void };
+type Waiter = { readonly isSo: (observed: ObservedCluster) => boolean; readonly done: (isSo: boolean) => void };
 
 export const startReader = ({ transport, namespace, changed }: ReaderSettings): Reader => {
   const seen = new Map<string, Stored>();
   const gone = new Set<string>();
-  const scene: ObservedCluster = { seen, gone };
+  const observed: ObservedCluster = { seen, gone };
   const waiters = new Set<Waiter>();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -209,8 +209,8 @@ export const startReader = ({ transport, namespace, changed }: ReaderSettings): 
     const object = change.after ?? change.before;
     if (change.after === undefined) gone.add(object.metadata.uid);
     seen.set(object.metadata.uid, object);
-    changed(change, scene);
-    for (const waiter of waiters) if (waiter.isSo(scene)) waiter.done(true);
+    changed(change, observed);
+    for (const waiter of waiters) if (waiter.isSo(observed)) waiter.done(true);
   };
 
   const lists = followed.map(() => Promise.withResolvers<void>());
@@ -225,7 +225,7 @@ export const startReader = ({ transport, namespace, changed }: ReaderSettings): 
     }),
   );
   return {
-    scene,
+    observed,
     listed: Promise.all(lists.map(({ promise }) => promise)).then(() => {}),
     until: (isSo, ended) =>
       new Promise((resolve) => {
@@ -238,7 +238,7 @@ export const startReader = ({ transport, namespace, changed }: ReaderSettings): 
           },
         };
         const giveUp = (): void => waiter.done(false);
-        if (isSo(scene)) return resolve(true);
+        if (isSo(observed)) return resolve(true);
         if (ended.aborted) return resolve(false);
         waiters.add(waiter);
         ended.addEventListener("abort", giveUp, { once: true });
@@ -260,7 +260,7 @@ export type Deeds = {
 };
 
 export type Evidence = {
-  readonly scene: ObservedCluster;
+  readonly observed: ObservedCluster;
   readonly application: Stored | undefined;
   /** States of the application, in the order of their appearance. */
   readonly states: readonly string[];
@@ -312,8 +312,8 @@ const logged = (log: string): Claim => {
   return { claim: "the driver's log is readable", holds: line !== undefined, found: line ?? "no such line in its log" };
 };
 
-export const claimsOf = ({ scene, application, states, deeds, log }: Evidence): readonly Claim[] => {
-  const pods = application === undefined ? [] : podsOf(scene, application.metadata.uid);
+export const claimsOf = ({ observed, application, states, deeds, log }: Evidence): readonly Claim[] => {
+  const pods = application === undefined ? [] : podsOf(observed, application.metadata.uid);
   const { attempts, wants } = application === undefined ? { attempts: 0, wants: 0 } : applicationView(application);
   const found = states.join(" → ");
   return [

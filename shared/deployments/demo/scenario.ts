@@ -116,21 +116,21 @@ const noticeText = (notice: Notice, visibilityMs: number): readonly Said[] => {
   }
 };
 
-const stateOf = (scene: ObservedCluster, { metadata }: Stored): string => {
-  const now = scene.seen.get(metadata.uid);
+const stateOf = (observed: ObservedCluster, { metadata }: Stored): string => {
+  const now = observed.seen.get(metadata.uid);
   return now === undefined ? "" : applicationView(now).state;
 };
 
-const isOver = (scene: ObservedCluster, application: Stored): boolean =>
-  ["COMPLETED", "FAILED"].includes(stateOf(scene, application));
+const isOver = (observed: ObservedCluster, application: Stored): boolean =>
+  ["COMPLETED", "FAILED"].includes(stateOf(observed, application));
 
-const runningExecutors = (scene: ObservedCluster, { metadata }: Stored): readonly PodView[] =>
-  podsOf(scene, metadata.uid).filter(({ role, phase }) => role === "executor" && phase === "Running");
+const runningExecutors = (observed: ObservedCluster, { metadata }: Stored): readonly PodView[] =>
+  podsOf(observed, metadata.uid).filter(({ role, phase }) => role === "executor" && phase === "Running");
 
 /** Returns whether all requested executors run and the status is RUNNING. */
-const isUp = (scene: ObservedCluster, application: Stored): boolean =>
-  stateOf(scene, application) === "RUNNING" &&
-  runningExecutors(scene, application).length >= applicationView(application).wants;
+const isUp = (observed: ObservedCluster, application: Stored): boolean =>
+  stateOf(observed, application) === "RUNNING" &&
+  runningExecutors(observed, application).length >= applicationView(application).wants;
 
 export type ScenarioContext = {
   readonly cluster: DemoCluster;
@@ -146,7 +146,7 @@ export type ScenarioContext = {
 };
 
 export type DemoScenario = {
-  readonly scene: ObservedCluster;
+  readonly observed: ObservedCluster;
   figures(): Omit<Figures, "ms">;
   /** Resolves once reader and functions are ready; nothing is applied yet. */
   ready(): Promise<void>;
@@ -159,21 +159,21 @@ const demo = (text: string): Said => ({ lane: "demo", tone: "plain", text });
 
 const rest = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-const furnish = async ({ manifests, say }: ScenarioContext, door: Transport): Promise<void> => {
+const furnish = async ({ manifests, say }: ScenarioContext, transport: Transport): Promise<void> => {
   const crds: Stored[] = [];
-  for (const text of manifests.crds) crds.push(await applyText(door, text));
-  for (const text of manifests.beside) await applyText(door, text);
+  for (const text of manifests.crds) crds.push(await applyText(transport, text));
+  for (const text of manifests.beside) await applyText(transport, text);
   say(demo(`a cluster is up, with the CRDs ${crds.map(({ metadata }) => metadata.name.split(".")[0]).join(", ")}`));
 };
 
 /** Counts the drivers as soon as the application has a state. */
 const tellDrivers = async (
   { say, signal }: ScenarioContext,
-  { scene, until }: Reader,
+  { observed, until }: Reader,
   application: Stored,
 ): Promise<void> => {
-  if (!(await until(() => stateOf(scene, application) !== "", signal))) return;
-  const drivers = podsOf(scene, application.metadata.uid).filter(({ role }) => role === "driver");
+  if (!(await until(() => stateOf(observed, application) !== "", signal))) return;
+  const drivers = podsOf(observed, application.metadata.uid).filter(({ role }) => role === "driver");
   const [driver] = drivers;
   const alone = drivers.length === 1 && driver !== undefined;
   const text = alone ? `${driver.name} is found and not created again` : `there are ${drivers.length} drivers now`;
@@ -187,10 +187,11 @@ const killExecutor = async (
   application: Stored,
 ): Promise<string | undefined> => {
   const { cluster, tempo, signal, say } = stage;
-  const eitherWay = (scene: ObservedCluster): boolean => isUp(scene, application) || isOver(scene, application);
+  const eitherWay = (observed: ObservedCluster): boolean =>
+    isUp(observed, application) || isOver(observed, application);
   if (!(await reader.until(eitherWay, signal))) return undefined;
   await rest(tempo.calmMs, signal);
-  const [victim] = runningExecutors(reader.scene, application);
+  const [victim] = runningExecutors(reader.observed, application);
   if (victim === undefined) return undefined;
   say(demo(`kill -9: the process of executor ${victim.id}`));
   cluster.simulator.killPod(application.metadata.namespace ?? "", victim.name, { code: 137 });
@@ -220,7 +221,7 @@ const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: Scenari
     if (news.did === "took over") deeds = { ...deeds, tookOver: news.invocation };
     for (const said of noticeText(news, visibilityMs)) say(said);
   };
-  const transport = cluster.door(() => {
+  const transport = cluster.openTransport(() => {
     requests += 1;
   });
   const functions = engine({ transport, visibilityMs, kills: kills ? once(createsDriver) : () => false, notice });
@@ -236,13 +237,13 @@ const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: Scenari
 export const openScenario = async (stage: ScenarioContext): Promise<DemoScenario> => {
   const { cluster, say, signal, manifests } = stage;
   const { states, hear } = openStates();
-  const door = cluster.door();
-  await furnish(stage, door);
-  const changed = (change: Change, scene: ObservedCluster): void => {
+  const transport = cluster.openTransport();
+  await furnish(stage, transport);
+  const changed = (change: Change, observed: ObservedCluster): void => {
     hear(change);
-    for (const said of narrate(change, scene)) say(said);
+    for (const said of narrate(change, observed)) say(said);
   };
-  const reader = startReader({ transport: door, namespace: "default", changed });
+  const reader = startReader({ transport: transport, namespace: "default", changed });
   const { functions, figures, deeds } = deploy(stage);
   const ready = async (): Promise<void> => {
     await reader.listed;
@@ -250,24 +251,30 @@ export const openScenario = async (stage: ScenarioContext): Promise<DemoScenario
     say(demo("the functions are deployed; none is running"));
   };
   return {
-    scene: reader.scene,
+    observed: reader.observed,
     figures,
     ready,
     perform: async () => {
       await ready();
       await rest(stage.tempo.calmMs, signal);
       say(demo(`kubectl apply -f ${exampleFile}`));
-      const application = await applyText(door, manifests.example);
+      const application = await applyText(transport, manifests.example);
       const { namespace = "", uid } = application.metadata;
       await tellDrivers(stage, reader, application);
       const killedExecutor = await killExecutor(stage, reader, application);
-      await reader.until((scene) => isOver(scene, application), signal);
-      const driver = podsOf(reader.scene, uid).find(({ role }) => role === "driver");
-      const log = driver === undefined ? "" : await logOf(door, namespace, driver.name);
-      const { scene } = reader;
+      await reader.until((observed) => isOver(observed, application), signal);
+      const driver = podsOf(reader.observed, uid).find(({ role }) => role === "driver");
+      const log = driver === undefined ? "" : await logOf(transport, namespace, driver.name);
+      const { observed } = reader;
       const line = piIn(log);
       if (line !== undefined) say({ lane: "driver", tone: "good", text: `its log says: ${line}` });
-      return claimsOf({ scene, application: scene.seen.get(uid), states, deeds: { killedExecutor, ...deeds() }, log });
+      return claimsOf({
+        observed,
+        application: observed.seen.get(uid),
+        states,
+        deeds: { killedExecutor, ...deeds() },
+        log,
+      });
     },
     stop: async () => {
       await Promise.all([reader.stop(), functions.stop()]);

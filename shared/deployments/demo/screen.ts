@@ -195,8 +195,8 @@ const podRow = (title: string, pods: readonly PodView[], label: (pod: PodView) =
 
 const executorLabel = ({ id, exit }: PodView): string => `${id}${exit === undefined || exit === 0 ? "" : ` (${exit})`}`;
 
-const waitsFor = (scene: ObservedCluster, application: Stored): string => {
-  const record = recordNamed(scene, checkpointName(applications.kind, application.metadata.name));
+const waitsFor = (observed: ObservedCluster, application: Stored): string => {
+  const record = recordNamed(observed, checkpointName(applications.kind, application.metadata.name));
   const waits = record === undefined ? "" : (recordView(record)?.waitsFor ?? "");
   return waits === "" ? "" : `waits for ${waits}`;
 };
@@ -209,39 +209,39 @@ type Portrait = {
   readonly pods: readonly Row[];
 };
 
-const ofApplication = (scene: ObservedCluster, application: Stored): Portrait => {
+const ofApplication = (observed: ObservedCluster, application: Stored): Portrait => {
   const { name, uid } = application.metadata;
-  const all = podsOf(scene, uid);
+  const all = podsOf(observed, uid);
   const ofRole = (role: PodView["role"]) => all.filter((pod) => pod.role === role);
   const executors = ofRole("executor").toSorted((a, b) => a.id - b.id);
   return {
     name,
     state: applicationView(application).state || "new",
-    waits: waitsFor(scene, application),
+    waits: waitsFor(observed, application),
     pods: [podRow("driver", ofRole("driver"), (pod) => pod.name), podRow("executors", executors, executorLabel)],
   };
 };
 
-const ofOther = (scene: ObservedCluster, kind: Kind, object: Stored): Portrait => {
+const ofOther = (observed: ObservedCluster, kind: Kind, object: Stored): Portrait => {
   const { name } = object.metadata;
   const { state, what } = kind.stateOf(object);
-  const all = podsOfKind(scene, kind, name);
+  const all = podsOfKind(observed, kind, name);
   return { name, state, waits: `waits for ${what.waitsFor}`, pods: [podRow("pods", all, (pod) => pod.name)] };
 };
 
 const nothing: Portrait = { name: "", state: "nothing applied yet", waits: "", pods: [podRow("pods", [], () => "")] };
 
-const portraitOf = (scene: ObservedCluster): Portrait => {
-  const object = newestIn(scene);
+const portraitOf = (observed: ObservedCluster): Portrait => {
+  const object = newestIn(observed);
   if (object === undefined) return nothing;
   const kind = otherKinds.find(({ resource }) => resource.kind === object.kind);
-  return kind === undefined ? ofApplication(scene, object) : ofOther(scene, kind, object);
+  return kind === undefined ? ofApplication(observed, object) : ofOther(observed, kind, object);
 };
 
 /** Returns the rows for the newest object, or placeholders without one. */
-export const pictureOf = (scene: ObservedCluster, figures: Figures): readonly Row[] => {
+export const pictureOf = (observed: ObservedCluster, figures: Figures): readonly Row[] => {
   const { ms, invocations, killed, requests } = figures;
-  const { name, state, waits, pods } = portraitOf(scene);
+  const { name, state, waits, pods } = portraitOf(observed);
   const turn = spinner[Math.floor(ms / beatMs) % spinner.length] ?? "";
   return [
     [["─".repeat(width), "dim"]],

@@ -54,7 +54,7 @@ Pods of the simulated cluster do what their command line says: sleep N, echo TEX
 Example: rekindle demo --skip-story --kubeconfig demo.kubeconfig
 `;
 
-type Asked = {
+type DemoArguments = {
   readonly serve: boolean;
   readonly port: number;
   readonly kubeconfig: string | undefined;
@@ -63,7 +63,7 @@ type Asked = {
 };
 
 /** Returns the options, "help", or one line that says what is wrong. */
-const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: string } => {
+const readArgs = (args: readonly string[]): DemoArguments | "help" | { readonly wrong: string } => {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -89,19 +89,19 @@ const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: s
 
 /** Runs the demo. Returns the exit code: 0 all claims hold, 1 one does not, 2 the call is wrong, 130 interrupted. */
 export const runDemo = async (demo: Demo): Promise<number> => {
-  const asked = readArgs(demo.args);
-  if (asked === "help") {
+  const parsed = readArgs(demo.args);
+  if (parsed === "help") {
     demo.output.write(help);
     return 0;
   }
-  if ("wrong" in asked) {
-    demo.warn(`rekindle demo: ${asked.wrong} (--help shows what there is)`);
+  if ("wrong" in parsed) {
+    demo.warn(`rekindle demo: ${parsed.wrong} (--help shows what there is)`);
     return 2;
   }
   const { spark } = demo.tempo ?? usual;
   const cluster = openDemoCluster({ "*": [spark] });
   try {
-    const served = asked.serve ? await serveOn(cluster, asked) : undefined;
+    const served = parsed.serve ? await serveOn(cluster, parsed) : undefined;
     if (served instanceof Error) {
       demo.warn(`rekindle demo: ${served.message}`);
       return 2;
@@ -109,7 +109,7 @@ export const runDemo = async (demo: Demo): Promise<number> => {
     const page = await pageOf(cluster);
     const screen = openScreen(demo.output, demo.env);
     try {
-      return await show(demo, { cluster, screen, served, asked, page: page.url });
+      return await show(demo, { cluster, screen, served, parsed, page: page.url });
     } finally {
       screen.close();
       await Promise.all([served?.close(), page.close()]);
@@ -120,7 +120,7 @@ export const runDemo = async (demo: Demo): Promise<number> => {
 };
 
 /** Serves the cluster for kubectl; loaded only where it is requested. */
-const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: Asked): Promise<Served | Error> => {
+const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: DemoArguments): Promise<Served | Error> => {
   const { Occupied, serve } = await import("./cluster.ts");
   return serve(simulator, port, kubeconfig).catch((cause: unknown) => {
     if (cause instanceof Occupied) return cause;
@@ -135,14 +135,14 @@ const pageOf = async (cluster: DemoCluster): Promise<LocalPage> => {
     import("../page/access.ts"),
   ]);
   const access = everybody("demo");
-  return openLocalPage({ transport: cluster.door(), cluster: "demo", namespaces: [], access, port: 0 });
+  return openLocalPage({ transport: cluster.openTransport(), cluster: "demo", namespaces: [], access, port: 0 });
 };
 
 type Show = {
   readonly cluster: DemoCluster;
   readonly screen: Screen;
   readonly served: Served | undefined;
-  readonly asked: Asked;
+  readonly parsed: DemoArguments;
   /** Address of the page. */
   readonly page: string;
 };
@@ -153,7 +153,7 @@ const beatMs = 100;
 
 /** Draws the diagram at an interval, until the returned function is called. */
 const animate = (screen: Screen, scenario: DemoScenario, figures: () => Figures): (() => void) => {
-  const draw = (): void => screen.picture(pictureOf(scenario.scene, figures()));
+  const draw = (): void => screen.picture(pictureOf(scenario.observed, figures()));
   const timer = setInterval(draw, beatMs);
   return () => {
     clearInterval(timer);
@@ -199,7 +199,7 @@ type StoryOutput = {
   readonly json: string | undefined;
 };
 
-const show = async (demo: Demo, { cluster, screen, served, asked, page }: Show): Promise<number> => {
+const show = async (demo: Demo, { cluster, screen, served, parsed, page }: Show): Promise<number> => {
   const { interrupted, tempo = usual, engine, env } = demo;
   const print = (rows: readonly Row[]): void => rows.forEach(screen.line);
   const began = performance.now();
@@ -212,16 +212,16 @@ const show = async (demo: Demo, { cluster, screen, served, asked, page }: Show):
   print([...opening(page), ...(served === undefined ? [] : reachable(served))]);
   const manifests = await readManifests(demo.root);
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(tempo.limitMs)]);
-  const stage = { cluster, tempo, say, manifests, signal, kills: !asked.skipStory };
+  const stage = { cluster, tempo, say, manifests, signal, kills: !parsed.skipStory };
   const scenario = await openScenario({ ...stage, ...(engine === undefined ? {} : { engine }) });
   const figures = (): Figures => ({ ms: performance.now() - began, ...scenario.figures() });
   const still = animate(screen, scenario, figures);
   try {
-    if (asked.skipStory) await scenario.ready();
-    const code = asked.skipStory ? 0 : await tell(demo, scenario, figures, { print, timeline, json: asked.json });
+    if (parsed.skipStory) await scenario.ready();
+    const code = parsed.skipStory ? 0 : await tell(demo, scenario, figures, { print, timeline, json: parsed.json });
     if (code === 130) return code;
     const spelling = spellingIn(env);
-    print(served === undefined ? next(spelling) : serving(served, spelling, placeIn(demo.root), !asked.skipStory));
+    print(served === undefined ? next(spelling) : serving(served, spelling, placeIn(demo.root), !parsed.skipStory));
     if (served !== undefined) await raised(interrupted);
     return code;
   } finally {

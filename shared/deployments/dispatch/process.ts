@@ -21,7 +21,7 @@ import { openRecords } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import { processClock } from "../common/step-dependencies.ts";
 import { openMetering, upstreamNaming, withProcess } from "../host/metrics.ts";
-import type { DoorParts } from "../host/process.ts";
+import type { ApiParts } from "../host/process.ts";
 import { serveUntil } from "../http/process.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Dispatching, type DispatchParts, startDispatching } from "./start.ts";
@@ -81,28 +81,28 @@ const standby = (): never => {
 const standbySeconds = 2;
 
 /** Answers what would be sent to the queue with 503 while no dispatching is active; `/healthz`, reads and the page pass. */
-const refusingStandby = (door: Hono, active: () => Dispatching | undefined) => ({
+const refusingStandby = (api: Hono, active: () => Dispatching | undefined) => ({
   fetch: (request: Request, env?: object): Response | Promise<Response> =>
     request.method === "POST" && active() === undefined && new URL(request.url).pathname !== "/page/session"
       ? Response.json(
           { error: "this dispatcher is a standby" },
           { status: 503, headers: { "retry-after": String(standbySeconds) } },
         )
-      : door.fetch(request, env),
+      : api.fetch(request, env),
 });
 
-type Door = Pick<DispatchParts, "settings" | "trail" | "metering" | "transport">;
+type ApiInput = Pick<DispatchParts, "settings" | "trail" | "metering" | "transport">;
 
 /** The page. Its code is loaded with the first request for it. */
 const pageIn =
-  ({ settings, trail, transport }: Door, secret: Secret): DoorParts["page"] =>
+  ({ settings, trail, transport }: ApiInput, secret: Secret): ApiParts["page"] =>
   async () => {
     const { openFunctionPage } = await import("../page/host.ts");
     return openFunctionPage({ settings, transport, secret, report: trail.report });
   };
 
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
-const doorOf = (parts: Door, trigger: Secret | undefined, active: () => Dispatching | undefined): DoorParts => {
+const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => Dispatching | undefined): ApiParts => {
   const { settings, trail, metering } = parts;
   const { cluster } = settings;
   const updates = openOptional(settings.updatesSecret, { report: trail.report, setting: "updatesSecret" });
@@ -178,7 +178,7 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
     now: parts.clock.monotonic,
   });
   let active: Dispatching | undefined;
-  const door = refusingStandby(apiApp(doorOf(parts, trigger, () => active)), () => active);
+  const api = refusingStandby(apiApp(apiPartsOf(parts, trigger, () => active)), () => active);
   const turning = takeTurns({
     ...{
       lease,
@@ -191,6 +191,6 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
       active = now;
     },
   });
-  await Promise.all([serveUntil(settings, door, stopped), turning]);
+  await Promise.all([serveUntil(settings, api, stopped), turning]);
   parts.agents.close();
 };

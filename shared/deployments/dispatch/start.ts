@@ -199,7 +199,7 @@ const enclosingFor = (
   const objects = openWholeObjects(({ kind }) => kinds.has(kind));
   const { monotonic } = clock;
   const enclosing = openEnclosing({
-    ...{ watchers, whole: objects.whole, now: monotonic, known: (asked) => known().known(asked) },
+    ...{ watchers, whole: objects.whole, now: monotonic, known: (query) => known().known(query) },
     serverTime: () => {
       const latest = serverTime();
       return latest === undefined || monotonic() - latest.at > longestUnreadMs ? undefined : latest;

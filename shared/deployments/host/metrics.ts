@@ -136,10 +136,10 @@ const counting = (transport: Transport, meter: Meter): Transport => {
     meter([own("count", "rekindle_api_requests_total", 1, { method, code: String(code) })]);
   const noted = async <Answer extends Pick<HttpResponse, "status">>(
     method: string,
-    asked: Promise<Answer>,
+    answered: Promise<Answer>,
   ): Promise<Answer> => {
     try {
-      const answer = await asked;
+      const answer = await answered;
       count(method, answer.status);
       return answer;
     } catch (cause) {

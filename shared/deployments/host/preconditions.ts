@@ -59,7 +59,7 @@ export type Lacking = {
 
 const nothing: Lacking = { line: undefined, fatal: false };
 
-type Asked = {
+type PreconditionContext = {
   readonly transport: Transport;
   /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
@@ -72,7 +72,7 @@ type Asked = {
 const path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
 const lackingIn = async (
-  { transport, families: chosen = families, elsewhere }: Asked,
+  { transport, families: chosen = families, elsewhere }: PreconditionContext,
   namespace: string,
 ): Promise<readonly Right[]> => {
   const answer = await request(transport, "POST", path, {
@@ -97,9 +97,9 @@ const lineOf = (rights: readonly Right[], namespace: string): string => {
 };
 
 /** Checks each named namespace; where none is named, `default` stands for all. */
-const lookedAt = async (asked: Asked): Promise<Lacking> => {
-  for (const namespace of asked.namespaces.length === 0 ? ["default"] : asked.namespaces) {
-    const rights = await lackingIn(asked, namespace);
+const lookedAt = async (context: PreconditionContext): Promise<Lacking> => {
+  for (const namespace of context.namespaces.length === 0 ? ["default"] : context.namespaces) {
+    const rights = await lackingIn(context, namespace);
     const worst = rights.filter(({ resource }) => essential.has(resource));
     if (rights.length > 0)
       return { line: lineOf(worst.length > 0 ? worst : rights, namespace), fatal: worst.length > 0 };
@@ -114,13 +114,16 @@ const againMs = [500, 1_500, 4_000];
  * Returns the rights that the account lacks; nothing where the server does not answer the review, because the first
  * step then reports the error.
  */
-export const findLacking = async (asked: Asked, wait: (ms: number) => Promise<unknown> = sleep): Promise<Lacking> => {
+export const findLacking = async (
+  context: PreconditionContext,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<Lacking> => {
   try {
-    let found = await lookedAt(asked);
+    let found = await lookedAt(context);
     for (const ms of againMs) {
       if (found.line === undefined) return found;
       await wait(ms);
-      found = await lookedAt(asked);
+      found = await lookedAt(context);
     }
     return found;
   } catch (cause) {

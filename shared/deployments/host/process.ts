@@ -34,7 +34,7 @@ import { mayBegin, missing, scopeText } from "./preconditions.ts";
 import { type Host, type HostSettings, startHost } from "./start.ts";
 
 /** The parts of the HTTP API. */
-export type DoorParts = {
+export type ApiParts = {
   readonly ready: () => boolean;
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
@@ -56,7 +56,7 @@ export type DoorParts = {
   readonly acknowledging?: Acknowledging | undefined;
 };
 
-type HttpListener = (parts: DoorParts) => { fetch: (request: Request) => Response | Promise<Response> };
+type HttpListener = (parts: ApiParts) => { fetch: (request: Request) => Response | Promise<Response> };
 
 export type Process = {
   readonly args: readonly string[];
@@ -74,17 +74,17 @@ export type Process = {
 
 /** Reads the settings and runs until the process is stopped. Returns the exit code. */
 export const runHost = async (process: Process): Promise<number> => {
-  const asked = await readConfiguration(process.args, process.env);
-  switch (asked.do) {
+  const read = await readConfiguration(process.args, process.env);
+  switch (read.do) {
     case "print":
-      process.print(asked.text);
+      process.print(read.text);
       return 0;
     case "refuse":
-      for (const problem of asked.problems) process.warn(problem);
+      for (const problem of read.problems) process.warn(problem);
       return 1;
     case "run":
-      for (const note of asked.notes) process.warn(note);
-      return await run(process, asked.configuration);
+      for (const note of read.notes) process.warn(note);
+      return await run(process, read.configuration);
   }
 };
 

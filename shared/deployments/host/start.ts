@@ -264,18 +264,18 @@ const stepping =
   };
 
 /** Tells each record that is saved or removed. */
-const tellingSaves = (checkpoints: Checkpoints, told: HostSettings["recorded"]): Checkpoints => {
-  if (told === undefined) return checkpoints;
+const tellingSaves = (checkpoints: Checkpoints, recorded: HostSettings["recorded"]): Checkpoints => {
+  if (recorded === undefined) return checkpoints;
   return {
     ...checkpoints,
     save: async (key, record, version) => {
       const saved = await checkpoints.save(key, record, version);
-      if (saved !== "raced") told(key, record);
+      if (saved !== "raced") recorded(key, record);
       return saved;
     },
     remove: async (key, version) => {
       const removed = await checkpoints.remove(key, version);
-      if (removed === "removed") told(key, undefined);
+      if (removed === "removed") recorded(key, undefined);
       return removed;
     },
   };
@@ -325,11 +325,11 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const mail = queuesOf(settings, metering, report);
   const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings, settings.families);
-  const asked = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };
-  const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
+  const base = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };
+  const opened = { ...trail.ports(await openWorld(base)), within: trail.within };
   const inCharge = scopeCheckOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
-  const cache = openStepCache({ resourceOf, known: (asked) => forwarder.known(asked) });
+  const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query) });
   const bounds = { ...boundsOf(settings), ...recordingFor(settings, trail.report) };
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, namespaces });

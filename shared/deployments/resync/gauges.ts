@@ -41,7 +41,7 @@ const ofCluster: readonly string[] = [
 /** True for a gauge of objects as they stand, which a resync counts. */
 const isOfObjects = ({ kind, lasting }: Figure): boolean => kind === "gauge" && lasting !== true;
 
-const told = (figure: Figure, labels: readonly string[]): FunctionFigure => {
+const functionFigure = (figure: Figure, labels: readonly string[]): FunctionFigure => {
   const { name } = figure;
   const reason = absent[name];
   if (reason !== undefined) return { name, dimensions: [], reason };
@@ -51,9 +51,9 @@ const told = (figure: Figure, labels: readonly string[]): FunctionFigure => {
 };
 
 export const functionFigures: readonly FunctionFigure[] = [
-  ...sparkFigures.map((figure) => told(figure, [])),
-  ...volcanoFigures.map((figure) => told(figure, figure.labels)),
-  ...ownFigures.map((figure) => told(figure, ownLabels[figure.name])),
+  ...sparkFigures.map((figure) => functionFigure(figure, [])),
+  ...volcanoFigures.map((figure) => functionFigure(figure, figure.labels)),
+  ...ownFigures.map((figure) => functionFigure(figure, ownLabels[figure.name])),
 ];
 
 /** The gauges that the function `resync` tells, with their labels. */

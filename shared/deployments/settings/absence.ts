@@ -14,12 +14,12 @@ const ownPlace = "the proxy or function URL in front of the api function termina
 export const keptWhole = "functions report each duration by itself, so percentiles need no buckets";
 const withoutLogin = "a function starts without a file or a login program: it takes the flat clusterRecord";
 export const mountsFolder = "its objects mount the folder, so another one is a change of the objects";
-const plainDoor = "its door is plain HTTP on a private address: put a proxy in front";
+const plainHttp = "its door is plain HTTP on a private address: put a proxy in front";
 export const ownCaller = "its steps run in its own process";
 export const byLambda = "SQS calls the functions of the template";
 
 export const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
 export const absentInHost = (reason: string) => ({ absent: { host: reason } });
 export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
-export const processFunctionsOnly = { absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace } };
+export const processFunctionsOnly = { absent: { host: plainHttp, sam: noPort, functionsOverlay: ownPlace } };
 export const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };

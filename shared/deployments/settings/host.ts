@@ -61,7 +61,7 @@ const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: strin
 });
 
 type Flags = Source & {
-  readonly asked: ReadonlySet<string>;
+  readonly requested: ReadonlySet<string>;
   readonly file: string | undefined;
   /** One line for each accepted flag that has no effect. */
   readonly notes: readonly string[];
@@ -172,7 +172,7 @@ const fromFlags = (given: readonly string[]): Flags => {
     written: [...read.flatMap((found) => (found.is === "written" ? [found.written] : [])), ...reachOf(read)],
     problems: read.flatMap((found) => (found.is === "problem" ? [found.problem] : [])),
     notes: [...new Set(read.flatMap((found) => (found.is === "note" ? [found.text] : [])))],
-    asked: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),
+    requested: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),
     file: read.flatMap((found) => (found.is === "file" ? [found.path] : [])).at(-1),
   };
 };
@@ -236,7 +236,7 @@ const effectiveText = (said: ReadonlyMap<SettingName, Written>): string => {
 };
 
 /** The outcome of reading the settings: run, print a text and stop, or refuse with one line per problem. */
-export type Asked =
+export type SettingsOutcome =
   | { readonly do: "run"; readonly configuration: Configuration; readonly notes: readonly string[] }
   | { readonly do: "print"; readonly text: string }
   | { readonly do: "refuse"; readonly problems: readonly string[] };
@@ -301,7 +301,7 @@ const inEnvironment = ({ written, problems }: Source): Source => {
 const problemsOf = (sources: readonly Pick<Source, "problems">[]): readonly string[] =>
   sources.flatMap(({ problems }) => problems.map(({ origin, text }) => `${origin}: ${text}`));
 
-const asked = async (flags: Flags, environment: Environment): Promise<Asked> => {
+const requested = async (flags: Flags, environment: Environment): Promise<SettingsOutcome> => {
   const path = flags.file ?? fileIn(environment);
   const inHost = await readingOf(path !== undefined || environment[documentVariable] !== undefined);
   const file = path === undefined || path === "" ? nothing : fromFile(path, inHost);
@@ -312,15 +312,18 @@ const asked = async (flags: Flags, environment: Environment): Promise<Asked> => 
   if ("problems" in parsed)
     return { do: "refuse", problems: [...unknown, ...parsed.problems.map((one) => lineOf(one, said))] };
   if (unknown.length > 0) return { do: "refuse", problems: unknown };
-  return flags.asked.has("print-config")
+  return flags.requested.has("print-config")
     ? { do: "print", text: effectiveText(said) }
     : { do: "run", configuration: parsed.values, notes: flags.notes };
 };
 
 /** Reads all sources. `args`: the arguments after the command's name. */
-export const readConfiguration = async (args: readonly string[], environment: Environment): Promise<Asked> => {
+export const readConfiguration = async (
+  args: readonly string[],
+  environment: Environment,
+): Promise<SettingsOutcome> => {
   const flags = fromFlags(args);
-  return flags.asked.has("help") ? { do: "print", text: help() } : await asked(flags, environment);
+  return flags.requested.has("help") ? { do: "print", text: help() } : await requested(flags, environment);
 };
 
 /** Returns the default settings of a host. */

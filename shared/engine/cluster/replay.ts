@@ -40,8 +40,8 @@ export const replay = (operator: Operator<unknown>, recording: DecisionRecording
     for (const [at, { queries, answers }] of rounds.entries()) {
       if (step.done === true)
         return { path: `rounds[${at}]`, recorded: queries, replayed: "the plan, without this read" };
-      const asked = firstDifference(`rounds[${at}].queries`, plain(queries), plain(step.value));
-      if (asked !== undefined) return asked;
+      const difference = firstDifference(`rounds[${at}].queries`, plain(queries), plain(step.value));
+      if (difference !== undefined) return difference;
       step = reads.next(answers);
     }
     if (step.done !== true)

@@ -60,13 +60,13 @@ const isAbout = (
   { object, lists }: Enclosure,
 ): boolean => {
   const { namespace, name } = message;
-  const asked = encloses?.(message);
+  const listings = encloses?.(message);
   return (
-    asked !== undefined &&
-    asked.length === lists.length &&
+    listings !== undefined &&
+    listings.length === lists.length &&
     answers({ do: "list", resource, namespace, labels: {} }, object) &&
     object.metadata.name === name &&
-    asked.every((listing, at) => lists[at]?.every((one) => answers(listing, one)) === true)
+    listings.every((listing, at) => lists[at]?.every((one) => answers(listing, one)) === true)
   );
 };
 

@@ -4,7 +4,7 @@ import { apiVersionOf, type Column, type Kind } from "../schema/kinds.ts";
 import { at, fieldsAt, itemsAt, numberAt, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";
 import { inVersion, type Listing, listMeta, listText, listValue, readOf, textOf } from "../verbs/read.ts";
-import type { Ask, Server, Target } from "../verbs/request.ts";
+import type { ApiRequest, Server, Target } from "../verbs/request.ts";
 
 /** A time span up to now, as kubectl writes it. */
 const ageText = (from: string | undefined, now: number): string => {
@@ -257,15 +257,15 @@ export type Answer = {
 
 /** A request after its path and query were parsed. */
 export type Call = {
-  readonly ask: Ask;
+  readonly request: ApiRequest;
   readonly target: Target;
   readonly query: URLSearchParams;
   readonly form: Form;
 };
 
 /** Answers subresources that are not stored: logs, evictions, bindings, proxies. */
-type Side = (server: Server, call: Call) => Result;
-export type Sides = Readonly<Record<string, Side>>;
+type Subresource = (server: Server, call: Call) => Result;
+export type Subresources = Readonly<Record<string, Subresource>>;
 
 export type Result = {
   readonly status: number;

@@ -6,11 +6,20 @@ import { at, type Fields, fieldsAt, itemsAt, parsed, textAt } from "../storage/j
 import type { Item } from "../storage/metadata.ts";
 import { cause, forbidden, invalid, Refusal } from "../storage/refusal.ts";
 import { keyOf, type Store } from "../storage/store.ts";
-import { type Ask, bearerOf, type Place, placeOf, type Server, targetOf, type User, userOf } from "../verbs/request.ts";
+import {
+  type ApiRequest,
+  bearerOf,
+  type Place,
+  placeOf,
+  type Server,
+  targetOf,
+  type User,
+  userOf,
+} from "../verbs/request.ts";
 import type { Result } from "./answer.ts";
 
 /** An attempted action: on a resource, or on a path that is no resource. */
-export type Wish = {
+export type AccessReview = {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -35,7 +44,7 @@ const pathMatches = (rule: Fields, path: string): boolean =>
       (item === "*" || item === path || (item.endsWith("*") && path.startsWith(item.slice(0, -1)))),
   );
 
-const grants = (rule: Fields, { verb, group, resource, sub, name, path }: Wish): boolean => {
+const grants = (rule: Fields, { verb, group, resource, sub, name, path }: AccessReview): boolean => {
   if (!listed(rule, "verbs", verb)) return false;
   if (path !== undefined) return pathMatches(rule, path);
   const names = itemsAt(rule, "resourceNames");
@@ -100,7 +109,7 @@ const refusedFor = (all: readonly Bound[]): string => {
 };
 
 /** Decides whether a user may do the action, and gives the reason. */
-const decide = (store: Store, user: User, wish: Wish): Decision => {
+const decide = (store: Store, user: User, wish: AccessReview): Decision => {
   if (user.groups.includes("system:masters")) return { allowed: true, reason: "" };
   const all = boundTo(store, user, wish.namespace);
   const found = all.find(({ rules }) => rules.some((rule) => grants(rule, wish)));
@@ -123,9 +132,9 @@ const whyNot = ({ store }: Server, user: User, owner: unknown, within: string): 
 };
 
 /** Throws when a new object blocks the deletion of an owner whose finalizers its creator may not set. */
-const guardOwners = (server: Server, user: User, ask: Ask, wish: Wish): void => {
-  if (ask.method !== "POST" || wish.sub !== "" || wish.path !== undefined) return;
-  const body = parsed(ask.body ?? "");
+const guardOwners = (server: Server, user: User, request: ApiRequest, wish: AccessReview): void => {
+  if (request.method !== "POST" || wish.sub !== "" || wish.path !== undefined) return;
+  const body = parsed(request.body ?? "");
   const { group, resource } = wish;
   for (const owner of itemsAt(body, "metadata", "ownerReferences")) {
     if (at(owner, "blockOwnerDeletion") !== true) continue;
@@ -136,7 +145,7 @@ const guardOwners = (server: Server, user: User, ask: Ask, wish: Wish): void => 
 };
 
 /** Throws when a request may not pass. */
-export type Gate = (ask: Ask) => void;
+export type Gate = (request: ApiRequest) => void;
 
 const onOne: Readonly<Record<string, string>> = { GET: "get", PUT: "update", PATCH: "patch", DELETE: "delete" };
 const onMany: Readonly<Record<string, string>> = { GET: "list", POST: "create", DELETE: "deletecollection" };
@@ -153,7 +162,7 @@ const verbOf = (method: string, { name }: Place, query: URLSearchParams): string
 };
 
 /** The verb and the resource or path of a request. */
-export const wishOf = ({ method, path }: Ask): Wish => {
+export const wishOf = ({ method, path }: ApiRequest): AccessReview => {
   const [bare = "", search] = path.split("?");
   const place = placeOf(bare);
   const none = { group: "", resource: "", sub: "", namespace: "", name: "" };
@@ -171,29 +180,29 @@ export const wishOf = ({ method, path }: Ask): Wish => {
   };
 };
 
-const words = ({ verb, group, resource, sub, namespace, path }: Wish, { username }: User): string => {
+const words = ({ verb, group, resource, sub, namespace, path }: AccessReview, { username }: User): string => {
   if (path !== undefined) return `User "${username}" cannot ${verb} path "${path}"`;
   const what = sub === "" ? resource : `${resource}/${sub}`;
   const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
   return `User "${username}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
 };
 
-const refusalOf = (wish: Wish, user: User, reason: string): Refusal => {
+const refusalOf = (wish: AccessReview, user: User, reason: string): Refusal => {
   const said = `${words(wish, user)}${reason === "" ? "" : `: ${reason}`}`;
   if (wish.path !== undefined) return new Refusal(403, "Forbidden", `forbidden: ${said}`, {});
   return forbidden({ group: wish.group, plural: wish.resource, kind: "" }, wish.name, said);
 };
 
-const demand = ({ store }: Server, user: User, wish: Wish): void => {
+const demand = ({ store }: Server, user: User, wish: AccessReview): void => {
   const { allowed, reason } = decide(store, user, wish);
   if (!allowed) throw refusalOf(wish, user, reason);
 };
 
 /** A PUT or an apply that creates its object needs the right to create, too. */
-const demandCreation = (server: Server, user: User, ask: Ask, wish: Wish): void => {
-  const applies = ask.method === "PATCH" && (ask.headers["content-type"] ?? "").includes("apply-patch");
-  if ((ask.method !== "PUT" && !applies) || wish.sub !== "") return;
-  const target = targetOf(server.store, ask.path.split("?")[0] ?? "");
+const demandCreation = (server: Server, user: User, request: ApiRequest, wish: AccessReview): void => {
+  const applies = request.method === "PATCH" && (request.headers["content-type"] ?? "").includes("apply-patch");
+  if ((request.method !== "PUT" && !applies) || wish.sub !== "") return;
+  const target = targetOf(server.store, request.path.split("?")[0] ?? "");
   if (target === undefined || (!applies && !target.kind.createdByPut)) return;
   if (server.store.get(target.kind.table, keyOf(target.namespace, target.name ?? "")) === undefined)
     demand(server, user, { ...wish, verb: "create" });
@@ -202,13 +211,13 @@ const demandCreation = (server: Server, user: User, ask: Ask, wish: Wish): void 
 /** The gate of a cluster that keeps rights. */
 export const gateOf =
   (server: Server, guardsOwners: boolean): Gate =>
-  (ask) => {
-    const user = userOf(server, ask);
+  (request) => {
+    const user = userOf(server, request);
     if (user.groups.includes("system:masters")) return;
-    const wish = wishOf(ask);
+    const wish = wishOf(request);
     demand(server, user, wish);
-    demandCreation(server, user, ask, wish);
-    if (guardsOwners) guardOwners(server, user, ask, wish);
+    demandCreation(server, user, request, wish);
+    if (guardsOwners) guardOwners(server, user, request, wish);
   };
 
 type Review = (server: Server, spec: Fields, user: User) => { readonly status: unknown; readonly spec?: unknown };
@@ -216,7 +225,7 @@ type Review = (server: Server, spec: Fields, user: User) => { readonly status: u
 const text = (spec: Fields, ...path: readonly string[]): string => textAt(spec, ...path) ?? "";
 
 /** The verb and the resource or path that a review asks about. */
-const wishIn = (spec: Fields): Wish => {
+const wishIn = (spec: Fields): AccessReview => {
   const resource = at(spec, "resourceAttributes");
   const other = at(spec, "nonResourceAttributes");
   if ((resource === undefined) === (other === undefined))
@@ -249,7 +258,7 @@ const wishIn = (spec: Fields): Wish => {
 
 const shown = ({ allowed, reason }: Decision) => ({ allowed, ...(reason !== "" && { reason }) });
 
-const decided = (server: Server, user: User, wish: Wish) =>
+const decided = (server: Server, user: User, wish: AccessReview) =>
   shown(server.rbac ? decide(server.store, user, wish) : { allowed: true, reason: "" });
 
 const named = (spec: Fields): User => ({
@@ -297,14 +306,14 @@ const reviews: Readonly<Record<string, Review>> = {
 };
 
 /** The answer to a review; undefined when the request is none. */
-export const review = (server: Server, ask: Ask, path: string): Result | undefined => {
+export const review = (server: Server, request: ApiRequest, path: string): Result | undefined => {
   const key = path.replace("/apis/", "");
-  const act = ask.method === "POST" && Object.hasOwn(reviews, key) ? reviews[key] : undefined;
+  const act = request.method === "POST" && Object.hasOwn(reviews, key) ? reviews[key] : undefined;
   if (act === undefined) return undefined;
-  const asked = parsed(ask.body ?? "");
-  const given = fieldsAt(asked, "spec");
-  const { status, spec = given } = act(server, given, userOf(server, ask));
-  const { kind, apiVersion } = fieldsAt(asked);
+  const body = parsed(request.body ?? "");
+  const given = fieldsAt(body, "spec");
+  const { status, spec = given } = act(server, given, userOf(server, request));
+  const { kind, apiVersion } = fieldsAt(body);
   const about = Object.keys(fieldsAt(spec)).length > 0 || key.startsWith("authorization") ? { spec } : {};
   return { status: 201, text: JSON.stringify({ kind, apiVersion, metadata: {}, ...about, status }) };
 };

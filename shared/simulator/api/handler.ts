@@ -20,7 +20,7 @@ import { create } from "../verbs/create.ts";
 import { checkGet, type Listing, listing, listText, textOf } from "../verbs/read.ts";
 import { removeItem, removeOptions } from "../verbs/remove.ts";
 import {
-  type Ask,
+  type ApiRequest,
   found,
   isBuiltInGroup,
   isResourcePath,
@@ -29,7 +29,7 @@ import {
   type WriteOptions,
 } from "../verbs/request.ts";
 import { apply, update } from "../verbs/update.ts";
-import { type Answer, type Call, formFor, type Result, type Sides } from "./answer.ts";
+import { type Answer, type Call, formFor, type Result, type Subresources } from "./answer.ts";
 import { type Gate, review } from "./authorization.ts";
 import { discovery } from "./discovery.ts";
 import { type Feed, type OpenWatch, openWatch } from "./watch.ts";
@@ -45,26 +45,26 @@ const strictness = (text: string | null): WriteOptions["strict"] =>
 
 const optionsOf: Readonly<Record<string, string>> = { POST: "CreateOptions", PUT: "UpdateOptions" };
 
-const writeOptions = ({ ask, query, target }: Call): WriteOptions => {
+const writeOptions = ({ request, query, target }: Call): WriteOptions => {
   const dryRun = query.get("dryRun");
   if (dryRun !== null && dryRun !== "" && dryRun !== "All")
-    throw badOptions(optionsOf[ask.method] ?? "PatchOptions", "dryRun", {
+    throw badOptions(optionsOf[request.method] ?? "PatchOptions", "dryRun", {
       reason: "FieldValueNotSupported",
       message: `Unsupported value: ["${dryRun}"]: supported values: "All"`,
     });
   return {
     dryRun: dryRun === "All",
-    manager: query.get("fieldManager") ?? (ask.headers["user-agent"] ?? "unknown").split("/")[0] ?? "unknown",
+    manager: query.get("fieldManager") ?? (request.headers["user-agent"] ?? "unknown").split("/")[0] ?? "unknown",
     subresource: target.sub,
-    ask,
+    request: request,
     strict: strictness(query.get("fieldValidation")),
   };
 };
 
-const bodyOf = ({ ask }: Call): unknown => {
-  const type = ask.headers["content-type"] ?? "application/json";
+const bodyOf = ({ request }: Call): unknown => {
+  const type = request.headers["content-type"] ?? "application/json";
   if (!type.includes("json") && !type.includes("yaml")) throw unsupported(false);
-  return parsed(ask.body ?? "");
+  return parsed(request.body ?? "");
 };
 
 /** An answer whose text is written only when it is read. */
@@ -109,8 +109,8 @@ const unsupported = (custom: boolean): Refusal =>
     : new Refusal(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 
 const patch = (server: Server, call: Call): Result => {
-  const { target, ask, query } = call;
-  const [type = ""] = (ask.headers["content-type"] ?? "").split(";");
+  const { target, request, query } = call;
+  const [type = ""] = (request.headers["content-type"] ?? "").split(";");
   const options = writeOptions(call);
   if (type === applyType) {
     const { item, created, warnings } = apply(server, target, bodyOf(call), {
@@ -172,13 +172,13 @@ const list = (server: Server, call: Call): Result => {
 };
 
 /** Calls the validating webhooks before a deletion. */
-const admitRemoval = (server: Server, { ask, target }: Call, item: Item, dryRun: boolean): void => {
-  const options: WriteOptions = { dryRun, manager: "", strict: "Ignore", ask };
+const admitRemoval = (server: Server, { request, target }: Call, item: Item, dryRun: boolean): void => {
+  const options: WriteOptions = { dryRun, manager: "", strict: "Ignore", request: request };
   validated(server, { kind: target.kind, operation: "DELETE", sub: undefined, object: undefined, old: item }, options);
 };
 
-const deletion = ({ ask, query }: Call) => {
-  const body = ask.body ? parsed(ask.body) : {};
+const deletion = ({ request, query }: Call) => {
+  const body = request.body ? parsed(request.body) : {};
   if (body === undefined) throw badRequest("couldn't get version/kind; json parse error: unexpected end of JSON input");
   return removeOptions(body, query);
 };
@@ -210,19 +210,19 @@ const onOne: Readonly<Record<string, Verb>> = { GET: get, PUT: put, PATCH: patch
 const onMany: Readonly<Record<string, Verb>> = { GET: list, POST: post, DELETE: removeAll };
 
 /** The verb of a request; throws when there is none. */
-const verbFor = ({ ask, target }: Call): Verb => {
+const verbFor = ({ request, target }: Call): Verb => {
   const { name, sub, kind } = target;
   if (sub !== undefined && !(sub === "status" && kind.status))
     throw kind.custom === undefined ? noSuchResource() : notFound(kind, name ?? "");
-  const verb = (name === undefined ? onMany : onOne)[ask.method];
-  if (verb === undefined || (sub !== undefined && ask.method === "DELETE")) throw methodNotAllowed();
+  const verb = (name === undefined ? onMany : onOne)[request.method];
+  if (verb === undefined || (sub !== undefined && request.method === "DELETE")) throw methodNotAllowed();
   return verb;
 };
 
 export type ApiAccess = {
-  handle(ask: Ask): Answer;
+  handle(request: ApiRequest): Answer;
   /** Opens a watch, or returns the answer that refuses it. */
-  watch(ask: Ask, feed: Feed): OpenWatch | Answer;
+  watch(request: ApiRequest, feed: Feed): OpenWatch | Answer;
 };
 
 const split = (path: string): readonly [string, URLSearchParams] => {
@@ -230,15 +230,15 @@ const split = (path: string): readonly [string, URLSearchParams] => {
   return mark < 0 ? [path, new URLSearchParams()] : [path.slice(0, mark), new URLSearchParams(path.slice(mark + 1))];
 };
 
-const callOf = (server: Server, ask: Ask): Call | undefined => {
-  const [path, query] = split(ask.path);
+const callOf = (server: Server, request: ApiRequest): Call | undefined => {
+  const [path, query] = split(request.path);
   const target = targetOf(server.store, path);
-  return target && { ask, target, query, form: formFor(ask.headers["accept"], server.clock.now) };
+  return target && { request: request, target, query, form: formFor(request.headers["accept"], server.clock.now) };
 };
 
-const elsewhere = (server: Server, ask: Ask): Result => {
-  const [path] = split(ask.path);
-  const known = ask.method === "GET" ? discovery(server.store, path) : review(server, ask, path);
+const elsewhere = (server: Server, request: ApiRequest): Result => {
+  const [path] = split(request.path);
+  const known = request.method === "GET" ? discovery(server.store, path) : review(server, request, path);
   if (known !== undefined) return known;
   return isResourcePath(path) && isBuiltInGroup(path)
     ? json(404, JSON.stringify(statusOf(noSuchResource())))
@@ -246,13 +246,13 @@ const elsewhere = (server: Server, ask: Ask): Result => {
 };
 
 /** Additions to the verbs: subresources that act, and the gate in front of them. */
-type Surroundings = { readonly sides: Sides; readonly gate: Gate };
+type Surroundings = { readonly sides: Subresources; readonly gate: Gate };
 
-const answered = (server: Server, { sides, gate }: Surroundings, ask: Ask): Result => {
+const answered = (server: Server, { sides, gate }: Surroundings, request: ApiRequest): Result => {
   try {
-    gate(ask);
-    const call = callOf(server, ask);
-    if (call === undefined) return elsewhere(server, ask);
+    gate(request);
+    const call = callOf(server, request);
+    if (call === undefined) return elsewhere(server, request);
     const side = call.target.sub === undefined ? undefined : sides[`${call.target.kind.table}/${call.target.sub}`];
     return (side ?? verbFor(call))(server, call);
   } catch (error) {
@@ -289,14 +289,14 @@ export const openApiAccess = (server: Server, around: Surroundings): ApiAccess =
     },
     ...(result.json && { json: result.json }),
   });
-  const handle = (ask: Ask): Answer => finish(answered(server, around, ask));
+  const handle = (request: ApiRequest): Answer => finish(answered(server, around, request));
   return {
     handle,
-    watch: (ask, feed) => {
+    watch: (request, feed) => {
       try {
-        around.gate(ask);
-        const call = callOf(server, ask);
-        if (call === undefined) return handle(ask);
+        around.gate(request);
+        const call = callOf(server, request);
+        if (call === undefined) return handle(request);
         const { target, query, form } = call;
         return openWatch({ server, target, form, feed }, query);
       } catch (error) {
@@ -346,10 +346,10 @@ const pipe = (onReturn: () => void): Pipe => {
   };
 };
 
-const streamOf = (door: ApiAccess, request: HttpRequest): HttpStream => {
+const streamOf = (access: ApiAccess, request: HttpRequest): HttpStream => {
   let close = (): void => {};
   const { lines, feed } = pipe(() => close());
-  const opened = door.watch(request, feed);
+  const opened = access.watch(request, feed);
   if ("status" in opened) {
     feed.line(opened.body);
     feed.end();
@@ -367,8 +367,8 @@ const streamOf = (door: ApiAccess, request: HttpRequest): HttpStream => {
   };
 };
 
-/** The door as a Transport, for engine and forwarder in place of a connection. */
-export const transportTo = (door: ApiAccess): Transport => ({
-  send: async (request) => door.handle(request),
-  stream: async (request) => streamOf(door, request),
+/** The API as a Transport, for engine and forwarder in place of a connection. */
+export const transportTo = (access: ApiAccess): Transport => ({
+  send: async (request) => access.handle(request),
+  stream: async (request) => streamOf(access, request),
 });

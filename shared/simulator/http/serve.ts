@@ -14,14 +14,14 @@ import { jsonOfProtobuf, protobufType } from "../schema/protobuf.ts";
 import { drive, type Pace } from "../storage/clock.ts";
 import { fieldsAt, withAt } from "../storage/json.ts";
 import { Unanswered } from "../verbs/admission.ts";
-import { type Ask, ownToken } from "../verbs/request.ts";
+import { type ApiRequest, ownToken } from "../verbs/request.ts";
 import type { Admit, Webhook } from "../verbs/webhooks.ts";
 import { followLog, isFollow, upgrade } from "./streams.ts";
 
 const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers);
 
-/** The door reads JSON only. A body that cannot be translated to JSON keeps its type, for which the door refuses it. */
-const bodyOf = async (request: Request): Promise<Pick<Ask, "headers" | "body">> => {
+/** The API reads JSON only. A body that cannot be translated to JSON keeps its type, for which the API refuses it. */
+const bodyOf = async (request: Request): Promise<Pick<ApiRequest, "headers" | "body">> => {
   const headers = headersOf(request);
   if (request.method === "GET" || request.method === "HEAD") return { headers };
   if (headers["content-type"] !== protobufType) return { headers, body: await request.text() };
@@ -31,17 +31,17 @@ const bodyOf = async (request: Request): Promise<Pick<Ask, "headers" | "body">> 
     : { headers: { ...headers, "content-type": "application/json" }, body };
 };
 
-const askOf = async (request: Request): Promise<Ask> => {
+const askOf = async (request: Request): Promise<ApiRequest> => {
   const url = new URL(request.url);
   return { method: request.method, path: url.pathname + url.search, ...(await bodyOf(request)) };
 };
 
-const isWatch = ({ method, path }: Ask): boolean => method === "GET" && /[?&]watch=(true|1)(&|$)/.test(path);
+const isWatch = ({ method, path }: ApiRequest): boolean => method === "GET" && /[?&]watch=(true|1)(&|$)/.test(path);
 
 const respond = ({ status, headers, body }: Answer): Response =>
   new Response(body, { status, headers: { ...headers } });
 
-const streamed = (simulator: Simulator, context: Context, ask: Ask): Response => {
+const streamed = (simulator: Simulator, context: Context, ask: ApiRequest): Response => {
   const lines: string[] = [];
   let ended = false;
   let wake = (): void => {};
@@ -101,8 +101,8 @@ type Known = { readonly answer: unknown } | { readonly failure: string };
 const post = ({ url, caBundle, timeoutSeconds }: Webhook, review: unknown): Promise<Known> =>
   new Promise((resolve) => {
     const where = new URL(url);
-    const asked = `Post "${url}?timeout=${timeoutSeconds}s": `;
-    const fail = (why: string): void => resolve({ failure: `${asked}${why}` });
+    const call = `Post "${url}?timeout=${timeoutSeconds}s": `;
+    const fail = (why: string): void => resolve({ failure: `${call}${why}` });
     const options = {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -10,7 +10,7 @@ import type { Feed, OpenWatch } from "../api/watch.ts";
 import { mainExit } from "../nodes/pod-status.ts";
 import type { Simulator } from "../open.ts";
 import { keyOf } from "../storage/store.ts";
-import type { Ask } from "../verbs/request.ts";
+import type { ApiRequest } from "../verbs/request.ts";
 
 const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const text = 0x1;
@@ -84,7 +84,7 @@ const listen = (socket: Duplex, end: () => void): void => {
   socket.on("error", end);
 };
 
-const askOf = ({ url = "/", headers }: IncomingMessage): Ask => ({
+const askOf = ({ url = "/", headers }: IncomingMessage): ApiRequest => ({
   method: "GET",
   path: url,
   headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value ?? "")])),
@@ -93,11 +93,11 @@ const askOf = ({ url = "/", headers }: IncomingMessage): Ask => ({
 const normal = Buffer.from([0x03, 0xe8]);
 
 /** Takes over a connection that asks for a WebSocket: opens a watch, or answers with the refusal as plain HTTP. */
-export const upgrade = (door: ApiAccess, request: IncomingMessage, socket: Duplex): void => {
+export const upgrade = (access: ApiAccess, request: IncomingMessage, socket: Duplex): void => {
   const lines: string[] = [];
   let send = (line: string): void => void lines.push(line);
   let finish = (): void => {};
-  const opened = door.watch(askOf(request), { line: (line) => send(line), end: () => finish() });
+  const opened = access.watch(askOf(request), { line: (line) => send(line), end: () => finish() });
   if ("status" in opened) {
     const head = Object.entries(opened.headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const size = `content-length: ${Buffer.byteLength(opened.body)}\r\nconnection: close\r\n\r\n`;
@@ -120,12 +120,16 @@ export const upgrade = (door: ApiAccess, request: IncomingMessage, socket: Duple
 
 const logPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/log\?(?:.*&)?follow=(?:true|1)(?:&|$)/;
 
-export const isFollow = ({ method, path }: Ask): boolean => method === "GET" && logPath.test(path);
+export const isFollow = ({ method, path }: ApiRequest): boolean => method === "GET" && logPath.test(path);
 
 /** Sends each line once: the simulated log grows, but not always at its end. */
-export const followLog = ({ handle, store, subscribe }: Simulator, ask: Ask, feed: Feed): OpenWatch | Answer => {
-  const [, namespace = "", name = ""] = logPath.exec(ask.path) ?? [];
-  const first = handle(ask);
+export const followLog = (
+  { handle, store, subscribe }: Simulator,
+  request: ApiRequest,
+  feed: Feed,
+): OpenWatch | Answer => {
+  const [, namespace = "", name = ""] = logPath.exec(request.path) ?? [];
+  const first = handle(request);
   if (first.status !== 200) return first;
   const sent = new Set<string>();
   const tell = ({ status, body }: Answer): void => {
@@ -145,7 +149,7 @@ export const followLog = ({ handle, store, subscribe }: Simulator, ask: Ask, fee
     return { close: () => {} };
   }
   const close = subscribe(() => {
-    tell(handle(ask));
+    tell(handle(request));
     if (!isOver()) return;
     close();
     feed.end();

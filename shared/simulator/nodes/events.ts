@@ -12,7 +12,7 @@ import type { Server } from "../verbs/request.ts";
 import { missingMount } from "./kubelet.ts";
 import { isUp } from "./pod-status.ts";
 
-type Told = { readonly type?: "Warning"; readonly reason: string; readonly message: string; readonly by?: string };
+type EventText = { readonly type?: "Warning"; readonly reason: string; readonly message: string; readonly by?: string };
 
 const scheduledCondition = (pod: Item | undefined): unknown =>
   itemsAt(pod, "status", "conditions").find((each) => textAt(each, "type") === "PodScheduled");
@@ -33,7 +33,7 @@ const waitingOf = (pod: Item | undefined): { reason: string; message: string } =
   };
 };
 
-const scheduling = (pod: Item, before: Item | undefined): readonly Told[] => {
+const scheduling = (pod: Item, before: Item | undefined): readonly EventText[] => {
   const by = "default-scheduler";
   const message = textAt(scheduledCondition(pod), "message") ?? "";
   if (nodeOf(pod) !== "" && nodeOf(before) === "") {
@@ -45,7 +45,7 @@ const scheduling = (pod: Item, before: Item | undefined): readonly Told[] => {
     : [];
 };
 
-const starting = (pod: Item, before: Item | undefined): readonly Told[] =>
+const starting = (pod: Item, before: Item | undefined): readonly EventText[] =>
   isUp(pod) && !(before !== undefined && isUp(before))
     ? [
         ...imagesOf(pod).map((image) => ({
@@ -63,7 +63,7 @@ const troubles: Readonly<Record<string, string>> = {
   ContainerCreating: "FailedMount",
 };
 
-const waiting = (server: Server, pod: Item, before: Item | undefined): readonly Told[] => {
+const waiting = (server: Server, pod: Item, before: Item | undefined): readonly EventText[] => {
   const { reason, message } = waitingOf(pod);
   const trouble = troubles[reason];
   return trouble === undefined || reason === waitingOf(before).reason
@@ -71,17 +71,17 @@ const waiting = (server: Server, pod: Item, before: Item | undefined): readonly 
     : [{ type: "Warning", reason: trouble, message: message === "" ? (missingMount(server, pod) ?? "") : message }];
 };
 
-const killing = (pod: Item, before: Item | undefined): readonly Told[] =>
+const killing = (pod: Item, before: Item | undefined): readonly EventText[] =>
   pod.metadata.deletionTimestamp !== undefined && before?.metadata.deletionTimestamp === undefined && isUp(pod)
     ? namesOf(pod).map((name) => ({ reason: "Killing", message: `Stopping container ${name}` }))
     : [];
 
-const evicting = (pod: Item, before: Item | undefined): readonly Told[] =>
+const evicting = (pod: Item, before: Item | undefined): readonly EventText[] =>
   textAt(pod, "status", "reason") === "Evicted" && textAt(before, "status", "reason") !== "Evicted"
     ? [{ type: "Warning", reason: "Evicted", message: textAt(pod, "status", "message") ?? "" }]
     : [];
 
-const toldOf = (server: Server, { object, before }: Change): readonly Told[] => [
+const toldOf = (server: Server, { object, before }: Change): readonly EventText[] => [
   ...scheduling(object, before),
   ...waiting(server, object, before),
   ...starting(object, before),
@@ -89,7 +89,7 @@ const toldOf = (server: Server, { object, before }: Change): readonly Told[] => 
   ...evicting(object, before),
 ];
 
-const record = (server: Server, pod: Item, { type, reason, message, by = "kubelet" }: Told, nth: number): void => {
+const record = (server: Server, pod: Item, { type, reason, message, by = "kubelet" }: EventText, nth: number): void => {
   const { name, namespace, uid, resourceVersion } = pod.metadata;
   const time = stamp(server.clock.now());
   const suffix = createHash("sha1").update(`${uid}/${resourceVersion}/${nth}`).digest("hex").slice(0, 16);

@@ -12,7 +12,7 @@ export type Details = {
   readonly retryAfterSeconds?: number;
 };
 
-/** Ends a request with a Status. Thrown inside the door only; the door turns it into an answer. */
+/** Ends a request with a Status. Thrown inside the API only, which turns it into an answer. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: number;
@@ -31,7 +31,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A value of a wrong type. The door reports it in the form of the request. */
+/** A value of a wrong type. The API reports it in the form of the request. */
 export class Mistyped extends Error {
   override readonly name = "Mistyped";
 }

@@ -16,7 +16,7 @@ export class Unanswered extends Error {
   readonly review: unknown;
 
   constructor(webhook: Webhook, review: unknown) {
-    super(`${webhook.url} has not been asked yet`);
+    super(`${webhook.url} has not been called yet`);
     this.webhook = webhook;
     this.review = review;
   }
@@ -40,7 +40,7 @@ const reviewOf = (server: Server, change: Change, options: WriteOptions): unknow
       name: metadata?.name ?? "",
       ...(metadata?.namespace !== undefined && { namespace: metadata.namespace }),
       operation,
-      userInfo: options.ask === undefined ? administrator : userOf(server, options.ask),
+      userInfo: options.request === undefined ? administrator : userOf(server, options.request),
       object: object ?? null,
       oldObject: old ?? null,
       dryRun: options.dryRun,
@@ -80,9 +80,9 @@ const responseOf = (server: Server, webhook: Webhook, review: unknown): unknown 
   }
 };
 
-type Asked = { readonly response: unknown; readonly warnings: readonly string[] };
+type WebhookAnswer = { readonly response: unknown; readonly warnings: readonly string[] };
 
-const ask = (server: Server, webhook: Webhook, change: Change, options: WriteOptions): Asked => {
+const request = (server: Server, webhook: Webhook, change: Change, options: WriteOptions): WebhookAnswer => {
   const response = responseOf(server, webhook, reviewOf(server, change, options));
   if (response !== undefined && fieldsAt(response)["allowed"] !== true)
     throw denied(webhook, fieldsAt(response, "status"));
@@ -112,9 +112,9 @@ export const mutated = (
   const warnings: string[] = [];
   let { object } = change;
   for (const webhook of webhooksFor(server.store, "mutating", change)) {
-    const asked = ask(server, webhook, { ...change, object }, options);
-    warnings.push(...asked.warnings);
-    const patch = textAt(asked.response, "patch");
+    const answer = request(server, webhook, { ...change, object }, options);
+    warnings.push(...answer.warnings);
+    const patch = textAt(answer.response, "patch");
     if (patch !== undefined) object = patched(object, patch, change, options);
   }
   return { object, warnings };
@@ -125,5 +125,5 @@ export const validated = (server: Server, change: Change, options: WriteOptions)
   server.admit === undefined
     ? []
     : webhooksFor(server.store, "validating", change).flatMap(
-        (webhook) => ask(server, webhook, change, options).warnings,
+        (webhook) => request(server, webhook, change, options).warnings,
       );

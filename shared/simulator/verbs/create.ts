@@ -90,9 +90,9 @@ export const create = (server: Server, target: Target, body: unknown, options: W
   checkNamespace(server, target, draft.metadata.name);
   const fresh = identified(server, draft, target);
   const rule = ruleOf(kind);
-  const scene = { store: server.store, time: timeOf(server), suffix: suffixOf(fresh.metadata.uid), kind };
-  const made = rule.create?.(fresh, scene) ?? fresh;
-  const refusal = rule.admit?.(made, scene);
+  const context = { store: server.store, time: timeOf(server), suffix: suffixOf(fresh.metadata.uid), kind };
+  const made = rule.create?.(fresh, context) ?? fresh;
+  const refusal = rule.admit?.(made, context);
   if (refusal !== undefined) throw refusal;
   const { uid } = fresh.metadata;
   const first: Item = { ...made, metadata: { ...made.metadata, uid, resourceVersion: "" } };

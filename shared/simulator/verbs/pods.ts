@@ -95,10 +95,10 @@ const amount = (container: unknown, what: "limits" | "requests", resource: strin
 const qosOf = (spec: Fields): string => {
   const containers = [...itemsAt(spec, "containers"), ...itemsAt(spec, "initContainers")];
   const resources = ["cpu", "memory"] as const;
-  const asked = containers.some((each) =>
+  const requested = containers.some((each) =>
     resources.some((r) => amount(each, "limits", r) !== undefined || amount(each, "requests", r) !== undefined),
   );
-  if (!asked) return "BestEffort";
+  if (!requested) return "BestEffort";
   const bound = containers.every((each) =>
     resources.every(
       (r) => amount(each, "limits", r) !== undefined && same(amount(each, "limits", r), amount(each, "requests", r)),

@@ -179,12 +179,12 @@ const whyNot = ({ quota, usage }: Charge, item: Item): string | undefined => {
   const hard = hardOf(quota);
   const lacking = item.kind === "Pod" ? unsized(hard, item) : [];
   if (lacking.length > 0) return `failed quota: ${name}: must specify ${lacking.join("; ")}`;
-  const asked = hard.filter((each) => (usage[each] ?? 0) > 0);
-  if (asked.length === 0) return undefined;
+  const limited = hard.filter((each) => (usage[each] ?? 0) > 0);
+  if (limited.length === 0) return undefined;
   if (at(quota, "status", "hard") === undefined)
-    return `status unknown for quota: ${name}, resources: ${asked.join(",")}`;
+    return `status unknown for quota: ${name}, resources: ${limited.join(",")}`;
   const limits = textsAt(quota, "spec", "hard");
-  const above = asked.filter((each) => usedOf(quota, each) + (usage[each] ?? 0) > amount(limits[each]) + 1e-9);
+  const above = limited.filter((each) => usedOf(quota, each) + (usage[each] ?? 0) > amount(limits[each]) + 1e-9);
   if (above.length === 0) return undefined;
   const requested = shown(above, (each) => usage[each] ?? 0);
   const used = shown(above, (each) => usedOf(quota, each));

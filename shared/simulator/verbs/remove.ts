@@ -59,12 +59,12 @@ const checkFence = (kind: Kind, item: Item, { uid, resourceVersion }: RemoveOpti
 };
 
 /** Grace of a pod, seconds; 0 for every other kind. */
-const graceOf = (kind: Kind, item: Item, asked: number | undefined): number => {
+const graceOf = (kind: Kind, item: Item, seconds: number | undefined): number => {
   if (kind.table !== "pods") return 0;
   const phase = textAt(item, "status", "phase");
   const bound = (textAt(item, "spec", "nodeName") ?? "") !== "";
   if (!bound || phase === "Succeeded" || phase === "Failed") return 0;
-  const grace = asked ?? numberAt(item, "spec", "terminationGracePeriodSeconds") ?? 30;
+  const grace = seconds ?? numberAt(item, "spec", "terminationGracePeriodSeconds") ?? 30;
   return grace < 0 ? 1 : grace;
 };
 

@@ -10,8 +10,8 @@ import { badRequest, notFound, Refusal } from "../storage/refusal.ts";
 import { keyOf, type Store } from "../storage/store.ts";
 import type { Admit } from "./webhooks.ts";
 
-/** A request as the door is given it. */
-export type Ask = {
+/** A request to the API. */
+export type ApiRequest = {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
@@ -50,7 +50,7 @@ export type WriteOptions = {
   readonly strict: "Strict" | "Warn" | "Ignore";
   readonly subresource?: string | undefined;
   /** The request, which tells its user. */
-  readonly ask?: Ask;
+  readonly request?: ApiRequest;
   /** The ownership after a server-side apply. */
   readonly shares?: readonly Share[];
 };
@@ -182,7 +182,7 @@ export const bearerOf = ({ store, clock }: Server, token: string): User | undefi
 const isAccount = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
 /** The user whom an administrator impersonates (`kubectl --as`). */
-const impersonated = (headers: Ask["headers"]): User | undefined => {
+const impersonated = (headers: ApiRequest["headers"]): User | undefined => {
   const username = headers["impersonate-user"];
   if (username === undefined) return undefined;
   const [, namespace, name] = isAccount.exec(username) ?? [];
@@ -192,12 +192,12 @@ const impersonated = (headers: Ask["headers"]): User | undefined => {
 };
 
 /** The user of a request, or the one that it impersonates. Throws for an invalid token where rights are kept. */
-export const userOf = (server: Server, ask: Ask): User => {
-  const user = ownUserOf(server, ask);
-  return user.groups.includes("system:masters") ? (impersonated(ask.headers) ?? user) : user;
+export const userOf = (server: Server, request: ApiRequest): User => {
+  const user = ownUserOf(server, request);
+  return user.groups.includes("system:masters") ? (impersonated(request.headers) ?? user) : user;
 };
 
-const ownUserOf = (server: Server, { headers }: Ask): User => {
+const ownUserOf = (server: Server, { headers }: ApiRequest): User => {
   const [, token] = /^Bearer\s+(.+)$/i.exec(headers["authorization"] ?? "") ?? [];
   if (token === undefined) return administrator;
   const user = bearerOf(server, token);

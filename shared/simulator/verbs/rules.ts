@@ -18,9 +18,9 @@ export type RuleContext = {
 
 export type Rule = {
   /** The object as first stored. */
-  readonly create?: (draft: Draft, scene: RuleContext) => Draft;
+  readonly create?: (draft: Draft, context: RuleContext) => Draft;
   /** Refuses an object because of other objects. */
-  readonly admit?: (draft: Draft, scene: RuleContext) => Refusal | undefined;
+  readonly admit?: (draft: Draft, context: RuleContext) => Refusal | undefined;
   /** Refuses an object because of its own fields. */
   readonly faults?: (draft: Draft) => readonly Cause[];
   /** A status as it is stored. */

@@ -39,12 +39,12 @@ const checkUid = (kind: Kind, before: Item, given: Meta, how: How): void => {
 
 const checkRevision = (kind: Kind, before: Item, given: Meta): void => {
   const { name, resourceVersion } = before.metadata;
-  const asked = given.resourceVersion ?? "";
-  if (asked === "" && !kind.unconditional)
+  const version = given.resourceVersion ?? "";
+  if (version === "" && !kind.unconditional)
     throw invalid({ ...kind, kind: kind.plural }, name, [
       cause.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
     ]);
-  if (asked !== "" && asked !== resourceVersion) throw modified(kind, name);
+  if (version !== "" && version !== resourceVersion) throw modified(kind, name);
 };
 
 const checkPlace = (before: Item, given: Meta): void => {

@@ -57,11 +57,13 @@ const quota = z.looseObject({
 const rounding = 1e-6;
 
 const excessOf = (requests: Requests, { spec, status }: z.infer<typeof quota>): readonly string[] =>
-  Object.entries(requests).flatMap(([name, asked]) => {
+  Object.entries(requests).flatMap(([name, requested]) => {
     if (status?.hard?.[name] === undefined) return [];
     const used = amountOf(status.used?.[name] ?? "0") ?? 0;
     const hard = amountOf(spec.hard?.[name] ?? "0") ?? 0;
-    return used + asked > hard + rounding ? [`${name}: ${asked} more than the ${used} in use exceed ${hard}`] : [];
+    return used + requested > hard + rounding
+      ? [`${name}: ${requested} more than the ${used} in use exceed ${hard}`]
+      : [];
   });
 
 /** One message for each exceeded quota, in upstream's words first; quotas with scopes are ignored. */
@@ -76,7 +78,7 @@ export const exceeded = (requests: Requests, quotas: readonly unknown[]): readon
     return excess.length === 0 ? [] : [`failed to validate resource quota ${name}: ${excess.join("; ")}`];
   });
 
-const asked = (object: AdmittedObject | null | undefined): Requests => {
+const requested = (object: AdmittedObject | null | undefined): Requests => {
   const parsed = specSchema.safeParse(object?.["spec"]);
   return parsed.success ? requestsOf(parsed.data) : {};
 };
@@ -89,9 +91,9 @@ const runs = (object: AdmittedObject | null | undefined): boolean => {
 };
 
 const increase = ({ object, oldObject }: AdmissionRequest): Requests => {
-  const before = runs(oldObject) ? asked(oldObject) : {};
+  const before = runs(oldObject) ? requested(oldObject) : {};
   return Object.fromEntries(
-    Object.entries(asked(object)).map(([name, amount]) => [name, amount - (before[name] ?? 0)]),
+    Object.entries(requested(object)).map(([name, amount]) => [name, amount - (before[name] ?? 0)]),
   );
 };
 

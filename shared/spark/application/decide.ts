@@ -72,9 +72,9 @@ export function* startingUp(key: Key, view: View<Memory>, object: Stored, plan: 
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Takes in the object's current spec: a changed spec invalidates the run, a suspension interrupts it. */
-const interrupted = (scene: ApplicationContext): Memory => {
-  const memory = rebased(scene);
-  const suspend = suspends(scene.object);
+const interrupted = (context: ApplicationContext): Memory => {
+  const memory = rebased(context);
+  const suspend = suspends(context.object);
   const { phase } = memory.state;
   if (suspend && suspendable[phase]) return { ...memory, state: { phase: "SUSPENDING" } };
   if (!suspend && phase === "SUSPENDED") return { ...memory, state: { phase: "RESUMING" } };
@@ -96,68 +96,68 @@ const rebased = ({ memory, object }: ApplicationContext): Memory => {
 };
 
 /** Ends a run, and goes on in the same step as an ended application. */
-const enter = (scene: ApplicationContext, state: State): Decision<Memory> =>
-  rest({ ...scene, memory: withHistory(scene, scene.memory.state.phase, { ...scene.memory, state }) });
+const enter = (context: ApplicationContext, state: State): Decision<Memory> =>
+  rest({ ...context, memory: withHistory(context, context.memory.state.phase, { ...context.memory, state }) });
 
 /** Enters a phase that has no driver. */
-const enterBare = (scene: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Plan<Memory> => {
-  const { driver: _, ...memory } = scene.memory;
-  return planOf(scene, { ...memory, state: { phase } }, undefined, { next: { do: "again" } });
+const enterBare = (context: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Plan<Memory> => {
+  const { driver: _, ...memory } = context.memory;
+  return planOf(context, { ...memory, state: { phase } }, undefined, { next: { do: "again" } });
 };
 
 /** Submits the next attempt once the newest save that planned a driver has settled. */
-const resubmit = (scene: ApplicationContext): Decision<Memory> =>
-  clearAttempt(scene, () => {
-    const settled = settledAt(scene);
-    if (scene.view.now >= settled) return submitNext(scene);
-    return planOf(scene, scene.memory, undefined, {
+const resubmit = (context: ApplicationContext): Decision<Memory> =>
+  clearAttempt(context, () => {
+    const settled = settledAt(context);
+    if (context.view.now >= settled) return submitNext(context);
+    return planOf(context, context.memory, undefined, {
       next: { do: "wait", wakeAt: settled, waitsFor: waitUntil("the last submission", "settled") },
     });
   });
 
 /** Clears an ended run once no creation of its driver can arrive any more, so that no attempt gets two driver pods. */
-function* clearEnded(scene: ApplicationContext, from: number, waitsFor: WaitingOn): Decision<Memory> {
-  const found = yield* readPods(scene);
-  const due = Math.max(from, settledAt(scene));
-  if (scene.view.now >= due) return yield* clearAttempt(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
-  return planOf(scene, scene.memory, found, {
-    stages: [endOver(scene.memory, found)],
+function* clearEnded(context: ApplicationContext, from: number, waitsFor: WaitingOn): Decision<Memory> {
+  const found = yield* readPods(context);
+  const due = Math.max(from, settledAt(context));
+  if (context.view.now >= due) return yield* clearAttempt(context, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+  return planOf(context, context.memory, found, {
+    stages: [endOver(context.memory, found)],
     next: { do: "wait", wakeAt: due, waitsFor },
   });
 }
 
-const succeed = (scene: ApplicationContext): Decision<Memory> => {
-  const { state } = scene.memory;
-  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
-  if (policyOf(scene).type === "Always") return clearEnded(scene, endedAt, { on: "time", of: "run" });
-  return enter(scene, { phase: "COMPLETED", endedAt });
+const succeed = (context: ApplicationContext): Decision<Memory> => {
+  const { state } = context.memory;
+  const endedAt = "endedAt" in state ? state.endedAt : context.view.now;
+  if (policyOf(context).type === "Always") return clearEnded(context, endedAt, { on: "time", of: "run" });
+  return enter(context, { phase: "COMPLETED", endedAt });
 };
 
-function* fail(scene: ApplicationContext): Decision<Memory> {
-  const { state } = scene.memory;
-  if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return yield* rest(scene);
+function* fail(context: ApplicationContext): Decision<Memory> {
+  const { state } = context.memory;
+  if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return yield* rest(context);
   const { endedAt, error, retryAt, cause } = state;
   if (retryAt === undefined)
-    return yield* enter(scene, { phase: "FAILED", endedAt, error, ...(cause === undefined ? {} : { cause }) });
+    return yield* enter(context, { phase: "FAILED", endedAt, error, ...(cause === undefined ? {} : { cause }) });
   const waitsFor = { on: "retry", after: error } as const;
-  if (state.phase === "FAILING") return yield* clearEnded(scene, retryAt, waitsFor);
-  const found = yield* readPods(scene);
-  if (scene.view.now >= retryAt) return yield* resubmit(scene);
-  return planOf(scene, scene.memory, found, {
+  if (state.phase === "FAILING") return yield* clearEnded(context, retryAt, waitsFor);
+  const found = yield* readPods(context);
+  if (context.view.now >= retryAt) return yield* resubmit(context);
+  return planOf(context, context.memory, found, {
     stages: [endStrays(found)],
     next: { do: "wait", wakeAt: retryAt, waitsFor },
   });
 }
 
 /** Follows a finished application: last executor states, strays, objects that end with the run, time to live. */
-function* rest(scene: ApplicationContext): Decision<Memory> {
-  const found = yield* readPods(scene);
-  const { stage, left, memory } = yield* endAuxiliaryObjects(scene);
+function* rest(context: ApplicationContext): Decision<Memory> {
+  const found = yield* readPods(context);
+  const { stage, left, memory } = yield* endAuxiliaryObjects(context);
   if (left > 0) {
     const next: Next = stage.length > 0 ? { do: "again" } : { do: "wait", pollMs: 15_000 };
-    return planOf(scene, memory, found, { stages: [endOver(memory, found), stage], next });
+    return planOf(context, memory, found, { stages: [endOver(memory, found), stage], next });
   }
-  return expire({ ...scene, memory }, found);
+  return expire({ ...context, memory }, found);
 }
 
 /** The application's time to live, else the deployment's, in seconds. 0 means none only for the deployment. */
@@ -167,17 +167,17 @@ const timeToLive = ({ read, settings }: ApplicationContext): number | undefined 
 };
 
 /** Deletes an expired application once all saves have settled: a slow creation by a schedule could recreate it. */
-const expire = (scene: ApplicationContext, found: Pods): Plan<Memory> => {
-  const { key, memory, object, view } = scene;
-  const ttl = timeToLive(scene);
-  if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
-  const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
-  const { stage, until = due } = endAll(scene, found);
+const expire = (context: ApplicationContext, found: Pods): Plan<Memory> => {
+  const { key, memory, object, view } = context;
+  const ttl = timeToLive(context);
+  if (ttl === undefined || !("endedAt" in memory.state)) return resting(context, found);
+  const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(context));
+  const { stage, until = due } = endAll(context, found);
   const stages = [stage];
   if (view.now < due)
-    return planOf(scene, memory, found, { stages, next: { do: "wait", wakeAt: Math.min(due, until) } });
+    return planOf(context, memory, found, { stages, next: { do: "wait", wakeAt: Math.min(due, until) } });
   if (shownState(object) !== memory.state.phase)
-    return planOf(scene, memory, found, { stages, next: { do: "wait", pollMs: 1_000 } });
+    return planOf(context, memory, found, { stages, next: { do: "wait", pollMs: 1_000 } });
   return { memory, stages: [...stages, [expiry(key, object)]], next: { do: "again" } };
 };
 
@@ -189,31 +189,31 @@ const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }
   resourceVersion,
 });
 
-function* wait(scene: ApplicationContext): Decision<Memory> {
-  return resting(scene, yield* readPods(scene), { on: "field", path: "spec.suspend", value: "false" });
+function* wait(context: ApplicationContext): Decision<Memory> {
+  return resting(context, yield* readPods(context), { on: "field", path: "spec.suspend", value: "false" });
 }
 
-function* clearing(scene: ApplicationContext): Decision<Memory> {
-  const { phase } = scene.memory.state;
+function* clearing(context: ApplicationContext): Decision<Memory> {
+  const { phase } = context.memory.state;
   const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
-  const { found } = yield* readAttempt(scene);
-  const account = closing.interrupted(scene, found);
-  if (account !== undefined && notYetRecorded(scene.view, account.first).length > 0)
-    return { memory: scene.view.memory ?? scene.memory, stages: [account.first], next: { do: "continue" } };
-  const { memory } = account ?? scene;
-  return yield* clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));
+  const { found } = yield* readAttempt(context);
+  const account = closing.interrupted(context, found);
+  if (account !== undefined && notYetRecorded(context.view, account.first).length > 0)
+    return { memory: context.view.memory ?? context.memory, stages: [account.first], next: { do: "continue" } };
+  const { memory } = account ?? context;
+  return yield* clearAttempt({ ...context, memory }, (cleared) => enterBare(cleared, after));
 }
 
 /** Submits the next attempt. The first one of an application needs nothing but its spec: see core/plan.ts. */
-const firstSubmission = (scene: ApplicationContext): Plan<Memory> => {
-  const plan = submitNext(scene);
-  const isFirst = scene.view.memory === undefined && scene.view.refused.length === 0;
+const firstSubmission = (context: ApplicationContext): Plan<Memory> => {
+  const plan = submitNext(context);
+  const isFirst = context.view.memory === undefined && context.view.refused.length === 0;
   return isFirst ? { ...plan, safety: { ...plan.safety, enclosureSafe: true } } : plan;
 };
 
-const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memory>>> = {
-  submit: (scene) => settled(firstSubmission(scene)),
-  follow: (scene) => monitorDriver(scene, act),
+const acting: Readonly<Record<Act, (context: ApplicationContext) => Decision<Memory>>> = {
+  submit: (context) => settled(firstSubmission(context)),
+  follow: (context) => monitorDriver(context, act),
   succeed,
   fail,
   clear: clearing,
@@ -222,7 +222,7 @@ const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memor
   rest,
 };
 
-const act = (scene: ApplicationContext): Decision<Memory> => acting[acts[scene.memory.state.phase]](scene);
+const act = (context: ApplicationContext): Decision<Memory> => acting[acts[context.memory.state.phase]](context);
 
 /** Decides one step of a SparkApplication. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
@@ -233,7 +233,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
   const pods = view.memory === undefined && mayHideDriver(object) ? yield* list(podsOf(key)) : [];
   const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);
-  const scene: ApplicationContext = {
+  const context: ApplicationContext = {
     key,
     view,
     object,
@@ -243,9 +243,9 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
     policies: policiesOf(object).policies,
   };
   const refusal = view.refused.find((one) => one.effect.do === "create");
-  if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
+  if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(context, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  const plan = yield* act({ ...scene, memory: withHistory(scene, from, interrupted(scene)) });
+  const plan = yield* act({ ...context, memory: withHistory(context, from, interrupted(context)) });
   return yield* startingUp(key, view, object, plan);
 }
 

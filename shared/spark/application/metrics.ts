@@ -61,10 +61,10 @@ const stateOf = ({ applicationState }: Status): string => applicationState?.stat
 export const labelsOf = ({ metadata: { labels = {}, namespace = "" } }: Stored): Labels => ({ ...labels, namespace });
 
 type Change = { readonly object: Stored; readonly before: Status; readonly after: Status; readonly now: number };
-type Told = readonly (readonly ["count" | "observe", name: string, value: number])[];
+type MetricChanges = readonly (readonly ["count" | "observe", name: string, value: number])[];
 
 /** The summary and the histogram that upstream keeps of a latency. */
-const latency = (name: string, { object, now }: Change): Told => {
+const latency = (name: string, { object, now }: Change): MetricChanges => {
   const created = instantOf(object.metadata.creationTimestamp);
   if (created === undefined) return [];
   const seconds = Math.max(0, now - created) / 1_000;
@@ -74,7 +74,7 @@ const latency = (name: string, { object, now }: Change): Told => {
   ];
 };
 
-const submitted = (change: Change): Told => {
+const submitted = (change: Change): MetricChanges => {
   const { before, after } = change;
   if (after.submissionID === undefined || after.submissionID === before.submissionID) return [];
   return [
@@ -86,20 +86,20 @@ const submitted = (change: Change): Told => {
 const refusals = ({ submissionAttempts = 0, executionAttempts = 0 }: Status): number =>
   submissionAttempts - executionAttempts;
 
-const refused = ({ before, after }: Change): Told => {
+const refused = ({ before, after }: Change): MetricChanges => {
   const more = refusals(after) - refusals(before);
   return more > 0 ? [["count", `${app}_failed_submission_count`, more]] : [];
 };
 
-const started = (change: Change): Told =>
+const started = (change: Change): MetricChanges =>
   change.after.executionAttempts === 1 && change.before.submissionAttempts !== undefined
     ? latency("start_latency_seconds", change)
     : [];
 
-const ended = (word: "success" | "failure", { after }: Change): Told => {
+const ended = (word: "success" | "failure", { after }: Change): MetricChanges => {
   const from = instantOf(after.lastSubmissionAttemptTime);
   const to = instantOf(after.terminationTime);
-  const time: Told =
+  const time: MetricChanges =
     from === undefined || to === undefined
       ? []
       : [["observe", `${app}_${word}_execution_time_seconds`, Math.max(0, to - from) / 1_000]];
@@ -107,20 +107,20 @@ const ended = (word: "success" | "failure", { after }: Change): Told => {
 };
 
 /** state → the samples of entering it. */
-const entering: Readonly<Record<string, (change: Change) => Told>> = {
+const entering: Readonly<Record<string, (change: Change) => MetricChanges>> = {
   RUNNING: started,
   COMPLETED: (change) => ended("success", change),
   FAILED: (change) => ended("failure", change),
 };
 
-const entered = (change: Change): Told =>
+const entered = (change: Change): MetricChanges =>
   stateOf(change.before) === stateOf(change.after) ? [] : (entering[stateOf(change.after)]?.(change) ?? []);
 
 const executorWord: Readonly<Record<string, string>> = { COMPLETED: "success", FAILED: "failure" };
 
-const executors = ({ before, after }: Change): Told => {
+const executors = ({ before, after }: Change): MetricChanges => {
   const known = before.submissionID === after.submissionID ? (before.executorState ?? {}) : {};
-  return Object.entries(after.executorState ?? {}).flatMap(([name, state]): Told => {
+  return Object.entries(after.executorState ?? {}).flatMap(([name, state]): MetricChanges => {
     const word = executorWord[state];
     return word === undefined || known[name] === state ? [] : [["count", `spark_executor_${word}_count`, 1]];
   });
@@ -129,7 +129,7 @@ const executors = ({ before, after }: Change): Told => {
 /** The samples of one status write that won. */
 export const measuresOf = (object: Stored, status: unknown, now: number): readonly MetricSample[] => {
   const change = { object, before: read(object["status"]), after: read(status), now };
-  const first: Told = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
+  const first: MetricChanges = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
   const all = [...first, ...submitted(change), ...refused(change), ...entered(change), ...executors(change)];
   const of = labelsOf(object);
   return all.map(([act, name, value]) => ({ do: act, name, value, of }));

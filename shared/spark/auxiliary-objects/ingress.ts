@@ -117,11 +117,11 @@ const targetPortOf = ({ sparkConf }: SparkApplicationSpec): number => {
 };
 
 const portOf = (spec: SparkApplicationSpec): Port => {
-  const { sparkUIOptions: asked } = spec;
+  const { sparkUIOptions: options } = spec;
   const targetPort = targetPortOf(spec);
   return {
-    name: asked?.servicePortName ?? "spark-driver-ui-port",
-    port: asked === undefined ? targetPort : (asked.servicePort ?? uiPort),
+    name: options?.servicePortName ?? "spark-driver-ui-port",
+    port: options === undefined ? targetPort : (options.servicePort ?? uiPort),
     targetPort,
   };
 };

@@ -54,7 +54,7 @@ export type Settings = { readonly apiServer: string };
 
 type Readable = Extract<Read, { ok: true }>;
 
-type Scene = {
+type ConnectContext = {
   readonly object: Stored;
   readonly memory: Memory;
   readonly server: Server;
@@ -84,7 +84,7 @@ type Sight = {
   readonly pod: Stored | undefined;
 } & ServerExecutors;
 
-function* sightOf({ server }: Scene): Reads<Sight> {
+function* sightOf({ server }: ConnectContext): Reads<Sight> {
   const [[map, service, pod], executors] = yield* all([
     all([
       get(got(refOf(configMaps, server, configMapName(server.name)))),
@@ -105,15 +105,20 @@ const missing = (there: unknown, wanted: unknown): Readonly<Record<string, unkno
 };
 
 /** Creates a missing object, and patches different labels or data; the create refuses another owner's object. */
-const kept = (scene: Scene, resource: Resource, there: Stored | undefined, wanted: Obj): readonly Effect[] => {
-  const owner = scene.object.metadata.uid;
+const kept = (
+  context: ConnectContext,
+  resource: Resource,
+  there: Stored | undefined,
+  wanted: Obj,
+): readonly Effect[] => {
+  const owner = context.object.metadata.uid;
   if (there === undefined || !ownedBy(there, owner)) return [{ do: "create", object: wanted, resource, owner }];
   const labels = missing(there.metadata.labels, wanted.metadata.labels);
   const data = missing(there["data"], wanted["data"]);
   if (labels === undefined && data === undefined) return [];
   const patch = { ...(labels === undefined ? {} : { metadata: { labels } }), ...(data === undefined ? {} : { data }) };
   const { uid, resourceVersion, name } = there.metadata;
-  return [{ do: "patch", ref: refOf(resource, scene.server, name), uid, resourceVersion, patch }];
+  return [{ do: "patch", ref: refOf(resource, context.server, name), uid, resourceVersion, patch }];
 };
 
 const longestBackoffMs = 300_000;
@@ -133,8 +138,8 @@ type Turn = {
 /** The memory of a server that is not ready: reported reasons are kept, so that none is reported twice. */
 const unready = ({ ends, held }: Memory): Memory => (held === undefined ? { ends } : { ends, held });
 
-const create = (scene: Scene): Turn => {
-  const { object, server, images, memory, now } = scene;
+const create = (context: ConnectContext): Turn => {
+  const { object, server, images, memory, now } = context;
   const { retryAt } = memory;
   if (retryAt !== undefined && now < retryAt) {
     const message = "Server pod has ended, and is created again";
@@ -158,8 +163,8 @@ const whyEnded = (pod: Stored): string => {
 };
 
 /** Deletes an ended server, so that the next can be created after the wait. */
-const replace = (scene: Scene, pod: Stored): Turn => {
-  const { object, memory, now, server } = scene;
+const replace = (context: ConnectContext, pod: Stored): Turn => {
+  const { object, memory, now, server } = context;
   const { name, uid } = pod.metadata;
   const message = whyEnded(pod);
   const waitMs = backoffMs(memory.ends);
@@ -182,17 +187,17 @@ const replace = (scene: Scene, pod: Stored): Turn => {
 };
 
 /** True when the spec has changed since the pod was created. */
-const isStale = ({ object }: Scene, { metadata }: Stored): boolean => {
+const isStale = ({ object }: ConnectContext, { metadata }: Stored): boolean => {
   const current = metadata.annotations?.[specAnnotation];
   return current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
 };
 
-const follow = (scene: Scene, pod: Stored): Turn => {
-  const { memory } = scene;
+const follow = (context: ConnectContext, pod: Stored): Turn => {
+  const { memory } = context;
   const ready = isReady(pod);
   const stale = until(`pod ${pod.metadata.name}`, "deletedByUser", "the spec has changed since it was created");
   const why = waitingReason(podStatus(pod));
-  const waitsFor: WaitingOn = isStale(scene, pod)
+  const waitsFor: WaitingOn = isStale(context, pod)
     ? stale
     : ready
       ? { on: "clients" }
@@ -203,13 +208,13 @@ const follow = (scene: Scene, pod: Stored): Turn => {
 
 const isOver = (pod: Stored): boolean => ["Failed", "Succeeded"].includes(podStatus(pod).phase ?? "");
 
-const ownPod = ({ object }: Scene, { pod }: Sight): Stored | undefined =>
+const ownPod = ({ object }: ConnectContext, { pod }: Sight): Stored | undefined =>
   pod !== undefined && ownedBy(pod, object.metadata.uid) ? pod : undefined;
 
-const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
-  const { memory } = scene;
-  if (pod === undefined) return create(scene);
-  if (!isEnding(pod)) return isOver(pod) ? replace(scene, pod) : follow(scene, pod);
+const turnOf = (context: ConnectContext, pod: Stored | undefined): Turn => {
+  const { memory } = context;
+  if (pod === undefined) return create(context);
+  if (!isEnding(pod)) return isOver(pod) ? replace(context, pod) : follow(context, pod);
   return {
     memory,
     effects: [],
@@ -218,13 +223,13 @@ const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
   };
 };
 
-const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
-  const { object, server, now, view } = scene;
-  const turn = turnOf(scene, ownPod(scene, observation));
+const planOf = (context: ConnectContext, observation: Sight): Plan<Memory> => {
+  const { object, server, now, view } = context;
+  const turn = turnOf(context, ownPod(context, observation));
   const refused = view.refused[0]?.message;
   const kubernetes = [
-    ...kept(scene, configMaps, observation.map, configMap(object, server)),
-    ...kept(scene, services, observation.service, service(object, server)),
+    ...kept(context, configMaps, observation.map, configMap(object, server)),
+    ...kept(context, services, observation.service, service(object, server)),
   ];
   const ready =
     observation.pod !== undefined && turn.memory.ends === 0 && isReady(observation.pod) && !isEnding(observation.pod);
@@ -239,7 +244,7 @@ const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
   const status = projected(object, shown, now);
   if (refused !== undefined)
     return {
-      memory: scene.memory,
+      memory: context.memory,
       stages: [],
       status,
       next: { do: "wait", pollMs: slowPollMs, waitsFor: until("the refused object", "corrected", refused) },
@@ -250,9 +255,9 @@ const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
   return { memory: turn.memory, stages, status, next: { do: "wait", ...turn.waits } };
 };
 
-const startingOf = (scene: Scene, observation: Sight): Starting | undefined => {
-  const pod = ownPod(scene, observation);
-  return pod === undefined ? undefined : { pod, isStale: isStale(scene, pod) };
+const startingOf = (context: ConnectContext, observation: Sight): Starting | undefined => {
+  const pod = ownPod(context, observation);
+  return pod === undefined ? undefined : { pod, isStale: isStale(context, pod) };
 };
 
 /** An invalid spec changes no object, and its error is shown in the status. */
@@ -273,10 +278,10 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   if (!read.ok) return invalid(object, memory, read.message, now);
   const labels = object.metadata.labels ?? {};
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };
-  const scene: Scene = { object, memory, server, images: read.images, now, view };
-  const observation = yield* sightOf(scene);
-  const plan = planOf(scene, observation);
-  return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(scene, observation));
+  const context: ConnectContext = { object, memory, server, images: read.images, now, view };
+  const observation = yield* sightOf(context);
+  const plan = planOf(context, observation);
+  return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(context, observation));
 }
 
 /** The update of a SparkConnect's plan for its listener: no state of a server is terminal. */

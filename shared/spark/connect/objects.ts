@@ -77,15 +77,15 @@ const executorConfs = (server: Server): readonly Pair[] => {
   ];
 };
 
-const allocation = ({ dynamicAllocation: asked }: SparkConnectSpec): readonly Pair[] =>
-  asked?.enabled === true
+const allocation = ({ dynamicAllocation: dynamic }: SparkConnectSpec): readonly Pair[] =>
+  dynamic?.enabled === true
     ? [
         ["spark.dynamicAllocation.enabled", true],
-        ...given("spark.dynamicAllocation.initialExecutors", asked.initialExecutors),
-        ...given("spark.dynamicAllocation.minExecutors", asked.minExecutors),
-        ...given("spark.dynamicAllocation.maxExecutors", asked.maxExecutors),
-        ["spark.dynamicAllocation.shuffleTracking.enabled", asked.shuffleTrackingEnabled ?? true],
-        ...given("spark.dynamicAllocation.shuffleTracking.timeout", asked.shuffleTrackingTimeout),
+        ...given("spark.dynamicAllocation.initialExecutors", dynamic.initialExecutors),
+        ...given("spark.dynamicAllocation.minExecutors", dynamic.minExecutors),
+        ...given("spark.dynamicAllocation.maxExecutors", dynamic.maxExecutors),
+        ["spark.dynamicAllocation.shuffleTracking.enabled", dynamic.shuffleTrackingEnabled ?? true],
+        ...given("spark.dynamicAllocation.shuffleTracking.timeout", dynamic.shuffleTrackingTimeout),
       ]
     : [];
 

@@ -131,7 +131,7 @@ export const allocate = (need: Need): Allocation => {
   };
 };
 
-type Asked = {
+type RatePolicies = {
   readonly executorBatch: number | undefined;
   readonly executorIntervalMs: number | undefined;
   readonly executorMaxPending: number | undefined;
@@ -139,7 +139,7 @@ type Asked = {
 };
 
 const defaultBatch = 500;
-/** The most executors created in one step, whatever is asked: building more would delay every other application. */
+/** The most executors created in one step, whatever the settings say: building more would delay every other application. */
 export const mostInBatch = 1_000;
 const defaultIntervalMs = 1_000;
 
@@ -158,12 +158,13 @@ const maximumConf = "spark.kubernetes.allocation.maximum";
 export const batchIn = (confs: Texts): number | undefined => countIn(confs, batchConf);
 
 /** `confs` are the user's own. */
-export const paceOf = (asked: Asked, confs: Texts, { executors }: Pick<Rules, "executors">): Pace => ({
-  batch: Math.min(mostInBatch, asked.executorBatch ?? batchIn(confs) ?? defaultBatch),
+export const paceOf = (policies: RatePolicies, confs: Texts, { executors }: Pick<Rules, "executors">): Pace => ({
+  batch: Math.min(mostInBatch, policies.executorBatch ?? batchIn(confs) ?? defaultBatch),
   mostIds: executors.maximum ? (countIn(confs, maximumConf) ?? Number.POSITIVE_INFINITY) - 1 : Number.POSITIVE_INFINITY,
-  intervalMs: asked.executorIntervalMs ?? msIn(confs, "spark.kubernetes.allocation.batch.delay") ?? defaultIntervalMs,
-  maxPending: asked.executorMaxPending ?? pendingIn(confs),
-  registrationMs: asked.registrationMs,
+  intervalMs:
+    policies.executorIntervalMs ?? msIn(confs, "spark.kubernetes.allocation.batch.delay") ?? defaultIntervalMs,
+  maxPending: policies.executorMaxPending ?? pendingIn(confs),
+  registrationMs: policies.registrationMs,
 });
 
 const decommission = "spark.decommission.enabled";

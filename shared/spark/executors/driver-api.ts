@@ -106,7 +106,7 @@ const doubtMs = 60_000;
 /** The most given-up executors remembered between two questions. */
 const mostInactive = 100;
 
-export type Patience = { readonly registrationMs: number; readonly stallMs: number; readonly silenceMs: number };
+export type DriverTimeouts = { readonly registrationMs: number; readonly stallMs: number; readonly silenceMs: number };
 
 /** Executors whose process runs and that are not being deleted. */
 export const runningAmong = (pods: readonly Stored[]): readonly Stored[] =>
@@ -120,7 +120,7 @@ export type Asking = {
   readonly now: number;
   /** Start of the driver, epoch ms. */
   readonly since: number;
-  readonly limits: Patience;
+  readonly limits: DriverTimeouts;
   /** The user has set these times: executors are asked for as soon as they should be registered. */
   readonly timed: boolean;
 };

@@ -117,11 +117,11 @@ const obeys: ReadonlySet<number> = new Set([0, 137, 143]);
 
 /** True when a process ended because of its pod's deletion; times are whole seconds. */
 export const endedByDeletion = (pod: Obj, end: Terminated | undefined): boolean => {
-  const asked = deletionAskedAt(pod);
-  if (asked === undefined) return false;
+  const deletion = deletionAskedAt(pod);
+  if (deletion === undefined) return false;
   const finished = instantOf(end?.finishedAt);
   if (end === undefined || finished === undefined) return true;
-  return finished > asked || (finished === asked && obeys.has(end.exitCode));
+  return finished > deletion || (finished === deletion && obeys.has(end.exitCode));
 };
 
 /**

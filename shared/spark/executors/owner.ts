@@ -19,23 +19,23 @@ export const isOwn = (annotations: Readonly<Record<string, string>>): boolean =>
 export const wantedOf = (spec: SparkApplicationSpec): number => {
   const { instances } = withDefaults(spec).executor;
   const text = spec.sparkConf?.["spark.executor.instances"]?.trim() ?? "";
-  const asked = instances ?? (/^\d{1,9}$/.test(text) ? Number(text) : 0);
-  return Math.max(0, asked);
+  const given = instances ?? (/^\d{1,9}$/.test(text) ? Number(text) : 0);
+  return Math.max(0, given);
 };
 
-type Asked = { readonly conf: Conf; readonly sparkVersion: string };
+type VersionedConf = { readonly conf: Conf; readonly sparkVersion: string };
 
 type Obstacle = {
   /** The obstacle, in the user's words. */
   readonly what: string;
   /** Why Rekindle cannot be the allocator then. */
   readonly why: string;
-  readonly stands: (asked: Asked) => boolean;
+  readonly stands: (given: VersionedConf) => boolean;
 };
 
 const flag =
   (key: string) =>
-  ({ conf }: Asked): boolean =>
+  ({ conf }: VersionedConf): boolean =>
     flagOf(conf, key);
 
 const featureSteps = "spark.kubernetes.executor.pod.featureSteps";
@@ -55,7 +55,7 @@ export const obstacles: readonly Obstacle[] = [
   {
     what: "spark.authenticate without spark.authenticate.secret.file",
     why: "the driver makes the secret itself, and only the driver can hand it to executors",
-    stands: (asked) => flag("spark.authenticate")(asked) && !asked.conf.has("spark.authenticate.secret.file"),
+    stands: (given) => flag("spark.authenticate")(given) && !given.conf.has("spark.authenticate.secret.file"),
   },
   {
     what: "spark.kubernetes.allocation.pods.allocator other than direct",
@@ -107,10 +107,10 @@ const claims = (confs: Confs): readonly string[] => {
 };
 
 const batch = (confs: Confs): readonly string[] => {
-  const asked = batchIn(confs) ?? 0;
-  return asked <= mostInBatch
+  const given = batchIn(confs) ?? 0;
+  return given <= mostInBatch
     ? []
-    : [`${batchConf}: ${asked} executors are more than Rekindle creates in one batch: it creates ${mostInBatch}`];
+    : [`${batchConf}: ${given} executors are more than Rekindle creates in one batch: it creates ${mostInBatch}`];
 };
 
 /** Confs of Spark's own allocator that Rekindle reads otherwise, one text each; none causes a refusal. */
@@ -120,9 +120,9 @@ export const readOtherwise = ({ sparkConf = {} }: SparkApplicationSpec): readonl
 ];
 
 /** The obstacles to `rekindle.dev/executors: own`, one text each. */
-export const obstaclesIn = (asked: Asked): readonly string[] =>
+export const obstaclesIn = (given: VersionedConf): readonly string[] =>
   obstacles
-    .filter(({ stands }) => stands(asked))
+    .filter(({ stands }) => stands(given))
     .map(
       ({ what, why }) =>
         `metadata.annotations[${ownerAnnotation}]: own does not go with ${what}: ${why}; change that, or remove the annotation`,

@@ -19,7 +19,7 @@ import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { scheduledSparkApplications } from "../schema/resource.ts";
 import { adopted, type Memory, parseMemory, recovery } from "./memory.ts";
-import { type Asked, creation, readScheduleSpec, runName, timingOf } from "./read.ts";
+import { creation, type Desired, readScheduleSpec, runName, timingOf } from "./read.ts";
 import { createdAt, type Runs, removal, runsOf, scheduleWatcher, sortOut } from "./runs.ts";
 
 export type Kept = { readonly successful: readonly Stored[]; readonly failed: readonly Stored[] };
@@ -57,10 +57,10 @@ export const warning = (object: Stored, status: Readonly<Record<string, unknown>
 /** A deployment's settings for all schedules: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
 
-type Scene = {
+type ScheduleContext = {
   readonly object: Stored;
   readonly memory: Memory;
-  readonly asked: Asked;
+  readonly desired: Desired;
   readonly runs: Runs;
   readonly now: number;
   readonly settings: Settings;
@@ -74,12 +74,12 @@ const following = (schedule: Schedule, tick: number, now: number): { nextRun?: n
 };
 
 /** Takes in an edited schedule: its times count from now, and never from before the last one taken. */
-const retimed = ({ object, memory, asked, now }: Scene): Memory => {
+const retimed = ({ object, memory, desired, now }: ScheduleContext): Memory => {
   const timing = timingOf(object);
   if (memory.timing === timing && memory.nextRun !== undefined) return memory;
   const { nextRun: _, ...rest } = memory;
   const from = Math.max(now, memory.lastRun?.tick ?? 0, memory.starting?.tick ?? 0);
-  const nextRun = nextAfter(asked.schedule, from);
+  const nextRun = nextAfter(desired.schedule, from);
   return { ...rest, timing, ...(nextRun === undefined ? {} : { nextRun }) };
 };
 
@@ -101,8 +101,8 @@ const seen = (memory: Memory, runs: Runs): Memory => {
 type Pruned = { readonly kept: Kept; readonly removals: readonly Effect[]; readonly again: number };
 
 /** Deletes the oldest ended runs beyond the limits, once allowed; `again` is the next such time, epoch ms. */
-const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
-  const { successful, failed } = asked.keep;
+const pruned = ({ desired, runs, now, settings }: ScheduleContext): Pruned => {
+  const { successful, failed } = desired.keep;
   const kept = { successful: runs.successful.slice(0, successful), failed: runs.failed.slice(0, failed) };
   const excess = [...runs.successful.slice(successful), ...runs.failed.slice(failed)];
   const due = (run: Stored): number => createdAt(run) + settings.settledMs;
@@ -119,70 +119,73 @@ type Ahead = Pick<Plan<Memory>, "stages"> &
     readonly at: number;
   };
 
-const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
-  const history = pruned(scene);
+const planOf = (context: ScheduleContext, memory: Memory, ahead: Ahead): Plan<Memory> => {
+  const history = pruned(context);
   const wakeAt = Math.min(ahead.at, history.again);
   const status = projected(memory, history.kept, undefined);
   return {
     memory,
     stages: [
-      replacedBy(memory, scene.runs).map(removal),
+      replacedBy(memory, context.runs).map(removal),
       ...ahead.stages,
       history.removals,
-      warning(scene.object, status),
+      warning(context.object, status),
     ].filter((stage) => stage.length > 0),
     status,
     next: nextUntil(wakeAt, ahead),
   };
 };
 
-const waiting = (scene: Scene, memory: Memory, waitsFor: WaitingOn = { on: "time", of: "run" }): Plan<Memory> =>
-  planOf(scene, memory, { stages: [], at: memory.nextRun ?? Number.POSITIVE_INFINITY, waitsFor });
+const waiting = (
+  context: ScheduleContext,
+  memory: Memory,
+  waitsFor: WaitingOn = { on: "time", of: "run" },
+): Plan<Memory> => planOf(context, memory, { stages: [], at: memory.nextRun ?? Number.POSITIVE_INFINITY, waitsFor });
 
 /**
  * Creates the decided run, after the runs that it replaces are deleted, also in a step after a death. The run counts as
  * created once a later step sees it.
  */
-const starting = (scene: Scene, memory: Memory): Plan<Memory> => {
-  const { object, asked } = scene;
+const starting = (context: ScheduleContext, memory: Memory): Plan<Memory> => {
+  const { object, desired } = context;
   const run = memory.starting;
-  if (run === undefined) return waiting(scene, memory);
-  const stages = [[creation(object, asked.template, run.name)]];
+  if (run === undefined) return waiting(context, memory);
+  const stages = [[creation(object, desired.template, run.name)]];
   const at = memory.nextRun ?? Number.POSITIVE_INFINITY;
-  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: until(`its run ${run.name}`, "created") });
+  return planOf(context, memory, { stages, at, follows: "again", waitsFor: until(`its run ${run.name}`, "created") });
 };
 
 /** Starts the run that is due, waits for unfinished runs, or replaces them, by the concurrency policy. */
-const due = (scene: Scene, memory: Memory, tick: number): Plan<Memory> => {
-  const { object, asked, runs, now, settings } = scene;
-  const { policy, schedule } = asked;
+const due = (context: ScheduleContext, memory: Memory, tick: number): Plan<Memory> => {
+  const { object, desired, runs, now, settings } = context;
+  const { policy, schedule } = desired;
   const { refusal: _, ...next } = { ...memory, ...following(schedule, tick, now) };
   const others = policy === "Allow" ? [] : runs.unfinished;
   const name = runName(object.metadata.name, tick);
   if (policy === "Forbid" && others.length > 0) {
-    return waiting(scene, next, { on: "time", of: "run", after: others[0]?.metadata.name ?? "" });
+    return waiting(context, next, { on: "time", of: "run", after: others[0]?.metadata.name ?? "" });
   }
   const settled = Math.max(...others.map((run) => createdAt(run) + settings.settledMs));
   if (settled > now) {
     const waitsFor = until(others[0]?.metadata.name ?? "", "replaceable");
-    return planOf(scene, memory, { stages: [], at: settled, waitsFor });
+    return planOf(context, memory, { stages: [], at: settled, waitsFor });
   }
   const replaces = others.length > 0 ? { replaces: true } : {};
-  return starting(scene, { ...next, starting: { name, tick, at: now, ...replaces } });
+  return starting(context, { ...next, starting: { name, tick, at: now, ...replaces } });
 };
 
 /** Drops a run that the API server refused, and reports it; the next time of the schedule tries again. */
-const refused = (scene: Scene, message: string): Plan<Memory> => {
-  const { starting: run, ...rest } = scene.memory;
+const refused = (context: ScheduleContext, message: string): Plan<Memory> => {
+  const { starting: run, ...rest } = context.memory;
   const memory = { ...rest, refusal: `run ${run?.name ?? ""} was refused: ${message}`.slice(0, 1_024) };
-  return waiting(scene, memory);
+  return waiting(context, memory);
 };
 
-const go = (scene: Scene): Plan<Memory> => {
-  const memory = retimed({ ...scene, memory: seen(scene.memory, scene.runs) });
-  const { now, asked, runs } = scene;
-  if (asked.suspended)
-    return planOf(scene, memory, {
+const go = (context: ScheduleContext): Plan<Memory> => {
+  const memory = retimed({ ...context, memory: seen(context.memory, context.runs) });
+  const { now, desired, runs } = context;
+  if (desired.suspended)
+    return planOf(context, memory, {
       stages: [],
       at: Number.POSITIVE_INFINITY,
       // An unfinished run will enter the history: a resync looks at it.
@@ -192,11 +195,14 @@ const go = (scene: Scene): Plan<Memory> => {
   if (memory.starting !== undefined) {
     // Times that passed while the run could not be created are missed.
     const missed = memory.nextRun !== undefined && memory.nextRun <= now;
-    return starting(scene, missed ? { ...memory, ...following(asked.schedule, memory.nextRun ?? now, now) } : memory);
+    return starting(
+      context,
+      missed ? { ...memory, ...following(desired.schedule, memory.nextRun ?? now, now) } : memory,
+    );
   }
   return memory.nextRun !== undefined && memory.nextRun <= now
-    ? due(scene, memory, memory.nextRun)
-    : waiting(scene, memory);
+    ? due(context, memory, memory.nextRun)
+    : waiting(context, memory);
 };
 
 /** An invalid spec starts and deletes no run; once corrected, its times count from then. */
@@ -221,9 +227,9 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const runs = sortOut(yield* list(runsOf(key)), view.uid);
   const read = readScheduleSpec(object, now);
   if (!read.ok) return invalid(object, memory, runs, read.reason);
-  const scene: Scene = { object, memory, asked: read.asked, runs, now, settings };
+  const context: ScheduleContext = { object, memory, desired: read.desired, runs, now, settings };
   const refusal = view.refused.find(({ effect }) => effect.do === "create");
-  return refusal === undefined ? go(scene) : refused(scene, refusal.message);
+  return refusal === undefined ? go(context) : refused(context, refusal.message);
 }
 
 /** The state of the status, or RunRefused while the API server refused the last run. */

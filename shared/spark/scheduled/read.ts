@@ -69,7 +69,7 @@ type Written = { readonly metadata: { readonly name: string }; readonly [field: 
 type Policy = "Allow" | "Forbid" | "Replace";
 
 /** The parsed spec of a schedule. The template is passed on unchanged. */
-export type Asked = {
+export type Desired = {
   readonly schedule: Schedule;
   readonly template: Json;
   readonly suspended: boolean;
@@ -77,7 +77,7 @@ export type Asked = {
   readonly keep: { readonly successful: number; readonly failed: number };
 };
 
-type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly reason: string };
+type Read = { readonly ok: true; readonly desired: Desired } | { readonly ok: false; readonly reason: string };
 
 /** The template is not checked here: the run that it makes reports its errors. */
 const shape = z.looseObject({ ...scheduledSpecSchema.shape, template: z.looseObject({}) });
@@ -123,5 +123,5 @@ export const readScheduleSpec = (object: Written, now: number): Read => {
   if (!read.ok) return wrong(read.error.startsWith("Invalid timezone") ? read.error : `spec.schedule: ${read.error}`);
   if (nextAfter(read.schedule, now) === undefined) return wrong(`spec.schedule: ${JSON.stringify(text)} never comes`);
   const keep = { successful: kept(spec.successfulRunHistoryLimit), failed: kept(spec.failedRunHistoryLimit) };
-  return { ok: true, asked: { schedule: read.schedule, template, suspended: suspends(object), policy, keep } };
+  return { ok: true, desired: { schedule: read.schedule, template, suspended: suspends(object), policy, keep } };
 };

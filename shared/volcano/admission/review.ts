@@ -36,16 +36,16 @@ export type Around = {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 };
 
-type Asked = { readonly request: AdmissionRequest; readonly object: AdmittedObject; readonly around: Around };
+type ReviewContext = { readonly request: AdmissionRequest; readonly object: AdmittedObject; readonly around: Around };
 
 type Known = {
   readonly needs: "queues" | "nothing";
   /** Absent: the limits of any object. */
   readonly limits?: LimitsSaying;
-  readonly patched?: (asked: Asked) => readonly PatchOperation[];
+  readonly patched?: (context: ReviewContext) => readonly PatchOperation[];
   /** Returns why the object is refused; "" if it may be stored. */
-  readonly says: (asked: Asked) => string;
-  readonly warns?: (asked: Asked) => readonly string[];
+  readonly says: (context: ReviewContext) => string;
+  readonly warns?: (context: ReviewContext) => readonly string[];
 };
 
 const queuesIn = ({ queues }: Around): readonly Queue[] | undefined =>
@@ -63,22 +63,22 @@ const finderOf = (around: Around): FindQueue | undefined => {
   };
 };
 
-const nameOf = ({ object, request }: Asked): string => namedAs(object, request).name;
+const nameOf = ({ object, request }: ReviewContext): string => namedAs(object, request).name;
 
-const jobSays = (asked: Asked): string => {
-  const { request, object, around } = asked;
+const jobSays = (context: ReviewContext): string => {
+  const { request, object, around } = context;
   if (request.operation === "UPDATE")
-    return changedJobSaying(nameOf(asked), request.oldObject?.["spec"], object["spec"]);
+    return changedJobSaying(nameOf(context), request.oldObject?.["spec"], object["spec"]);
   const find = finderOf(around);
-  return newJobSaying(nameOf(asked), object["spec"], (queue) =>
+  return newJobSaying(nameOf(context), object["spec"], (queue) =>
     find === undefined ? "" : jobQueueSaying(queue, find(queue)),
   );
 };
 
-const queueSays = (asked: Asked): string => {
-  const { request, object, around } = asked;
+const queueSays = (context: ReviewContext): string => {
+  const { request, object, around } = context;
   const { operation, oldObject } = request;
-  const name = request.name ?? nameOf(asked);
+  const name = request.name ?? nameOf(context);
   const all = queuesIn(around);
   const read = readQueue(object, object.metadata.name ?? name);
   if (operation === "DELETE") return queueChangeSaying({ operation, queue: bare(name), ...(all && { all }) });
@@ -111,7 +111,7 @@ const known: Readonly<Record<string, Known>> = {
   "batch.volcano.sh/CronJob": {
     needs: "nothing",
     limits: cronLimits,
-    says: (asked) => cronSaying(nameOf(asked), asked.object["spec"]),
+    says: (context) => cronSaying(nameOf(context), context.object["spec"]),
     warns: ({ object, request }) => cronWarnings(namedAs(object, request), object["spec"]),
   },
   "scheduling.volcano.sh/Queue": { needs: "queues", patched: ({ object }) => queuePatch(object), says: queueSays },
@@ -131,7 +131,7 @@ const known: Readonly<Record<string, Known>> = {
     needs: "nothing",
     limits: jobLimits,
     says: () => "",
-    warns: (asked) => templateWarnings(nameOf(asked), asked.object),
+    warns: (context) => templateWarnings(nameOf(context), context.object),
   },
   "topology.volcano.sh/HyperNode": { needs: "nothing", says: ({ object }) => hyperNodeSaying(object["spec"]) },
   "/Pod": { needs: "nothing", says: ({ object }) => podSaying(object) },
@@ -180,7 +180,7 @@ export const judgedBy = (request: AdmissionRequest, around: Around = {}): Verdic
   if (found === undefined || !object || isUntouched(request)) return pass;
   const beyond = (found.limits ?? otherLimits)(object["spec"]);
   if (beyond !== "") return request.operation === "DELETE" ? pass : { allowed: false, message: beyond };
-  const asked = { request, object, around };
-  const saying = found.says(asked);
-  return verdictOf({ broken: saying === "" ? [] : [saying], warnings: found.warns?.(asked) ?? [] });
+  const context = { request, object, around };
+  const saying = found.says(context);
+  return verdictOf({ broken: saying === "" ? [] : [saying], warnings: found.warns?.(context) ?? [] });
 };

@@ -36,15 +36,15 @@ import {
   sortOut,
   withSuccess,
 } from "./memory.ts";
-import { type Asked, type Read, readCronSpec, timingOf } from "./read.ts";
+import { type Desired, type Read, readCronSpec, timingOf } from "./read.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
 
-type Scene = {
+type CronContext = {
   readonly object: Stored;
   readonly memory: Memory;
-  readonly asked: Asked;
+  readonly desired: Desired;
   readonly made: Made;
   readonly now: number;
   readonly settings: Settings;
@@ -76,7 +76,7 @@ const created = (object: Stored, { starting: given }: Memory, { all }: Made): re
 type Pruned = { readonly removals: readonly Effect[]; readonly again: number };
 
 /** Deletes finished jobs beyond the limits, the oldest, when they may be deleted; `again`: when the next may be. */
-const pruned = ({ object, asked: { keep }, made, now, settings }: Scene): Pruned => {
+const pruned = ({ object, desired: { keep }, made, now, settings }: CronContext): Pruned => {
   const beyond = (ended: readonly Stored[], limit: number | undefined): readonly Stored[] =>
     limit === undefined ? [] : ended.slice(Math.max(0, limit));
   const excess = [...beyond(made.successful, keep.successful), ...beyond(made.failed, keep.failed)];
@@ -102,9 +102,9 @@ type Ahead = Follows & {
   readonly at?: number | undefined;
 };
 
-const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
-  const { object, made } = scene;
-  const history = pruned(scene);
+const planOf = (context: CronContext, memory: Memory, ahead: Ahead): Plan<Memory> => {
+  const { object, made } = context;
+  const history = pruned(context);
   const wakeAt = Math.min(ahead.at ?? Number.POSITIVE_INFINITY, history.again);
   const all = [...(ahead.stages ?? []), history.removals, farewells(object, made)];
   return {
@@ -116,27 +116,27 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
 };
 
 /** Returns the next time after the one that is due, or after `now` if that one is unknown. */
-const nextTime = ({ asked, now }: Scene, { earliest, mostRecent, missed }: Recent): number | undefined => {
+const nextTime = ({ desired, now }: CronContext, { earliest, mostRecent, missed }: Recent): number | undefined => {
   const base = mostRecent ?? (missed === "none" ? earliest : now);
-  const next = nextAfter(asked.schedule, base);
-  return next !== undefined && next > now ? next : nextAfter(asked.schedule, now);
+  const next = nextAfter(desired.schedule, base);
+  return next !== undefined && next > now ? next : nextAfter(desired.schedule, now);
 };
 
 /** Creates the job that was decided on. It counts as created when the next step sees it. */
 const starting = (
-  scene: Scene,
+  context: CronContext,
   memory: Memory,
   at: number | undefined,
   before: readonly Effect[] = [],
 ): Plan<Memory> => {
-  const { object, asked } = scene;
+  const { object, desired } = context;
   const { tick, name } = memory.starting ?? { tick: memory.since, name: "" };
-  const stages = [before, [creation(object, asked, tick)]];
-  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: until(`its job ${name}`, "created") });
+  const stages = [before, [creation(object, desired, tick)]];
+  return planOf(context, memory, { stages, at, follows: "again", waitsFor: until(`its job ${name}`, "created") });
 };
 
 /** Returns the deletion of the jobs that the new one replaces, and when all of them may be deleted. */
-const outgoing = ({ object, asked: { policy }, made, settings }: Scene, tick: number) => {
+const outgoing = ({ object, desired: { policy }, made, settings }: CronContext, tick: number) => {
   if (policy !== "Replace") return { ends: [], from: 0 };
   const others = made.active.filter((job) => !isEnding(job));
   const event = cronEvent(object, `${tick}`, {
@@ -152,61 +152,61 @@ const outgoing = ({ object, asked: { policy }, made, settings }: Scene, tick: nu
 const skipped = "Skipping job creation because another job is already running";
 
 /** Plans a due time: its job runs beside others, waits, or replaces them. */
-const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<Memory> => {
-  const { object, asked, made, now } = scene;
-  const [at, name] = [nextTime(scene, recent), jobName(object.metadata.name, tick)];
+const due = (context: CronContext, memory: Memory, recent: Recent, tick: number): Plan<Memory> => {
+  const { object, desired, made, now } = context;
+  const [at, name] = [nextTime(context, recent), jobName(object.metadata.name, tick)];
   if (made.all.some(({ metadata }) => metadata.name === name))
-    return planOf(scene, { ...memory, taken: tick, since: tick }, { at, waitsFor: { on: "time", of: "time" } });
+    return planOf(context, { ...memory, taken: tick, since: tick }, { at, waitsFor: { on: "time", of: "time" } });
   const [other] = made.active;
-  if (asked.policy === "Forbid" && other !== undefined) {
+  if (desired.policy === "Forbid" && other !== undefined) {
     const stages = [[cronEvent(object, `${tick}`, { reason: "ForbidConcurrent", message: skipped })]];
-    return planOf(scene, memory, {
+    return planOf(context, memory, {
       stages,
       at,
       waitsFor: until(other.metadata.name, "ended", "concurrencyPolicy Forbid"),
     });
   }
-  const { ends, from } = outgoing(scene, tick);
+  const { ends, from } = outgoing(context, tick);
   if (from > now)
-    return planOf(scene, memory, { at: from, waitsFor: until(other?.metadata.name ?? "", "replaceable") });
+    return planOf(context, memory, { at: from, waitsFor: until(other?.metadata.name ?? "", "replaceable") });
   const message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
   const many =
     recent.missed === "many" ? [cronEvent(object, `${tick}`, { reason: "TooManyMissedTimes", message })] : [];
-  return starting(scene, { ...memory, starting: { name, tick } }, at, [...ends, ...many]);
+  return starting(context, { ...memory, starting: { name, tick } }, at, [...ends, ...many]);
 };
 
-const zoned = ({ object, asked, fresh }: Scene): readonly Effect[] => {
-  if (!asked.ownZone || !fresh) return [];
+const zoned = ({ object, desired, fresh }: CronContext): readonly Effect[] => {
+  if (!desired.ownZone || !fresh) return [];
   const message =
     "CRON_TZ or TZ in the schedule is not officially supported: it counts, and spec.timeZone does not. Set spec.timeZone instead";
   return [cronEvent(object, `${object.metadata.generation ?? 0}`, { reason: "UnsupportedSchedule", message })];
 };
 
 /** Gives up a job that could not be created before its deadline: its time is missed. */
-const inTime = (memory: Memory, { deadlineMs }: Asked, now: number): Memory => {
+const inTime = (memory: Memory, { deadlineMs }: Desired, now: number): Memory => {
   const { starting: late, ...rest } = memory;
   if (late === undefined || deadlineMs === undefined || now - late.tick <= deadlineMs) return memory;
   return { ...rest, since: Math.max(rest.since, late.tick) };
 };
 
-const go = (scene: Scene): Plan<Memory> => {
-  const { object, asked, made, now } = scene;
-  const memory = inTime(scene.memory, asked, now);
-  if (asked.suspended) {
+const go = (context: CronContext): Plan<Memory> => {
+  const { object, desired, made, now } = context;
+  const memory = inTime(context.memory, desired, now);
+  if (desired.suspended) {
     // An active job will finish and belong to the history, so a resync must look at the key.
     const follows = made.active.length === 0 ? ({ follows: "rest" } as const) : {};
-    return planOf(scene, memory, { ...follows, waitsFor: { on: "field", path: "spec.suspend", value: "false" } });
+    return planOf(context, memory, { ...follows, waitsFor: { on: "field", path: "spec.suspend", value: "false" } });
   }
-  const recent = recentOf(asked.schedule, { after: memory.since, now, deadlineMs: asked.deadlineMs });
+  const recent = recentOf(desired.schedule, { after: memory.since, now, deadlineMs: desired.deadlineMs });
   if (recent.error !== undefined) {
     const read = { reason: "InvalidSchedule", message: `Error getting schedule time: ${recent.error}` };
     return invalid(object, memory, made, read);
   }
   if (memory.starting !== undefined)
-    return starting(scene, memory, nextTime(scene, recent), outgoing(scene, memory.starting.tick).ends);
-  if (recent.mostRecent !== undefined) return due(scene, memory, recent, recent.mostRecent);
-  const stages = [zoned(scene)];
-  return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: { on: "time", of: "time" } });
+    return starting(context, memory, nextTime(context, recent), outgoing(context, memory.starting.tick).ends);
+  if (recent.mostRecent !== undefined) return due(context, memory, recent, recent.mostRecent);
+  const stages = [zoned(context)];
+  return planOf(context, memory, { stages, at: nextTime(context, recent), waitsFor: { on: "time", of: "time" } });
 };
 
 /** Creates and deletes nothing while the spec is invalid. */
@@ -226,19 +226,19 @@ const invalid = (
 const longestRefusal = 500;
 
 /** Gives up a job that the API server refuses and reports it; the next time tries again. */
-const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
-  const { starting: given, ...rest } = scene.memory;
+const refused = (context: CronContext, { reason, message }: Refusal): Plan<Memory> => {
+  const { starting: given, ...rest } = context.memory;
   const tick = given?.tick ?? rest.since;
   const word = {
     reason: reason === "NameTaken" ? "ForeignJob" : "FailedCreate",
     message: `Failed to create job: ${message}`,
   };
   const memory = { ...rest, since: Math.max(rest.since, tick), refusal: word.message.slice(0, longestRefusal) };
-  const recent = recentOf(scene.asked.schedule, { after: memory.since, now: scene.now });
-  const stages = [[cronEvent(scene.object, `${tick}`, word)]];
-  return planOf(scene, memory, {
+  const recent = recentOf(context.desired.schedule, { after: memory.since, now: context.now });
+  const stages = [[cronEvent(context.object, `${tick}`, word)]];
+  return planOf(context, memory, {
     stages,
-    at: nextTime(scene, recent),
+    at: nextTime(context, recent),
     waitsFor: { on: "time", of: "time", note: word.message },
   });
 };
@@ -258,7 +258,15 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const read = readCronSpec(object);
   if (!read.ok) return invalid(object, memory, made, read);
   const fresh = view.memory?.timing !== timing;
-  const scene: Scene = { object, memory: retimed(memory, timing, now), asked: read.asked, made, now, settings, fresh };
+  const context: CronContext = {
+    object,
+    memory: retimed(memory, timing, now),
+    desired: read.desired,
+    made,
+    now,
+    settings,
+    fresh,
+  };
   const [refusal] = view.refused.filter(({ effect }) => effect.do === "create");
-  return refusal === undefined ? go(scene) : refused(scene, refusal);
+  return refusal === undefined ? go(context) : refused(context, refusal);
 }

@@ -12,7 +12,7 @@ export type Recent = {
 };
 
 /** `after`: the last time that was taken, epoch ms. `deadlineMs`: how late a time may be begun. */
-export type Asked = { readonly after: number; readonly now: number; readonly deadlineMs?: number | undefined };
+export type DueQuery = { readonly after: number; readonly now: number; readonly deadlineMs?: number | undefined };
 
 const never = "time difference between two schedules is less than 1 second";
 
@@ -69,7 +69,7 @@ const passed = (
 };
 
 /** As upstream's mostRecentScheduleTime. */
-export const recentOf = (schedule: Schedule, { after, now, deadlineMs }: Asked): Recent => {
+export const recentOf = (schedule: Schedule, { after, now, deadlineMs }: DueQuery): Recent => {
   const earliest = deadlineMs === undefined ? after : Math.max(after, now - deadlineMs);
   const first = nextAfter(schedule, earliest);
   if (first === undefined) return { earliest, missed: "none", error: never };

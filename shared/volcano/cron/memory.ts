@@ -16,7 +16,7 @@ import { createdAt, isFinished, phaseOf, shownBy } from "../child-jobs.ts";
 import { cronStatusSchema } from "../schema/cron.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { cronJobs, jobs, keys } from "../schema/resource.ts";
-import type { Asked } from "./read.ts";
+import type { Desired } from "./read.ts";
 
 const memory = z.object({
   /** Digest of schedule and time zone that `since` counts for. */
@@ -176,7 +176,7 @@ const zonedText = (at: number, timeZone: string): string => {
   return `${text}${minutes < 0 ? "-" : "+"}${two(Math.floor(far / 60))}:${two(far % 60)}`;
 };
 
-const jobOf = ({ metadata }: Stored, { template, timeZone }: Asked, tick: number): Obj => ({
+const jobOf = ({ metadata }: Stored, { template, timeZone }: Desired, tick: number): Obj => ({
   apiVersion: apiVersionOf(jobs),
   kind: jobs.kind,
   metadata: {
@@ -203,9 +203,9 @@ const jobOf = ({ metadata }: Stored, { template, timeZone }: Asked, tick: number
 });
 
 /** Creates the job of a time; if it exists already, it is this very one. */
-export const creation = (object: Stored, asked: Asked, tick: number): Effect => ({
+export const creation = (object: Stored, desired: Desired, tick: number): Effect => ({
   do: "create",
-  object: jobOf(object, asked, tick),
+  object: jobOf(object, desired, tick),
   resource: jobs,
   owner: object.metadata.uid,
 });

@@ -58,7 +58,7 @@ const isActive = ({ status }: Plan<Memory>): boolean => {
 export const tells = (plan: Plan<Memory>, object: Stored): StateUpdate | undefined => {
   const read = readCronSpec(object);
   if (!read.ok) return word("InvalidSpec", read.message);
-  if (read.asked.suspended) return word("Suspended");
+  if (read.desired.suspended) return word("Suspended");
   const { refusal } = plan.memory;
   if (refusal !== undefined) return word("JobRefused", refusal);
   // A plan without a status does not say whether jobs are active.

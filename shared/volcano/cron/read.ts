@@ -18,7 +18,7 @@ export type Template = {
 };
 
 /** The spec of a CronJob, read. The template is passed on unchanged. */
-export type Asked = {
+export type Desired = {
   readonly schedule: Schedule;
   /** IANA name; "" is UTC. */
   readonly timeZone: string;
@@ -34,7 +34,7 @@ export type Asked = {
 
 /** `reason` is the reason of the Event. */
 export type Read =
-  | { readonly ok: true; readonly asked: Asked }
+  | { readonly ok: true; readonly desired: Desired }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
 const policies: Readonly<Record<string, Policy>> = {
@@ -61,7 +61,7 @@ const templateOf = ({ jobTemplate: { metadata = {}, spec = {} } }: Spec): Templa
   spec,
 });
 
-const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
+const desired = (spec: Spec, schedule: Schedule, policy: Policy): Desired => ({
   schedule,
   policy,
   timeZone: spec.timeZone ?? "",
@@ -97,6 +97,6 @@ export const readCronSpec = (object: Stored): Read => {
     );
   const read = readSchedule(text, timeZone);
   return read.ok
-    ? { ok: true, asked: asked(parsed.data, read.schedule, policy) }
+    ? { ok: true, desired: desired(parsed.data, read.schedule, policy) }
     : wrong("UnParseableCronJobSchedule", `unparseable schedule for cronjob: ${shown(text)} (${read.error})`);
 };

@@ -19,18 +19,18 @@ import { jobFlows, jobTemplates } from "../schema/resource.ts";
 import { creation } from "./job.ts";
 import { isOver, type Memory, noted, seeded, shownPhase, situationOf, table } from "./memory.ts";
 import { isProbe, probed, type Verdict } from "./probes.ts";
-import { type Asked, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
+import { type Desired, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
 import { projected } from "./status.ts";
 
 /** The settings of a deployment for all JobFlows: see engine/settings.ts. */
 export type Settings = { readonly settledMs: number };
 
-type Scene = {
+type FlowContext = {
   readonly key: Key;
   readonly view: View<Memory>;
   readonly object: Stored;
   readonly memory: Memory;
-  readonly asked: Asked;
+  readonly desired: Desired;
   /** The flow's own jobs by name. */
   readonly made: ReadonlyMap<string, Stored>;
   readonly settings: Settings;
@@ -47,7 +47,7 @@ const flowEvent = (about: Stored, reason: string, message: string, type: "Normal
 });
 
 /** Notes the phases of the jobs, and which of them are complete. */
-const observed = (memory: Memory, made: Scene["made"], now: number): Memory => {
+const observed = (memory: Memory, made: FlowContext["made"], now: number): Memory => {
   const complete = [...made.values()]
     .filter((job) => phaseOf(job) === "Completed")
     .map(({ metadata }) => metadata.name);
@@ -64,29 +64,30 @@ type Waiting = { readonly why: WaitingOn; readonly pollMs?: number };
 
 type Chance = { readonly create: Effect } | Waiting;
 
-const nameOf = ({ object }: Scene, flow: string): string => jobName(object.metadata.name, flow);
+const nameOf = ({ object }: FlowContext, flow: string): string => jobName(object.metadata.name, flow);
 
-const isDone = (scene: Scene, target: string): boolean => scene.memory.completed.includes(nameOf(scene, target));
+const isDone = (context: FlowContext, target: string): boolean =>
+  context.memory.completed.includes(nameOf(context, target));
 
 /** Met if all dependencies are complete, or if all of them exist and pass the probe. */
-function* dependencies(scene: Scene, flow: Flow): Reads<Verdict> {
-  const open = targetsOf(flow).filter((target) => !isDone(scene, target));
+function* dependencies(context: FlowContext, flow: Flow): Reads<Verdict> {
+  const open = targetsOf(flow).filter((target) => !isDone(context, target));
   const [first] = open;
   if (first === undefined) return { met: true };
   const probe = flow.dependsOn?.probe;
-  if (!isProbe(probe)) return { met: false, why: until(nameOf(scene, first), "complete") };
-  if (open.some((target) => !scene.made.has(nameOf(scene, target))))
-    return { met: false, why: until(nameOf(scene, first), "there") };
-  const jobsOfAll = targetsOf(flow).map((target) => scene.made.get(nameOf(scene, target)));
+  if (!isProbe(probe)) return { met: false, why: until(nameOf(context, first), "complete") };
+  if (open.some((target) => !context.made.has(nameOf(context, target))))
+    return { met: false, why: until(nameOf(context, first), "there") };
+  const jobsOfAll = targetsOf(flow).map((target) => context.made.get(nameOf(context, target)));
   return yield* probed(jobsOfAll, probe);
 }
 
 const isProbed = (flow: Flow): boolean => isProbe(flow.dependsOn?.probe);
 
 /** Returns the creation of a flow's job, or the reason why it must wait. */
-function* chanceOf(scene: Scene, flow: Flow): Reads<Chance> {
-  const { key, object } = scene;
-  const verdict = yield* dependencies(scene, flow);
+function* chanceOf(context: FlowContext, flow: Flow): Reads<Chance> {
+  const { key, object } = context;
+  const verdict = yield* dependencies(context, flow);
   if (!verdict.met) return { why: verdict.why, ...(isProbed(flow) ? { pollMs: probeMs } : {}) };
   const ref = { resource: jobTemplates, namespace: key.namespace, name: flow.name };
   const template = yield* get({ do: "get", ref });
@@ -95,8 +96,8 @@ function* chanceOf(scene: Scene, flow: Flow): Reads<Chance> {
   return { create: creation(object, flow, template) };
 }
 
-const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
-  asked.flows.filter(({ name }) => {
+const missing = ({ desired, made, memory, object }: FlowContext): readonly Flow[] =>
+  desired.flows.filter(({ name }) => {
     const job = jobName(object.metadata.name, name);
     return !made.has(job) && !memory.completed.includes(job);
   });
@@ -105,21 +106,21 @@ const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
  * Returns the Events about created jobs when the jobs are seen. They are recorded before the memory notes the jobs:
  * after a death in between, the next step records the same Events.
  */
-const created = ({ object, memory, made }: Pick<Scene, "object" | "memory" | "made">): readonly Effect[] =>
+const created = ({ object, memory, made }: Pick<FlowContext, "object" | "memory" | "made">): readonly Effect[] =>
   [...made.keys()]
     .filter((name) => memory.histories[name] === undefined)
     .map((name) => flowEvent(object, "Created", `create a job named ${name}!`, "Normal"));
 
 /** Returns the memory with the next phase, by the phases of all jobs. */
-const moved = ({ memory, made, asked, object }: Scene): Memory => {
+const moved = ({ memory, made, desired, object }: FlowContext): Memory => {
   const phases = [...made.values()].map(phaseOf);
   const count = (...wanted: readonly string[]): number => phases.filter((phase) => wanted.includes(phase)).length;
-  const complete = asked.flows.filter(({ name }) => memory.completed.includes(jobName(object.metadata.name, name)));
+  const complete = desired.flows.filter(({ name }) => memory.completed.includes(jobName(object.metadata.name, name)));
   const situation = situationOf({
     failed: count("Failed", "Terminated"),
     running: count("Running"),
     complete: complete.length,
-    all: asked.flows.length,
+    all: desired.flows.length,
   });
   return { ...memory, phase: table[memory.phase][situation] };
 };
@@ -127,7 +128,7 @@ const moved = ({ memory, made, asked, object }: Scene): Memory => {
 type Warning = { readonly warned: string | undefined; readonly events: readonly Effect[] };
 
 /** Reports once what a user must correct: a JobFlow's status has no field for it. */
-const warning = ({ object, memory }: Scene, reason: string, message: string | undefined): Warning => ({
+const warning = ({ object, memory }: FlowContext, reason: string, message: string | undefined): Warning => ({
   warned: message,
   events:
     message === undefined || message === memory.warned ? [] : [flowEvent(object, reason, message.slice(0, 1_000))],
@@ -143,22 +144,22 @@ const mendable = (waiting: readonly Waiting[]): string | undefined => {
 const remembering = ({ warned: _, ...memory }: Memory, warned: string | undefined): Memory =>
   warned === undefined ? memory : { ...memory, warned };
 
-function* go(scene: Scene): Decision<Memory> {
-  const { object } = scene;
-  const memory = moved(scene);
-  const open = isOver(memory.phase) ? [] : missing(scene);
-  const chances = yield* all(open.map((flow) => chanceOf(scene, flow)));
+function* go(context: FlowContext): Decision<Memory> {
+  const { object } = context;
+  const memory = moved(context);
+  const open = isOver(memory.phase) ? [] : missing(context);
+  const chances = yield* all(open.map((flow) => chanceOf(context, flow)));
   const creates = chances.flatMap((chance) => ("create" in chance ? [chance.create] : []));
   const waiting = chances.flatMap((chance) => ("why" in chance ? [chance] : []));
   const polls = waiting.flatMap((one) => one.pollMs ?? []);
   const news = memory.phase !== shownPhase(object) || creates.length > 0;
-  const { warned, events } = warning(scene, "WaitingForDependency", mendable(waiting));
+  const { warned, events } = warning(context, "WaitingForDependency", mendable(waiting));
   const stages = [creates, events];
   return {
     // A creation that was refused before may be refused again.
     memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
     stages: stages.filter((stage) => stage.length > 0),
-    status: projected(object, memory, [...scene.made.values()]),
+    status: projected(object, memory, [...context.made.values()]),
     next: {
       do: news ? "again" : "wait",
       waitsFor: waiting[0]?.why ?? until("its jobs", "finished"),
@@ -168,8 +169,8 @@ function* go(scene: Scene): Decision<Memory> {
 }
 
 /** Plans a flow whose status shows its end: its jobs stay, or are deleted as soon as they may be. */
-const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> => {
-  const left = memory.phase === "Succeed" && asked.deletes ? [...made.values()] : [];
+const afterEnd = ({ memory, desired, made, view, settings }: FlowContext): Plan<Memory> => {
+  const left = memory.phase === "Succeed" && desired.deletes ? [...made.values()] : [];
   if (left.length === 0) return { memory, stages: [], next: { do: "rest" } };
   const due = (job: Stored): number => createdAt(job) + settings.settledMs;
   const removals = left.filter((job) => due(job) <= view.now && !isEnding(job)).map(removal);
@@ -195,12 +196,12 @@ const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> 
 });
 
 /** Retries a refused creation later: the template may be corrected. */
-const refused = (scene: Scene, message: string): Plan<Memory> => {
-  const { warned, events } = warning(scene, "FailedCreate", message);
+const refused = (context: FlowContext, message: string): Plan<Memory> => {
+  const { warned, events } = warning(context, "FailedCreate", message);
   return {
-    memory: remembering(scene.memory, warned),
+    memory: remembering(context.memory, warned),
     stages: events.length > 0 ? [events] : [],
-    status: projected(scene.object, scene.memory, [...scene.made.values()]),
+    status: projected(context.object, context.memory, [...context.made.values()]),
     next: { do: "wait", pollMs: slowPollMs, waitsFor: until("its job", "accepted", message) },
   };
 };
@@ -221,8 +222,8 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const over = isOver(before.phase) && shownPhase(object) === before.phase;
   const memory = over ? before : observed(before, made, now);
-  const scene: Scene = { key, view, object, memory, asked: read.asked, made, settings };
-  if (over) return afterEnd(scene);
+  const context: FlowContext = { key, view, object, memory, desired: read.desired, made, settings };
+  if (over) return afterEnd(context);
   const [refusal] = view.refused;
-  return refusal === undefined ? yield* go(scene) : refused(scene, refusal.message);
+  return refusal === undefined ? yield* go(context) : refused(context, refusal.message);
 }

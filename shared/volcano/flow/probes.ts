@@ -16,7 +16,7 @@ import type { Probe } from "../schema/flow.ts";
 import { keys } from "../schema/resource.ts";
 import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";
 
-/** The most pods of a task that are asked, if it needs more: each costs a request through the API server. */
+/** The most pods of a task that are probed, if it needs more: each costs a request through the API server. */
 const mostAsked = 20;
 
 export type Verdict = { readonly met: true } | { readonly met: false; readonly why: WaitingOn };
@@ -76,9 +76,9 @@ function* answering(job: Stored, task: Task, asking: (pod: Stored) => Question, 
 
 type Question = Extract<Query, { do: "proxyGet" }>;
 
-type Asked = { readonly question: Question; readonly result: ProbeResult };
+type ProbeAnswer = { readonly question: Question; readonly result: ProbeResult };
 
-function* answerOf(question: Question): Reads<Asked> {
+function* answerOf(question: Question): Reads<ProbeAnswer> {
   return { question, result: yield* proxyGet(question) };
 }
 
@@ -93,7 +93,7 @@ const isConnected = (hearing: ProbeResult): boolean => {
 };
 
 /** True for an answer below 400 to a path, and for a connection to a bare port. */
-const isGood = ({ question, result }: Asked): boolean => {
+const isGood = ({ question, result }: ProbeAnswer): boolean => {
   if (question.query !== bare) return result.heard || result.why === "notJson" || result.why === "tooLong";
   return isConnected(result);
 };
@@ -133,9 +133,9 @@ const stands = (job: Stored, task: Task, { phase = "" }: TaskStatus): Verdict =>
   return there >= least ? met : unmet(podsThat(job, task, [there, least], `are ${wanted}`));
 };
 
-type Wish = { readonly taskName: string | undefined; readonly judge: (job: Stored, task: Task) => Reads<Verdict> };
+type ProbeRule = { readonly taskName: string | undefined; readonly judge: (job: Stored, task: Task) => Reads<Verdict> };
 
-const wishesOf = (probe: Probe): readonly Wish[] => [
+const rulesOf = (probe: Probe): readonly ProbeRule[] => [
   ...(probe.httpGetList ?? []).map((one) => ({
     taskName: one.taskName,
     judge: (job: Stored, task: Task) =>
@@ -152,13 +152,13 @@ const wishesOf = (probe: Probe): readonly Wish[] => [
 ];
 
 /** True if the probe asks for anything. */
-export const isProbe = (probe: Probe | undefined): probe is Probe => isRecord(probe) && wishesOf(probe).length > 0;
+export const isProbe = (probe: Probe | undefined): probe is Probe => isRecord(probe) && rulesOf(probe).length > 0;
 
 /** Checks a probe on the jobs of a dependency; an undefined one was complete and is gone. */
 export const probed = (targets: readonly (Stored | undefined)[], probe: Probe): Reads<Verdict> => {
   const there = targets.filter((job) => job !== undefined);
   const open = there.filter((job) => phaseOf(job) !== "Completed");
-  const verdicts = wishesOf(probe).flatMap(({ taskName = "", judge }): readonly Reads<Verdict>[] => {
+  const verdicts = rulesOf(probe).flatMap(({ taskName = "", judge }): readonly Reads<Verdict>[] => {
     const isKnown = there.length < targets.length || there.some((job) => tasksNamed(job, taskName).length > 0);
     if (!isKnown) return [settled(unmet(unknownTask(taskName)))];
     return open.flatMap((job) => tasksNamed(job, taskName).map((task) => judge(job, task)));

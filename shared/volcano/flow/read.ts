@@ -8,9 +8,9 @@ import { type Flow, flowSpecSchema } from "../schema/flow.ts";
 import { flowLimits } from "../schema/limits.ts";
 import { jobs, keys } from "../schema/resource.ts";
 
-export type Asked = { readonly flows: readonly Flow[]; readonly deletes: boolean };
+export type Desired = { readonly flows: readonly Flow[]; readonly deletes: boolean };
 
-export type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly message: string };
+export type Read = { readonly ok: true; readonly desired: Desired } | { readonly ok: false; readonly message: string };
 
 export const jobName = (flow: string, template: string): string => `${flow}-${template}`;
 
@@ -63,5 +63,5 @@ export const readFlowSpec = (object: Stored): Read => {
   const { flows = [], jobRetainPolicy } = parsed.data;
   const message = dependencySaying(flows) ?? nameSaying(object, flows);
   if (message !== undefined) return { ok: false, message };
-  return { ok: true, asked: { flows, deletes: jobRetainPolicy === "delete" } };
+  return { ok: true, desired: { flows, deletes: jobRetainPolicy === "delete" } };
 };

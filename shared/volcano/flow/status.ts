@@ -64,7 +64,7 @@ const condition = (job: Stored): Json => {
 };
 
 /** The entry of a job that was complete and is gone before a status showed its end. */
-const ended = (one: Told, history: History = []): Told => ({
+const ended = (one: JobStatusEntry, history: History = []): JobStatusEntry => ({
   endTimestamp: timeText(history.at(-1)?.at ?? 0),
   ...one,
   state: "Completed",
@@ -85,7 +85,7 @@ const statuses = (shown: Status, memory: Memory, jobs: readonly Stored[]): reado
   );
 };
 
-type Told = NonNullable<Status["jobStatusList"]>[number];
+type JobStatusEntry = NonNullable<Status["jobStatusList"]>[number];
 
 const startOf = ({ startTimestamp }: { readonly startTimestamp?: unknown }): number =>
   instantOf(typeof startTimestamp === "string" ? startTimestamp : undefined) ?? 0;

@@ -14,9 +14,9 @@ import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/state/memory.ts";
 import { specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
-import { type Hall, statedIn, type Verdict, verdictsOf } from "./admission.ts";
+import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
 import { admissionEffects, mostAtOnce, standingIn, takeBack } from "./admission-writes.ts";
-import { type Ground, openGround } from "./ground.ts";
+import { type NodeGround, openGround } from "./ground.ts";
 import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline } from "./outlines.ts";
 import { bindMs, isWaiting, phaseOf, retryAt, takenBackOf } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
@@ -105,7 +105,7 @@ function* readCluster(groups: readonly Stored[]): Reads<Cluster> {
   return { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
 }
 
-type Cluster = Pick<Ground, "nodes" | "pods" | "jobs">;
+type Cluster = Pick<NodeGround, "nodes" | "pods" | "jobs">;
 
 export type AdmissionRound = {
   /** Every group, as the round read them. */
@@ -150,7 +150,7 @@ const entering = (verdicts: readonly Verdict[]): readonly Stored[] =>
 type Seen = Pick<View<QueueMemory>, "now" | "memory">;
 
 /** Decides a round with `gang: builtin`, in which groups enter by plans. */
-function* plannedRound(hall: Hall, found: Found, { now, memory }: Seen): Reads<AdmissionRound> {
+function* plannedRound(hall: AdmissionInput, found: Found, { now, memory }: Seen): Reads<AdmissionRound> {
   const { groups } = hall;
   const waits = groups.filter(isWaiting);
   const settlesAt = unsettledUntil(memory?.planning, groups, now);
@@ -201,7 +201,7 @@ export function* admissionRound(mode: GangMode, queues: readonly Stored[], seen:
   if (found.admits === "scheduler") return { groups, found, effects: [], next: nextOf(found, waits) };
   const priorities = yield* readPriorities(classesOf(groups));
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
-  const hall: Hall = { queues, groups: ours, priorities };
+  const hall: AdmissionInput = { queues, groups: ours, priorities };
   if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen)), groups };
   const verdicts = verdictsOf(hall);
   const admitting = admissionEffects(verdicts, now);

@@ -15,13 +15,12 @@ import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
 import { lacksRoomKey } from "./fit.ts";
-import { byGroup, type Ground, type Obstacle } from "./ground.ts";
+import { byGroup, type NodeGround, type Obstacle } from "./ground.ts";
 import { jobOwnerOf, podOutline } from "./outlines.ts";
 import {
   bindMs,
   deadlineOf,
   type GangPlan,
-  letIn,
   type Place,
   phaseOf,
   planKey,
@@ -30,6 +29,7 @@ import {
   type Refused,
   refusedOf,
   retryAt,
+  scheduledByKey,
   type TakenBack,
   takenBackKey,
   takenBackOf,
@@ -64,7 +64,7 @@ const entering = (group: Stored, places: readonly Place[], now: number): Effect 
   return patchOf(group, {
     metadata: {
       annotations: {
-        [letIn]: placer,
+        [scheduledByKey]: placer,
         ...(places.length === 0 ? {} : { [planKey]: planText(places, now) }),
         ...(lacked === undefined ? {} : { [lacksRoomKey]: null }),
       },
@@ -112,7 +112,7 @@ const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Ef
   const back: TakenBack = { at: now, times: (takenBackOf(group)?.times ?? 0) + 1, nodes: nodes.slice(0, mostNodes) };
   const why = `${message}; it is tried again after ${timeText(retryAt(back))}`;
   return patchOf(group, {
-    metadata: { annotations: { [planKey]: null, [letIn]: null, [takenBackKey]: takenBackText(back) } },
+    metadata: { annotations: { [planKey]: null, [scheduledByKey]: null, [takenBackKey]: takenBackText(back) } },
     status: { phase: "Pending", conditions: [...others(group), conditionOf(group, "GangNotBound", why, now)] },
   });
 };
@@ -140,7 +140,10 @@ const hasPlan = (group: Stored): boolean =>
   phaseOf(group) === "Inqueue" && !isEnding(group) && planOf(group) !== undefined;
 
 /** Returns the standing plans; `cluster`: absent without a look at it. */
-export const standingIn = (groups: readonly Stored[], cluster?: Pick<Ground, "pods" | "jobs">): readonly Standing[] => {
+export const standingIn = (
+  groups: readonly Stored[],
+  cluster?: Pick<NodeGround, "pods" | "jobs">,
+): readonly Standing[] => {
   const jobsByUid = new Map(cluster?.jobs.map((job) => [job.metadata.uid, job]));
   const pods = cluster === undefined ? undefined : byGroup(cluster.pods);
   return groups.filter(hasPlan).flatMap((group): readonly Standing[] => {
@@ -163,7 +166,7 @@ function* podsOf(job: Stored | undefined): Reads<readonly Stored[]> {
 /** Takes groups back whose time is over; finished pods, which had a node, are read only here. */
 export function* takeBack(
   standing: readonly Standing[],
-  cluster: Pick<Ground, "pods">,
+  cluster: Pick<NodeGround, "pods">,
   now: number,
 ): Reads<readonly Effect[]> {
   const late = standing.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);

@@ -230,7 +230,7 @@ export type Verdict =
   | ({ readonly group: Stored; readonly enters: false } & Obstacle);
 
 /** The input of the decision: all queues, all groups, and the priorities of the classes that groups name. */
-export type Hall = {
+export type AdmissionInput = {
   readonly queues: readonly Stored[];
   readonly groups: readonly Stored[];
   readonly priorities: ReadonlyMap<string, number>;
@@ -253,7 +253,7 @@ const isFifo = (queue: Stored | undefined): boolean =>
   queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";
 
 /** Returns a verdict for every waiting group, in their order. In a `fifo` queue no group passes one before it. */
-export const verdictsOf = (hall: Hall): readonly Verdict[] => {
+export const verdictsOf = (hall: AdmissionInput): readonly Verdict[] => {
   const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
   const ledger = openLedger(hall.queues);
   for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one))))

@@ -67,7 +67,7 @@ export const openShares = (most = mostLooks): Shares => {
   };
 };
 
-export type Ground = {
+export type NodeGround = {
   readonly nodes: readonly Stored[];
   /** All unfinished pods of the cluster. */
   readonly pods: readonly Stored[];
@@ -271,7 +271,7 @@ const postponed = (group: Stored, pods: readonly Stored[], now: number): Obstacl
 
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, groups, now }: Ground,
+  { nodes, pods, jobs, priorities, groups, now }: NodeGround,
   shares: Shares = openShares(),
 ): OpenGround => {
   const empty = emptyRooms(nodes);

@@ -18,7 +18,7 @@ import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { containersIn } from "../schema/template.ts";
 import { specIn } from "../validation/parse.ts";
 import { lacksRoomKey, type Part, partOf, type Work } from "./fit.ts";
-import { letIn, mostPlanBytes, planKey, takenBackKey } from "./plan.ts";
+import { mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "./plan.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are. `refused`: `why` says what no plan covers. */
 export type Demand =
@@ -141,7 +141,7 @@ const writersOf = ({ metadata }: Stored): Json => {
 };
 
 /** Marks of a group, and the most characters of each: a longer one is no mark of Rekindle's. */
-const marks = { [letIn]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planKey]: mostPlanBytes } as const;
+const marks = { [scheduledByKey]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planKey]: mostPlanBytes } as const;
 
 /**
  * Keeps of a group what a round reads; `resources`: the resources that queues state. A group for whose marks the share of
@@ -156,7 +156,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
     const { namespace = "", annotations = {} } = group.metadata;
     const named = Object.entries(marks).filter(([key, longest]) => (annotations[key]?.length ?? 0) <= longest);
     const size = named.reduce((sum, [key]) => sum + (annotations[key]?.length ?? 0), 0);
-    const kept = share.take(namespace, size) ? named.map(([key]) => key) : [letIn];
+    const kept = share.take(namespace, size) ? named.map(([key]) => key) : [scheduledByKey];
     return {
       ...{ apiVersion: group.apiVersion, kind: group.kind },
       metadata: {

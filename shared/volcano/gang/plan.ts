@@ -27,7 +27,7 @@ export const phaseOf = (group: Stored): string => {
 export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(phaseOf(group)) && !isEnding(group);
 
 /** Annotation of a group that Rekindle admitted; it names the scheduler of the group's pods. */
-export const letIn = "rekindle.dev/scheduled-by";
+export const scheduledByKey = "rekindle.dev/scheduled-by";
 
 /** Annotation of a group: its plan. */
 export const planKey = "rekindle.dev/plan";
@@ -278,7 +278,7 @@ const planEnds: Json = { metadata: { annotations: { [planKey]: null, [takenBackK
  */
 export const groupStatusPatch = (group: Stored, pods: readonly Stored[], isWhole: boolean): Json | undefined => {
   const now = phases.find((phase) => phase === phaseOf(group));
-  if (now === undefined || group.metadata.annotations?.[letIn] === undefined) return undefined;
+  if (now === undefined || group.metadata.annotations?.[scheduledByKey] === undefined) return undefined;
   const isPlanned = planOf(group) !== undefined;
   if (isPlanned && !isWhole) return undefined;
   const count = countOf(pods);

@@ -100,7 +100,7 @@ export type SelectedAction = {
 
 type Place = Pick<Member, "task" | "index">;
 
-type Reaches = (scene: JobContext, place: Place, target: ActionTarget) => boolean;
+type Reaches = (context: JobContext, place: Place, target: ActionTarget) => boolean;
 
 const partitionIn = ({ spec }: JobContext, { task, index }: Place): string | undefined => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
@@ -110,8 +110,8 @@ const partitionIn = ({ spec }: JobContext, { task, index }: Place): string | und
 const targets: Readonly<Partial<Record<PodsAct, Reaches>>> = {
   killTask: (_, member, target) => member.task === target.task,
   killPod: (_, member, target) => member.task === target.task && member.index === target.index,
-  killPartition: (scene, member, target) =>
-    member.task === target.task && target.partition !== undefined && partitionIn(scene, member) === target.partition,
+  killPartition: (context, member, target) =>
+    member.task === target.task && target.partition !== undefined && partitionIn(context, member) === target.partition,
 };
 
 const filtered = (sets: Memory["done"], stays: (place: Place) => boolean): Memory["done"] =>
@@ -125,17 +125,17 @@ const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen
 };
 
 /** Marks the pods of one target to be ended; their end is no eviction. */
-const aimed = (scene: JobContext, memory: Memory, move: Move, target: ActionTarget): Memory => {
+const aimed = (context: JobContext, memory: Memory, move: Move, target: ActionTarget): Memory => {
   const reaches = targets[move.pods];
   if (reaches === undefined) return memory;
-  const hit = scene.members.filter((member) => reaches(scene, member, target));
+  const hit = context.members.filter((member) => reaches(context, member, target));
   const tasks = new Set(hit.map(({ task }) => task));
   return {
     ...memory,
     doomed: [...new Set([...memory.doomed, ...hit.map(({ pod }) => pod.metadata.uid)])],
     seen: without(memory.seen, hit),
     failed: without(memory.failed, hit),
-    done: filtered(memory.done, (place) => !reaches(scene, place, target)),
+    done: filtered(memory.done, (place) => !reaches(context, place, target)),
     completed: memory.completed.filter((task) => !tasks.has(task)),
     exhausted: memory.exhausted.filter((task) => !tasks.has(task)),
   };
@@ -163,7 +163,7 @@ const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memor
 export const endsAll = ({ pods, when }: Move): boolean =>
   pods === "killAll" || (pods === "killUnfinished" && when === "now");
 
-const toldOf = (
+const reasonText = (
   { event, exitCodes }: NonNullable<SelectedAction["because"]>,
   { task, index }: ActionTarget,
 ): string => {
@@ -179,11 +179,11 @@ const isFree = ({ wishes }: JobContext, { action, because, memory }: SelectedAct
     : wishes.evictions === "free" && because?.disrupted === true;
 
 /** Counts the retry and begins the backoff. A resumed job has no backoff, and its active time begins when it runs. */
-const restarted = (scene: JobContext, memory: Memory, choice: SelectedAction): Memory => {
-  const retryCount = memory.retryCount + (isFree(scene, choice) ? 0 : 1);
+const restarted = (context: JobContext, memory: Memory, choice: SelectedAction): Memory => {
+  const retryCount = memory.retryCount + (isFree(context, choice) ? 0 : 1);
   const { backoff: before, suspended: _, ...rest } = memory;
   if (choice.action === "ResumeJob") return { ...rest, retryCount };
-  const backoff = backoffAfter(before, scene.wishes, scene.view.now);
+  const backoff = backoffAfter(before, context.wishes, context.view.now);
   return {
     ...rest,
     retryCount,
@@ -197,23 +197,23 @@ const activeIn = ({ activeSince, ...memory }: Memory, now: number): Memory => {
   return since === undefined || !isWorking(memory.phase) ? memory : { ...memory, activeSince: since };
 };
 
-/** Returns the memory after the action; `told`: the status shows the job's current phase, so the job may leave it. */
-export const applyAction = (scene: JobContext, choice: SelectedAction, isShown: boolean): Memory => {
+/** Returns the memory after the action; `isShown`: the status shows the job's current phase, so the job may leave it. */
+export const applyAction = (context: JobContext, choice: SelectedAction, isShown: boolean): Memory => {
   const { action, target, because } = choice;
   const before = choice.memory;
   const move = moveFor(before.phase, action);
-  const held = isHeld({ ...scene, memory: before });
-  const counts = { spec: scene.spec, retryCount: before.retryCount, held };
-  const reached = endsAll(move) ? renewed(scene, before, move) : aimed(scene, before, move, target);
-  const spent = move.spends === true ? restarted(scene, reached, choice) : reached;
-  const tally = tallied({ ...scene, memory: spent });
+  const held = isHeld({ ...context, memory: before });
+  const counts = { spec: context.spec, retryCount: before.retryCount, held };
+  const reached = endsAll(move) ? renewed(context, before, move) : aimed(context, before, move, target);
+  const spent = move.spends === true ? restarted(context, reached, choice) : reached;
+  const tally = tallied({ ...context, memory: spent });
   const into = isShown ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
-  const next = activeIn(entered(spent, into, scene.view.now), scene.view.now);
+  const next = activeIn(entered(spent, into, context.view.now), context.view.now);
   if (because === undefined) return into === before.phase ? next : withoutWhy(next);
   const delays = superseded(next.delays, action, target);
-  const until = into === before.phase ? undefined : heldUntil(next, scene.view.now);
+  const until = into === before.phase ? undefined : heldUntil(next, context.view.now);
   const wait = until === undefined ? "" : `; its pods are created at ${timeText(until)}`;
-  return { ...next, delays, why: { reason: action, message: `${toldOf(because, target)}${wait}` } };
+  return { ...next, delays, why: { reason: action, message: `${reasonText(because, target)}${wait}` } };
 };
 
 /** Removes the cause: the cause of one phase is not that of the next. */

@@ -6,7 +6,7 @@ import type { Effect, Looking, View } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
-import { type GangPlan, letIn, nodesOf, planOf } from "../gang/plan.ts";
+import { type GangPlan, nodesOf, planOf, scheduledByKey } from "../gang/plan.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
@@ -70,12 +70,12 @@ export const ownerOf = ({ object, key }: Pick<JobContext, "object" | "key">): Ow
   uid: object.metadata.uid,
 });
 
-export const makingOf = (scene: JobContext): Making => {
-  const { object, spec, memory, group } = scene;
+export const makingOf = (context: JobContext): Making => {
+  const { object, spec, memory, group } = context;
   const { labels = {}, annotations = {} } = object.metadata;
-  const placer = group?.metadata.annotations?.[letIn];
+  const placer = group?.metadata.annotations?.[scheduledByKey];
   return {
-    owner: ownerOf(scene),
+    owner: ownerOf(context),
     spec,
     labels,
     annotations,
@@ -84,7 +84,7 @@ export const makingOf = (scene: JobContext): Making => {
     forwarding: memory.forwarding,
     ...(group === undefined ? {} : { group: group.metadata.name }),
     ...(placer === undefined ? {} : { placer }),
-    ...(planIn(scene) === undefined ? {} : { nodesOf: plannedNodes(scene) }),
+    ...(planIn(context) === undefined ? {} : { nodesOf: plannedNodes(context) }),
   };
 };
 
@@ -93,8 +93,8 @@ export const planIn = ({ group, memory }: Pick<JobContext, "group" | "memory">):
   group === undefined || group.metadata.uid === memory.retired ? undefined : planOf(group);
 
 /** Makes the function that returns the planned nodes of a task's first pods; it reads the plan once per task. */
-export const plannedNodes = (scene: Pick<JobContext, "group" | "memory">): ((task: string) => readonly string[]) => {
-  const plan = planIn(scene);
+export const plannedNodes = (context: Pick<JobContext, "group" | "memory">): ((task: string) => readonly string[]) => {
+  const plan = planIn(context);
   const known = new Map<string, readonly string[]>();
   return (task) => {
     const nodes = known.get(task) ?? (plan === undefined ? [] : nodesOf(plan, task));
@@ -161,19 +161,19 @@ export const isExcess = ({ spec }: Pick<JobContext, "spec">, { task, index }: Me
 export const isKept = ({ memory }: Pick<JobContext, "memory">): boolean =>
   moveFor(memory.phase, "SyncJob").pods === "sync";
 
-const countedIn = (scene: Pick<JobContext, "memory" | "spec">, member: Member): Counting => {
-  const counting = countingOf(member, scene.memory);
-  return isKept(scene) && isExcess(scene, member) ? { ...counting, terminating: true } : counting;
+const countedIn = (context: Pick<JobContext, "memory" | "spec">, member: Member): Counting => {
+  const counting = countingOf(member, context.memory);
+  return isKept(context) && isExcess(context, member) ? { ...counting, terminating: true } : counting;
 };
 
 /**
  * Counts the pods for the phase rules and the status. A pod to be ended counts as terminating; so does an excess pod in
  * phases that delete it.
  */
-export const tallied = (scene: Pick<JobContext, "members" | "memory" | "spec">): Tally =>
+export const tallied = (context: Pick<JobContext, "members" | "memory" | "spec">): Tally =>
   tallyOf(
-    [...removedIn(scene), ...scene.members.map((member) => countedIn(scene, member))],
-    scene.spec.minAvailable ?? 0,
+    [...removedIn(context), ...context.members.map((member) => countedIn(context, member))],
+    context.spec.minAvailable ?? 0,
   );
 
 /** Pods that are to be ended and whose deletion is not requested yet. */

@@ -127,12 +127,12 @@ const namedAlike = ({ key, group }: JobContext): Pick<Memory, "legacy"> =>
   group?.metadata.name === key.name ? { legacy: true } : {};
 
 /** Reads the pod that the action rests on once more, as the first read may be stale; true if it is as expected. */
-function* isConfirmed(scene: JobContext, { witness, because }: SelectedAction): Reads<boolean> {
+function* isConfirmed(context: JobContext, { witness, because }: SelectedAction): Reads<boolean> {
   if (witness === undefined) return true;
   // A failed pod stays failed: a cached read suffices if it is no older than the key's earlier reads.
   const firm = because?.event === "PodFailed" ? ({ known: "firm" } as const) : {};
-  const found = yield* get({ ...got(scene.key, pods, witness.name), ...firm });
-  const own = found !== undefined && ownedBy(found, ownerOf(scene).uid) ? found : undefined;
+  const found = yield* get({ ...got(context.key, pods, witness.name), ...firm });
+  const own = found !== undefined && ownedBy(found, ownerOf(context).uid) ? found : undefined;
   return own?.metadata.uid === witness.uid;
 }
 
@@ -141,11 +141,11 @@ const isNewEnd = ({ object }: JobContext, { phase }: Memory): boolean =>
   isFinished(phase) && shownPhase(object) !== phase;
 
 /** Reads a missing group a second time before the step retires or deletes it: one negative answer is not enough. */
-function* withGroupLeft(scene: JobContext, choice: SelectedAction, after: Memory): Reads<JobContext> {
-  if (scene.group !== undefined) return scene;
-  if (!endsAll(moveFor(scene.memory.phase, choice.action)) && !isNewEnd(scene, after)) return scene;
-  const found = yield* list(groupAgain(scene));
-  return { ...scene, group: found.find((group) => ownedBy(group, scene.view.uid)) };
+function* withGroupLeft(context: JobContext, choice: SelectedAction, after: Memory): Reads<JobContext> {
+  if (context.group !== undefined) return context;
+  if (!endsAll(moveFor(context.memory.phase, choice.action)) && !isNewEnd(context, after)) return context;
+  const found = yield* list(groupAgain(context));
+  return { ...context, group: found.find((group) => ownedBy(group, context.view.uid)) };
 }
 
 function* act(before: JobContext): Decision<Memory> {
@@ -154,23 +154,23 @@ function* act(before: JobContext): Decision<Memory> {
   if (!(yield* isConfirmed(before, choice)))
     return { memory: before.memory, stages: [], next: { do: "wait", pollMs: 1_000 } };
   const after = applyAction(before, choice, isShown);
-  const scene = yield* withGroupLeft(before, choice, after);
-  const { untold: _, ...memory } = scene === before ? after : applyAction(scene, choice, isShown);
-  const next = { ...scene, memory };
+  const context = yield* withGroupLeft(before, choice, after);
+  const { untold: _, ...memory } = context === before ? after : applyAction(context, choice, isShown);
+  const next = { ...context, memory };
   const acted = choice.because !== undefined;
-  const opens = acted || !isShown || memory.phase !== scene.memory.phase;
-  const asked = {
+  const opens = acted || !isShown || memory.phase !== context.memory.phase;
+  const outcome = {
     sure: !acted || choice.witness !== undefined,
     more: opens && selectAction(next, true).because !== undefined,
     settled: !acted,
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
   };
-  const debt = owed(scene, next, choice.laters);
-  return debt.length > 0 ? payingPlan(next, asked, debt) : yield* planOf(next, asked);
+  const debt = owed(context, next, choice.laters);
+  return debt.length > 0 ? payingPlan(next, outcome, debt) : yield* planOf(next, outcome);
 }
 
 /** Returns the policies of the annotations, and a warning for each annotation and plugin flag that is ignored. */
-const askedBy = (object: Stored, spec: JobSpec): Pick<JobContext, "wishes" | "problems"> => {
+const policiesOf = (object: Stored, spec: JobSpec): Pick<JobContext, "wishes" | "problems"> => {
   const { wishes, problems } = annotationPoliciesOf(object, spec);
   const unread = problems.map((message) => ({ reason: "RekindleAnnotationIgnored", message }));
   const unknown = misread(spec.plugins).map((message) => ({ reason: "PluginFlagIgnored", message }));
@@ -205,15 +205,15 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
     group: there.group,
     priorities: there.priorities,
     orders,
-    ...askedBy(object, spec),
+    ...policiesOf(object, spec),
   };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
-  const scene: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };
-  const unwritten = lacking(scene, read.spec);
-  if (unwritten !== undefined && view.refused.length === 0) return writing(scene, unwritten);
-  if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
-  if (view.refused.length > 0) return refusedPlan(scene, view.refused);
-  return awaiting(scene, memory) ?? (yield* startingUp(scene, yield* act(scene)));
+  const context: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };
+  const unwritten = lacking(context, read.spec);
+  if (unwritten !== undefined && view.refused.length === 0) return writing(context, unwritten);
+  if (queue?.length === 0 && !isToEnd(context)) return waiting(context, `queue ${read.spec.queue} is not found`);
+  if (view.refused.length > 0) return refusedPlan(context, view.refused);
+  return awaiting(context, memory) ?? (yield* startingUp(context, yield* act(context)));
 }
 
 /**
@@ -226,5 +226,5 @@ function* gone(key: Key, view: View<Memory>): Decision<Memory> {
   return { memory, stages: [leftover(view.uid, yield* list(commandsIn(key.namespace)))], next: { do: "forget" } };
 }
 
-const waiting = (scene: JobContext, message: string): Plan<Memory> =>
-  held(scene, { reason: "QueueNotFound", message }, { first: foundedFor(scene.spec.queue) });
+const waiting = (context: JobContext, message: string): Plan<Memory> =>
+  held(context, { reason: "QueueNotFound", message }, { first: foundedFor(context.spec.queue) });

@@ -106,8 +106,8 @@ const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Un
   return [{ occasion, type: "Normal", reason: "ExecuteAction", message }];
 };
 
-export const actionEvents = (scene: JobContext, covered: boolean): readonly Effect[] =>
-  actionIn(scene, covered).map((one) => eventOf(scene.object, one));
+export const actionEvents = (context: JobContext, covered: boolean): readonly Effect[] =>
+  actionIn(context, covered).map((one) => eventOf(context.object, one));
 
 /** Returns the state's reason and message when nothing hinders it: its cause, and ignored annotations and flags. */
 export const stateWord = ({ memory: { why }, problems }: JobContext): Word | undefined => {
@@ -161,15 +161,15 @@ const hindranceIn = ({ group, memory }: JobContext) => {
 };
 
 /** Returns an identity of the hindrance without its message, because the message counts pods and changes with each. */
-export const hindranceId = (scene: JobContext): string | undefined => {
-  const hindrance = isKept(scene) ? hindranceIn(scene) : undefined;
-  return hindrance === undefined ? undefined : `${scene.group?.metadata.uid} ${hindrance.type} ${hindrance.reason}`;
+export const hindranceId = (context: JobContext): string | undefined => {
+  const hindrance = isKept(context) ? hindranceIn(context) : undefined;
+  return hindrance === undefined ? undefined : `${context.group?.metadata.uid} ${hindrance.type} ${hindrance.reason}`;
 };
 
 /** Returns the Event of a hindrance that the previous step did not know. */
-const newHindrance = (scene: JobContext): readonly Untold[] => {
-  const { object, view, memory } = scene;
-  const hindrance = hindranceIn(scene);
+const newHindrance = (context: JobContext): readonly Untold[] => {
+  const { object, view, memory } = context;
+  const hindrance = hindranceIn(context);
   if (hindrance === undefined || memory.hindered === undefined || memory.hindered === view.memory?.hindered) return [];
   const { name, namespace = "" } = object.metadata;
   const message = `PodGroup ${namespace}:${name} ${hindrance.type.toLowerCase()}, reason: ${hindrance.message}`;

@@ -13,11 +13,11 @@ import { changed, holderOf, type Memory, ofTask } from "./memory.ts";
 import { doneIn, endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member, removedOf } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
 
-const isWhole = (scene: JobContext, name: string): boolean => {
-  const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
+const isWhole = (context: JobContext, name: string): boolean => {
+  const task = tasksOf(context.spec).find((one) => nameOf(one) === name);
   if (task === undefined) return false;
-  const succeeded = scene.members.filter((member) => member.task === name && isDone(member, scene.memory)).length;
-  return replicasOf(task) > 0 && succeeded + removedOf(scene, task).length >= replicasOf(task);
+  const succeeded = context.members.filter((member) => member.task === name && isDone(member, context.memory)).length;
+  return replicasOf(task) > 0 && succeeded + removedOf(context, task).length >= replicasOf(task);
 };
 
 const hasLive = ({ members }: JobContext, name: string): boolean =>
@@ -34,10 +34,10 @@ const byTaskOf = (members: readonly Member[]): Memory["leaving"] =>
  * tells nothing and its times come from two clocks. So a step that sees the deletion earlier remembers it, unless the
  * pod could not count as done anyway.
  */
-const leavingIn = (scene: JobContext): Memory["leaving"] => {
-  const { members, memory } = scene;
+const leavingIn = (context: JobContext): Memory["leaving"] => {
+  const { members, memory } = context;
   const mayCount = (member: Member): boolean =>
-    !isExcess(scene, member) && !isOver({ ...member, phase: "Succeeded" }, memory);
+    !isExcess(context, member) && !isOver({ ...member, phase: "Succeeded" }, memory);
   return byTaskOf(members.filter((member) => member.ending && !hasSucceeded(member, memory) && mayCount(member)));
 };
 
@@ -48,13 +48,13 @@ const latestMs = 16_000;
  * Excess pods that a step deletes. If the job grows again before they are gone, their end is still no eviction. A pod
  * that outlived the request, or whose deletion was requested later than the request could arrive, is not among them.
  */
-const dismissedIn = (scene: JobContext): Pick<Memory, "dismissed"> => {
-  const { members, memory, view } = scene;
+const dismissedIn = (context: JobContext): Pick<Memory, "dismissed"> => {
+  const { members, memory, view } = context;
   const before = memory.dismissed;
   const isKnown = holderOf(before?.pods ?? {});
   const latest = (before?.at ?? 0) + latestMs;
   const ended = members.filter((member) => isKnown(member) && (deletionAskedAt(member.pod) ?? view.now) <= latest);
-  const excess = isKept(scene) ? members.filter((member) => isExcess(scene, member) && !member.ending) : [];
+  const excess = isKept(context) ? members.filter((member) => isExcess(context, member) && !member.ending) : [];
   const fresh = excess.filter((member) => !ended.includes(member));
   if (ended.length + fresh.length === 0) return {};
   const at = fresh.length === 0 ? (before?.at ?? view.now) : view.now;
@@ -62,9 +62,9 @@ const dismissedIn = (scene: JobContext): Pick<Memory, "dismissed"> => {
 };
 
 /** Returns the sets of ordinals that the step observes; `seen` adds to the earlier set, so that a missing pod shows. */
-const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
-  const { members, memory, spec } = scene;
-  const { dismissed } = dismissedIn(scene);
+const bits = (context: JobContext): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
+  const { members, memory, spec } = context;
+  const { dismissed } = dismissedIn(context);
   const isDismissed = holderOf(dismissed?.pods ?? {});
   const staying = members.filter(
     (member) => !isOver(member, memory) && member.version >= memory.version && !isDismissed(member),
@@ -76,7 +76,7 @@ const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "lea
     const there = (byTask.get(name) ?? []).map(({ index }) => index).filter(within);
     const failed = (byTask.get(name) ?? []).filter(({ phase }) => phase === "Failed").map(({ index }) => index);
     const known = ofTask(memory.failed, name);
-    const removed = new Set(removedOf(scene, task));
+    const removed = new Set(removedOf(context, task));
     return {
       name,
       seen: [...ofTask(memory.seen, name), ...there].filter((index) => within(index) && !removed.has(index)),
@@ -86,8 +86,8 @@ const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "lea
   return {
     seen: changed(new Map(tasks.map(({ name, seen }) => [name, new Set(seen)]))),
     failed: changed(new Map(tasks.map(({ name, failed }) => [name, failed]))),
-    done: doneIn(scene),
-    leaving: leavingIn(scene),
+    done: doneIn(context),
+    leaving: leavingIn(context),
     ...(dismissed === undefined ? {} : { dismissed }),
   };
 };
@@ -113,14 +113,14 @@ const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen
 };
 
 /** Returns the memory with this step's observation. */
-export const withObservedPods = (scene: JobContext): Memory => {
-  const { memory, members, group } = scene;
+export const withObservedPods = (context: JobContext): Memory => {
+  const { memory, members, group } = context;
   const { retired, unknown, commands, legacy: _, dismissed: __, ...rest } = memory;
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
-  const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
-  const hindered = hindranceId(scene) ?? memory.hindered;
-  const back = takenBackIn(scene);
-  const observed = bits(scene);
+  const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(context) === "Unknown";
+  const hindered = hindranceId(context) ?? memory.hindered;
+  const back = takenBackIn(context);
+  const observed = bits(context);
   return {
     ...rest,
     ...observed,
@@ -130,11 +130,11 @@ export const withObservedPods = (scene: JobContext): Memory => {
       there.has(uid),
     ),
     // In phases that end unfinished pods, a task that looks unfinished comes from a stale read.
-    completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(scene, task)),
-    exhausted: memory.exhausted.filter((task) => hasLive(scene, task)),
+    completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(context, task)),
+    exhausted: memory.exhausted.filter((task) => hasLive(context, task)),
     ...(retired === undefined ? {} : { retired }),
     ...(known ? { unknown } : {}),
-    ...(commands === undefined ? {} : { commands: recalled(commands, scene.orders) }),
+    ...(commands === undefined ? {} : { commands: recalled(commands, context.orders) }),
   };
 };
 
@@ -142,21 +142,21 @@ export const withObservedPods = (scene: JobContext): Memory => {
 const pollMs = 5_000;
 
 /** Returns the names of seen pods that do not exist. */
-const missingIn = (scene: JobContext): readonly string[] =>
-  tasksOf(scene.spec).flatMap((task) => {
+const missingIn = (context: JobContext): readonly string[] =>
+  tasksOf(context.spec).flatMap((task) => {
     const name = nameOf(task);
-    const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
-    return [...ofTask(scene.memory.seen, name)]
+    const there = new Set(context.members.filter((member) => member.task === name).map(({ index }) => index));
+    return [...ofTask(context.memory.seen, name)]
       .filter((index) => !there.has(index) && index < replicasOf(task))
-      .map((index) => podName(ownerOf(scene).name, name, index));
+      .map((index) => podName(ownerOf(context).name, name, index));
   });
 
 /** Returns the plan while the window is open for a missing pod; otherwise undefined. A command ends the wait. */
-export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | undefined => {
-  const { returning, now } = scene.view;
-  if (returning === undefined || now >= returning.until || !isKept(scene)) return undefined;
-  if (waitingOrders(scene.orders, memory.commands).length > 0) return undefined;
-  const [first] = missingIn(scene);
+export const awaiting = (context: JobContext, memory: Memory): Plan<Memory> | undefined => {
+  const { returning, now } = context.view;
+  if (returning === undefined || now >= returning.until || !isKept(context)) return undefined;
+  if (waitingOrders(context.orders, memory.commands).length > 0) return undefined;
+  const [first] = missingIn(context);
   if (first === undefined) return undefined;
   const waitsFor = { on: "return", of: `pod ${first}`, until: returning.until } as const;
   return { memory, stages: [], next: { do: "wait", returning: true, wakeAt: returning.until, pollMs, waitsFor } };

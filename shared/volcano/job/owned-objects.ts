@@ -20,17 +20,17 @@ import { holderOf, type Memory } from "./memory.ts";
 import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
 
 /** Claims are created with the job and stay as long as it exists. */
-const claimsOf = (scene: JobContext): readonly Kept[] =>
-  (scene.spec.volumes ?? []).flatMap(({ volumeClaim: spec, volumeClaimName: name = "" }) => {
+const claimsOf = (context: JobContext): readonly Kept[] =>
+  (context.spec.volumes ?? []).flatMap(({ volumeClaim: spec, volumeClaimName: name = "" }) => {
     if (spec === undefined) return [];
-    const owner = ownerOf(scene);
+    const owner = ownerOf(context);
     const metadata = { name, namespace: owner.namespace, ownerReferences: [ownerReference(owner)] };
     return [{ resource: claims, object: { apiVersion: "v1", kind: claims.kind, metadata, spec } }];
   });
 
-const keptOf = (scene: JobContext): readonly Kept[] => [
-  ...claimsOf(scene),
-  ...objectsOf({ owner: ownerOf(scene), tasks: tasksOf(scene.spec) }, scene.spec.plugins),
+const keptOf = (context: JobContext): readonly Kept[] => [
+  ...claimsOf(context),
+  ...objectsOf({ owner: ownerOf(context), tasks: tasksOf(context.spec) }, context.spec.plugins),
 ];
 
 /** Existing claims that the job only names. */
@@ -39,11 +39,11 @@ const namedOf = ({ spec }: JobContext): readonly string[] =>
     volumeClaim === undefined && volumeClaimName !== "" ? [volumeClaimName] : [],
   );
 
-const creation = (scene: JobContext, { resource, object, fresh }: Kept): Effect => ({
+const creation = (context: JobContext, { resource, object, fresh }: Kept): Effect => ({
   do: "create",
   object,
   resource,
-  owner: ownerOf(scene).uid,
+  owner: ownerOf(context).uid,
   ...(fresh === undefined ? {} : { fresh }),
 });
 
@@ -55,8 +55,8 @@ const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
   return wrong.length === 0 ? undefined : { data: Object.fromEntries(wrong) };
 };
 
-const mending = (scene: JobContext, kept: Kept, there: Stored | undefined): readonly Effect[] => {
-  if (there === undefined || !ownedBy(there, ownerOf(scene).uid)) return [creation(scene, kept)];
+const mending = (context: JobContext, kept: Kept, there: Stored | undefined): readonly Effect[] => {
+  if (there === undefined || !ownedBy(there, ownerOf(context).uid)) return [creation(context, kept)];
   const patch = dataPatch(there, kept.object);
   if (patch === undefined) return [];
   const { uid, resourceVersion } = there.metadata;
@@ -79,19 +79,19 @@ function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly
 }
 
 /** Creates and repairs the shared objects; once complete, they are next read when the job or its version changes. */
-function* upheld(scene: JobContext): Reads<OwnedObjectsPlan> {
-  const wanted = keptOf(scene);
-  const named = namedOf(scene);
+function* upheld(context: JobContext): Reads<OwnedObjectsPlan> {
+  const wanted = keptOf(context);
+  const named = namedOf(context);
   const digest = digestOf([wanted.map(({ object }) => object), named]);
-  const { kept } = scene.memory;
+  const { kept } = context.memory;
   if (kept === digest) return { effects: [], kept };
-  if (scene.view.memory === undefined && named.length === 0)
-    return { effects: wanted.map((one) => creation(scene, one)), kept: wanted.length === 0 ? digest : undefined };
+  if (context.view.memory === undefined && named.length === 0)
+    return { effects: wanted.map((one) => creation(context, one)), kept: wanted.length === 0 ? digest : undefined };
   const [standing, claimed] = yield* all([
-    readKept(scene, wanted),
-    all(named.map((name) => get(got(scene.key, claims, name)))),
+    readKept(context, wanted),
+    all(named.map((name) => get(got(context.key, claims, name)))),
   ]);
-  const effects = standing.flatMap(({ one, there }) => mending(scene, one, there));
+  const effects = standing.flatMap(({ one, there }) => mending(context, one, there));
   const lacking = named.find((_, index) => claimed[index] === undefined);
   const done = effects.length === 0 && lacking === undefined;
   const lacks =
@@ -104,13 +104,13 @@ function* upheld(scene: JobContext): Reads<OwnedObjectsPlan> {
 const isClaim = ({ resource }: Kept): boolean => resource === claims;
 
 /** Deletes the shared objects, but no claims, when the job is finished. */
-function* dissolved(scene: JobContext): Reads<OwnedObjectsPlan> {
-  const { kept } = scene.memory;
-  if (kept === "" || !isFinished(scene.memory.phase)) return { effects: [], kept };
-  const wanted = keptOf(scene).filter((one) => !isClaim(one));
-  const standing = yield* readKept(scene, wanted);
+function* dissolved(context: JobContext): Reads<OwnedObjectsPlan> {
+  const { kept } = context.memory;
+  if (kept === "" || !isFinished(context.memory.phase)) return { effects: [], kept };
+  const wanted = keptOf(context).filter((one) => !isClaim(one));
+  const standing = yield* readKept(context, wanted);
   const left = standing.flatMap(({ one, there }) =>
-    there === undefined || !ownedBy(there, ownerOf(scene).uid) ? [] : [{ one, there }],
+    there === undefined || !ownedBy(there, ownerOf(context).uid) ? [] : [{ one, there }],
   );
   const effects = left.filter(({ there }) => !isEnding(there)).map(({ one, there }) => removal(one.resource, there));
   return { effects, kept: left.length === 0 ? "" : kept };
@@ -119,17 +119,17 @@ function* dissolved(scene: JobContext): Reads<OwnedObjectsPlan> {
 const goesOn = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
 /** Returns the effects on the shared objects, and whether they were found complete. */
-export const planOwnedObjects = (scene: JobContext): Reads<OwnedObjectsPlan> =>
-  goesOn(scene) ? upheld(scene) : dissolved(scene);
+export const planOwnedObjects = (context: JobContext): Reads<OwnedObjectsPlan> =>
+  goesOn(context) ? upheld(context) : dissolved(context);
 
 /** True if no pod of the group's plan lacks a node: each has one, had one, or is done. */
-const isWhole = (scene: JobContext): boolean => {
-  const plan = planIn(scene);
-  const nodes = plannedNodes(scene);
-  const has = holderOf(scene.memory.done);
+const isWhole = (context: JobContext): boolean => {
+  const plan = planIn(context);
+  const nodes = plannedNodes(context);
+  const has = holderOf(context.memory.done);
   const settled = new Set(
-    scene.members
-      .filter((member) => !isOver(member, scene.memory))
+    context.members
+      .filter((member) => !isOver(member, context.memory))
       .filter((member) => hasFinished(member) || nodeNameOf(member.pod) !== undefined)
       .map(({ task, index }) => `${task}/${index}`),
   );
@@ -139,32 +139,34 @@ const isWhole = (scene: JobContext): boolean => {
 };
 
 /** Returns the effects on the group. There is one group at a time: a retired group is deleted first. */
-export const groupEffects = (scene: JobContext): readonly Effect[] => {
-  const { group, memory, priorities } = scene;
-  const { uid } = ownerOf(scene);
+export const groupEffects = (context: JobContext): readonly Effect[] => {
+  const { group, memory, priorities } = context;
+  const { uid } = ownerOf(context);
   if (group === undefined)
-    return goesOn(scene) && !isHeld(scene)
-      ? [{ do: "create", object: podGroup(makingOf(scene), priorities), resource: podGroups, owner: uid }]
+    return goesOn(context) && !isHeld(context)
+      ? [{ do: "create", object: podGroup(makingOf(context), priorities), resource: podGroups, owner: uid }]
       : [];
   if (isEnding(group) || !ownedBy(group, uid)) return [];
-  if (group.metadata.uid === memory.retired || !goesOn(scene)) return [removal(podGroups, group)];
-  const asked = groupPatch(group, podGroup(makingOf(scene), priorities));
+  if (group.metadata.uid === memory.retired || !goesOn(context)) return [removal(podGroups, group)];
+  const change = groupPatch(group, podGroup(makingOf(context), priorities));
   const stands = groupStatusPatch(
     group,
-    scene.members
+    context.members
       .filter((member) => member.phase !== "Succeeded" || hasSucceeded(member, memory))
       .map(({ pod }) => pod),
-    isWhole(scene),
+    isWhole(context),
   );
-  if (asked === undefined && stands === undefined) return [];
-  const patch = { ...asked, ...stands };
+  if (change === undefined && stands === undefined) return [];
+  const patch = { ...change, ...stands };
   const { resourceVersion } = group.metadata;
   return [{ do: "patch", ref: refOf(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
 };
 
 /** Returns the claims as upstream notes them in `status.controlledResources`. */
-export const claimNotes = (scene: JobContext): Readonly<Record<string, string>> =>
-  Object.fromEntries(claimsOf(scene).map(({ object }) => [`volume-pvc-${object.metadata.name}`, object.metadata.name]));
+export const claimNotes = (context: JobContext): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    claimsOf(context).map(({ object }) => [`volume-pvc-${object.metadata.name}`, object.metadata.name]),
+  );
 
 const namesOf = (spec: JobSpec): readonly string[] => {
   const own = tasksOf(spec).map(({ template }) => template?.spec?.["priorityClassName"]);

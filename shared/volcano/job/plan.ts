@@ -56,19 +56,19 @@ const durationOf = ({ memory, object }: JobContext): Json => {
   return { runningDuration: durationText(Math.max(0, memory.since - created)) };
 };
 
-const notes = (scene: JobContext): Json => {
-  if (scene.memory.kept === undefined || scene.memory.kept === "") return {};
-  const controlledResources = { ...notesOf(scene.spec.plugins), ...claimNotes(scene) };
+const notes = (context: JobContext): Json => {
+  if (context.memory.kept === undefined || context.memory.kept === "") return {};
+  const controlledResources = { ...notesOf(context.spec.plugins), ...claimNotes(context) };
   return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
 };
 
 /** Returns the whole status. */
-const projected = (scene: JobContext, word: Word | undefined): Readonly<Record<string, unknown>> => {
-  const { memory } = scene;
-  const tally = tallied(scene);
+const projected = (context: JobContext, word: Word | undefined): Readonly<Record<string, unknown>> => {
+  const { memory } = context;
+  const tally = tallied(context);
   const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);
   return {
-    state: stateOf(scene, word),
+    state: stateOf(context, word),
     ...positive("minAvailable", tally.minAvailable),
     ...(tasks.length === 0 ? {} : { taskStatusCount: Object.fromEntries(tasks) }),
     ...positive("pending", tally.pending),
@@ -79,15 +79,15 @@ const projected = (scene: JobContext, word: Word | undefined): Readonly<Record<s
     ...positive("terminating", tally.terminating),
     ...positive("version", memory.version),
     ...positive("retryCount", memory.retryCount),
-    ...durationOf(scene),
-    ...notes(scene),
+    ...durationOf(context),
+    ...notes(context),
     conditions: memory.conditions.map(({ phase, at }) => ({ status: phase, lastTransitionTime: timeText(at) })),
   };
 };
 
 const pollMs = 15_000;
 
-type Asked = {
+type Due = {
   /** When something is due, epoch ms. */
   readonly wakeAt?: number;
   /** There are events still to be acted on. */
@@ -110,44 +110,44 @@ const hasMore = ({ memory, members, spec }: JobContext): boolean =>
   });
 
 /** True if the pods lead on from a phase that the status had to show first; no further event would bring that step. */
-const leadsOn = (scene: JobContext): boolean => {
-  const { memory, spec, object } = scene;
+const leadsOn = (context: JobContext): boolean => {
+  const { memory, spec, object } = context;
   if (shownPhase(object) === memory.phase) return false;
-  const counts = { spec, retryCount: memory.retryCount, tally: tallied(scene), held: isHeld(scene) };
+  const counts = { spec, retryCount: memory.retryCount, tally: tallied(context), held: isHeld(context) };
   return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
 };
 
-const waitsFor = (scene: JobContext): WaitingOn => {
-  const { memory, members } = scene;
+const waitsFor = (context: JobContext): WaitingOn => {
+  const { memory, members } = context;
   if (members.some((member) => member.ending || isOver(member, memory))) return until("pods", "ended");
-  if (isHeld(scene))
+  if (isHeld(context))
     return memory.phase === "Restarting" ? until("its wait before the restart", "ended") : { on: "resumption" };
-  if (!isAdmitted(scene)) return until("its group", "admittedByScheduler");
+  if (!isAdmitted(context)) return until("its group", "admittedByScheduler");
   return memory.phase === "Running" ? until("its pods", "finished") : until("its pods", "started");
 };
 
 type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;
 
 /** The wait of a finished job: its time to live, or rest. */
-const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
-  const due = expiryOf(scene.spec, scene.memory);
+const afterEnd = (context: JobContext, busy: boolean, ending: boolean): Waits => {
+  const due = expiryOf(context.spec, context.memory);
   if (busy) return { do: "again" };
   if (ending) return { do: "wait", pollMs, waitsFor: until("its remaining objects", "ended") };
   return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
 };
 
 /** Returns the wait; `busy`: the step ends pods or changes other objects of the job. */
-const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits => {
-  const { memory } = scene;
-  const sooner = isOrdered(scene) || asked.more === true;
-  const ending = scene.members.some((member) => member.ending || isOver(member, memory));
-  if (isFinished(memory.phase)) return afterEnd(scene, busy || sooner, ending || memory.kept !== "");
-  const backoffEnd = heldUntil(memory, scene.view.now);
-  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(scene), backoffEnd);
-  const missing = !isHeld(scene) && hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
+const waitsOf = (context: JobContext, outcome: Due, busy: boolean): Waits => {
+  const { memory } = context;
+  const sooner = isOrdered(context) || outcome.more === true;
+  const ending = context.members.some((member) => member.ending || isOver(member, memory));
+  if (isFinished(memory.phase)) return afterEnd(context, busy || sooner, ending || memory.kept !== "");
+  const backoffEnd = heldUntil(memory, context.view.now);
+  const wakeAt = earliest(outcome.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(context), backoffEnd);
+  const missing = !isHeld(context) && hasMore(context) && moveFor(memory.phase, "SyncJob").pods === "sync";
   return {
-    do: sooner || missing || leadsOn(scene) ? "again" : "wait",
-    waitsFor: waitsFor(scene),
+    do: sooner || missing || leadsOn(context) ? "again" : "wait",
+    waitsFor: waitsFor(context),
     ...(wakeAt === undefined ? {} : { wakeAt }),
     ...(ending || busy ? { pollMs } : {}),
   };
@@ -155,16 +155,16 @@ const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits => {
 
 const slowPollMs = 60_000;
 
-type Told = Asked & {
+type StepOutcome = Due & {
   /** No action was taken, so the step may go on creating pods. */
   readonly settled?: boolean;
   /** The evidence of the action, if one was taken, was read again. */
   readonly sure?: boolean;
 };
 
-const expires = (scene: JobContext): Effect => {
-  const { uid, resourceVersion } = scene.object.metadata;
-  return { do: "delete", ref: refOf(jobs, scene.object), uid, resourceVersion };
+const expires = (context: JobContext): Effect => {
+  const { uid, resourceVersion } = context.object.metadata;
+  return { do: "delete", ref: refOf(jobs, context.object), uid, resourceVersion };
 };
 
 const isDue = ({ spec, memory, view, object }: JobContext): boolean => {
@@ -176,7 +176,7 @@ const isDue = ({ spec, memory, view, object }: JobContext): boolean => {
 const mostInStep = 1_000;
 
 /** True if the step only creates pods and more are missing: the step continues without another read. */
-const goesOn = ({ view, object, memory }: JobContext, { settled }: Told, stages: Stages): boolean =>
+const goesOn = ({ view, object, memory }: JobContext, { settled }: StepOutcome, stages: Stages): boolean =>
   settled === true &&
   shownPhase(object) === memory.phase &&
   (view.done ?? []).length < mostInStep &&
@@ -186,7 +186,7 @@ const goesOn = ({ view, object, memory }: JobContext, { settled }: Told, stages:
  * True if the plan is stale-safe: it deletes only pods that were to be ended before, and its evidence was read again or
  * only grows.
  */
-const isSwift = ({ memory }: JobContext, { sure }: Pick<Told, "sure">, ends: readonly Effect[]): boolean =>
+const isSwift = ({ memory }: JobContext, { sure }: Pick<StepOutcome, "sure">, ends: readonly Effect[]): boolean =>
   sure === true &&
   !isFinished(memory.phase) &&
   ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
@@ -230,15 +230,15 @@ const wordOf = ({ object, spec, key }: JobContext, lacking: string | undefined):
 
 /** Records the owed Events; everything else is decided in the same step afterwards. */
 export const payingPlan = (
-  scene: JobContext,
-  asked: Asked & Pick<Told, "sure">,
+  context: JobContext,
+  outcome: Due & Pick<StepOutcome, "sure">,
   debt: readonly Untold[],
 ): Plan<Memory> => {
-  const { pollMs: _, ...wait } = waitOf({ next: waitsOf(scene, asked, false) });
+  const { pollMs: _, ...wait } = waitOf({ next: waitsOf(context, outcome, false) });
   return {
-    ...eventsFirst(scene, debt),
+    ...eventsFirst(context, debt),
     next: { do: "continue", ...wait },
-    ...(isSwift(scene, asked, []) ? { safety: { staleSafe: true } } : {}),
+    ...(isSwift(context, outcome, []) ? { safety: { staleSafe: true } } : {}),
   };
 };
 
@@ -249,8 +249,8 @@ type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
  * pods, within one stage, so that neither waits for the other. A finished job ends its pods first: they may still read
  * the shared objects.
  */
-const inOrder = (scene: JobContext, { ends, kept, group }: Ordered): Stages =>
-  ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
+const inOrder = (context: JobContext, { ends, kept, group }: Ordered): Stages =>
+  ends.length > 0 && isKept(context) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
 
 type Pressing = { readonly on: boolean; readonly again: boolean; readonly word: Word | undefined };
 
@@ -269,17 +269,17 @@ const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing
 };
 
 /** Returns the plan of a step from the memory after its action. */
-export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
-  if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], next: { do: "again" } };
-  const kept = yield* planOwnedObjects(scene);
-  const { kept: _, ...rest } = scene.memory;
+export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Memory> {
+  if (isDue(context)) return { memory: context.memory, stages: [[expires(context)]], next: { do: "again" } };
+  const kept = yield* planOwnedObjects(context);
+  const { kept: _, ...rest } = context.memory;
   const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
-  const next = { ...scene, memory };
-  const word = wordOf(scene, kept.lacks);
+  const next = { ...context, memory };
+  const word = wordOf(context, kept.lacks);
   const { ends, creates, more } = podEffects(next, word === undefined);
   const group = groupEffects(next);
   const warned =
-    word === undefined ? problemEvents(next) : [jobEvent(scene.object, `${word.reason} ${word.message}`, word)];
+    word === undefined ? problemEvents(next) : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];
   const all = [
     ...inOrder(next, { ends, kept: kept.effects, group }),
     creates,
@@ -289,15 +289,15 @@ export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
   const stages = all.filter((stage) => stage.length > 0);
   const busy = ends.length + kept.effects.length + group.length > 0;
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;
-  const on = more && goesOn(next, asked, stages);
+  const on = more && goesOn(next, outcome, stages);
   const plan: Plan<Memory> = {
     memory,
     stages,
     status: projected(next, word ?? stateWord(next)),
-    next: nextOf(waitsOf(next, asked, busy), { on, again: more || unverified, word }),
+    next: nextOf(waitsOf(next, outcome, busy), { on, again: more || unverified, word }),
     safety: {
-      ...(isSwift(next, asked, ends) ? { staleSafe: true } : {}),
-      ...(isContested(scene) ? { fenced: true } : {}),
+      ...(isSwift(next, outcome, ends) ? { staleSafe: true } : {}),
+      ...(isContested(context) ? { fenced: true } : {}),
     },
   };
   const safety: Safety = {
@@ -313,19 +313,19 @@ type Remedy = { readonly first?: readonly Effect[]; readonly retryMs?: number };
 
 /** Plans no action; the status and an Event give the reason. */
 export const held = (
-  scene: JobContext,
+  context: JobContext,
   word: Word,
   { first = [], retryMs = first.length > 0 ? 1_000 : pollMs }: Remedy = {},
 ): Plan<Memory> => ({
-  memory: scene.memory,
-  stages: [[...first], [jobEvent(scene.object, `${word.reason} ${word.message}`, word)]],
-  status: projected(scene, word),
+  memory: context.memory,
+  stages: [[...first], [jobEvent(context.object, `${word.reason} ${word.message}`, word)]],
+  status: projected(context, word),
   next: { do: "wait", pollMs: retryMs, waitsFor: { on: "trouble", message: word.message } },
 });
 
 /** Retries a refused write later and slowly: the cause may be repaired in the cluster. */
-export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> =>
-  held(scene, refusalWord(refused), { retryMs: slowPollMs });
+export const refusedPlan = (context: JobContext, refused: readonly Refusal[]): Plan<Memory> =>
+  held(context, refusalWord(refused), { retryMs: slowPollMs });
 
 /** Leaves everything as it is when the spec is invalid; the status says what to correct. */
 export const invalid = (about: {

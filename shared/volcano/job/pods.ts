@@ -191,16 +191,16 @@ const thereIn = ({ members }: Known, name: string): ReadonlySet<number> =>
   new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
 
 /** Returns the done ordinals of a task that have no pod. */
-export const removedOf = (scene: Known, task: Task): readonly number[] => {
+export const removedOf = (context: Known, task: Task): readonly number[] => {
   const name = nameOf(task);
-  if (scene.memory.done[name] === undefined) return [];
-  const there = thereIn(scene, name);
-  return [...ofTask(scene.memory.done, name)].filter((index) => !there.has(index) && index < replicasOf(task));
+  if (context.memory.done[name] === undefined) return [];
+  const there = thereIn(context, name);
+  return [...ofTask(context.memory.done, name)].filter((index) => !there.has(index) && index < replicasOf(task));
 };
 
-export const removedIn = (scene: Known): readonly Counting[] =>
-  tasksOf(scene.spec).flatMap((task) =>
-    removedOf(scene, task).map((): Counting => ({ task: nameOf(task), phase: "Succeeded", terminating: false })),
+export const removedIn = (context: Known): readonly Counting[] =>
+  tasksOf(context.spec).flatMap((task) =>
+    removedOf(context, task).map((): Counting => ({ task: nameOf(task), phase: "Succeeded", terminating: false })),
   );
 
 /**
@@ -213,15 +213,15 @@ export const againOf = (pods: readonly Member[], { done }: Memory): readonly Mem
 };
 
 /** Returns the ordinals that are done by the pods or by the memory, without those beyond a task's replicas. */
-export const doneIn = (scene: Known): Memory["done"] =>
+export const doneIn = (context: Known): Memory["done"] =>
   changed(
     new Map(
-      tasksOf(scene.spec).map((task) => {
+      tasksOf(context.spec).map((task) => {
         const name = nameOf(task);
-        const succeeded = scene.members.filter(
-          (member) => member.task === name && member.index < replicasOf(task) && isDone(member, scene.memory),
+        const succeeded = context.members.filter(
+          (member) => member.task === name && member.index < replicasOf(task) && isDone(member, context.memory),
         );
-        return [name, [...removedOf(scene, task), ...succeeded.map(({ index }) => index)]];
+        return [name, [...removedOf(context, task), ...succeeded.map(({ index }) => index)]];
       }),
     ),
   );

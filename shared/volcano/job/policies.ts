@@ -49,18 +49,20 @@ const answerOf = (policies: readonly Policy[], request: Request, by: Answer["by"
 const isInternal = (event: string): boolean => internalEvents.some((one) => one === event);
 
 /** The job that the event concerns: its UID, the version of its pods, and its spec. */
-type Asked = { readonly uid: string; readonly version: number; readonly spec: JobSpec };
+type CurrentJob = { readonly uid: string; readonly version: number; readonly spec: JobSpec };
 
-const isOutdated = ({ uid, version }: Request, asked: Asked): boolean =>
-  (uid !== undefined && uid !== "" && uid !== asked.uid) || (version !== undefined && version < asked.version);
+const isOutdated = ({ uid, version }: Request, current: CurrentJob): boolean =>
+  (uid !== undefined && uid !== "" && uid !== current.uid) || (version !== undefined && version < current.version);
 
 /** As volcano's applyPolicies, in its order. */
-export const actionFor = (asked: Asked, request: Request): Answer => {
+export const actionFor = (current: CurrentJob, request: Request): Answer => {
   if (request.action !== undefined && request.action !== "")
     return isAction(request.action) ? { action: request.action, delayMs: 0, by: "command" } : sync;
-  if (isInternal(request.event) || isOutdated(request, asked)) return sync;
-  const task = tasksOf(asked.spec).find((one) => nameOf(one) === request.task);
-  return answerOf(task?.policies ?? [], request, "task") ?? answerOf(asked.spec.policies ?? [], request, "job") ?? sync;
+  if (isInternal(request.event) || isOutdated(request, current)) return sync;
+  const task = tasksOf(current.spec).find((one) => nameOf(one) === request.task);
+  return (
+    answerOf(task?.policies ?? [], request, "task") ?? answerOf(current.spec.policies ?? [], request, "job") ?? sync
+  );
 };
 
 /** The target of an action: a pod, a task, a partition of one, or the whole job. */

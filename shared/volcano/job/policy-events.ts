@@ -32,7 +32,7 @@ const isCurrent = ({ memory }: JobContext, member: Member): boolean =>
   member.version >= memory.version && !isOver(member, memory);
 
 const ofPod = (
-  scene: JobContext,
+  context: JobContext,
   event: EventName,
   task: Task,
   index: number,
@@ -45,7 +45,7 @@ const ofPod = (
     index,
     ...(partition === undefined ? {} : { partition }),
     exitCodes: [],
-    at: scene.view.now,
+    at: context.view.now,
     ...more,
   };
 };
@@ -60,15 +60,15 @@ const isDisrupted = ({ pod }: Member): boolean => {
 };
 
 /** Failed pods. A failed pod whose deletion is requested is no failure: it is an eviction as soon as it is gone. */
-const failures = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
-  const known = ofTask(scene.memory.failed, nameOf(task));
+const failures = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+  const known = ofTask(context.memory.failed, nameOf(task));
   return members
     .filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))
-    .filter((member) => isCurrent(scene, member))
+    .filter((member) => isCurrent(context, member))
     .map((member) =>
-      ofPod(scene, "PodFailed", task, member.index, {
+      ofPod(context, "PodFailed", task, member.index, {
         exitCodes: exitCodesOf(member),
-        at: instantOf(finishedAtOf(member)) ?? scene.view.now,
+        at: instantOf(finishedAtOf(member)) ?? context.view.now,
         ...(isDisrupted(member) ? { disrupted: true } : {}),
         ...witnessOf(member),
       }),
@@ -76,16 +76,16 @@ const failures = (scene: JobContext, task: Task, members: readonly Member[]): re
 };
 
 /** Seen ordinals without a pod. `seen` drops a done ordinal when its pod is gone, so it is no eviction. */
-const evictions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+const evictions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const there = new Set(members.map(({ index }) => index));
-  const missing = [...ofTask(scene.memory.seen, nameOf(task))].filter((index) => !there.has(index));
+  const missing = [...ofTask(context.memory.seen, nameOf(task))].filter((index) => !there.has(index));
   return missing
     .filter((index) => index < replicasOf(task))
     .sort((a, b) => a - b)
     .map((index) =>
-      ofPod(scene, "PodEvicted", task, index, {
+      ofPod(context, "PodEvicted", task, index, {
         disrupted: true,
-        witness: { name: podName(ownerOf(scene).name, nameOf(task), index) },
+        witness: { name: podName(ownerOf(context).name, nameOf(task), index) },
       }),
     );
 };
@@ -95,18 +95,20 @@ export const isLeaving = ({ wishes }: Pick<JobContext, "wishes">, { pod }: Membe
   wishes.leaving === "evict" && leavingAt(pod) !== undefined;
 
 /** Unfinished pods on a node with a notice. The end of such a pod, which comes later, belongs to the same event. */
-const departures = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
+const departures = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
   members
-    .filter((member) => isLeaving(scene, member) && !member.ending && !hasFinished(member) && isCurrent(scene, member))
-    .map((member) => ofPod(scene, "PodEvicted", task, member.index, { disrupted: true, ...witnessOf(member) }));
+    .filter(
+      (member) => isLeaving(context, member) && !member.ending && !hasFinished(member) && isCurrent(context, member),
+    )
+    .map((member) => ofPod(context, "PodEvicted", task, member.index, { disrupted: true, ...witnessOf(member) }));
 
 /** Pending pods. The policy says how long a pod may wait, so `at` is the pod's creation. */
-const waits = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
+const waits = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
   members
-    .filter((member) => member.phase === "Pending" && !member.ending && isCurrent(scene, member))
+    .filter((member) => member.phase === "Pending" && !member.ending && isCurrent(context, member))
     .map((member) =>
-      ofPod(scene, "PodPending", task, member.index, {
-        at: instantOf(member.pod.metadata.creationTimestamp) ?? scene.view.now,
+      ofPod(context, "PodPending", task, member.index, {
+        at: instantOf(member.pod.metadata.creationTimestamp) ?? context.view.now,
         ...witnessOf(member),
       }),
     );
@@ -115,31 +117,31 @@ const lastOf = (members: readonly Member[]): Member | undefined =>
   [...members].sort((a, b) => (finishedAtOf(a) < finishedAtOf(b) ? -1 : 1)).at(-1);
 
 /** The completion of a task: all its pods are done, at least one of them in the current version. */
-const completions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
-  const succeeded = members.filter((member) => isDone(member, scene.memory));
-  const last = lastOf(succeeded.filter((member) => isCurrent(scene, member)));
-  const finished = succeeded.length + removedOf(scene, task).length;
+const completions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+  const succeeded = members.filter((member) => isDone(member, context.memory));
+  const last = lastOf(succeeded.filter((member) => isCurrent(context, member)));
+  const finished = succeeded.length + removedOf(context, task).length;
   const whole = replicasOf(task) > 0 && finished >= replicasOf(task);
-  if (!whole || last === undefined || scene.memory.completed.includes(nameOf(task))) return [];
+  if (!whole || last === undefined || context.memory.completed.includes(nameOf(task))) return [];
   return [
     {
       event: "TaskCompleted",
       task: nameOf(task),
       exitCodes: [],
-      at: instantOf(finishedAtOf(last)) ?? scene.view.now,
+      at: instantOf(finishedAtOf(last)) ?? context.view.now,
       ...witnessOf(last),
     },
   ];
 };
 
 /** The exhaustion of a task: its containers were restarted `maxRetry` times together. */
-const exhaustions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+const exhaustions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const most = task.maxRetry ?? 0;
-  const live = members.filter((member) => !hasFinished(member) && !member.ending && isCurrent(scene, member));
+  const live = members.filter((member) => !hasFinished(member) && !member.ending && isCurrent(context, member));
   const worst = [...live].sort((a, b) => restartsOf(b) - restartsOf(a))[0];
   const total = live.reduce((sum, member) => sum + restartsOf(member), 0);
-  if (worst === undefined || most <= 0 || total < most || scene.memory.exhausted.includes(nameOf(task))) return [];
-  return [{ event: "TaskFailed", task: nameOf(task), exitCodes: [], at: scene.view.now, ...witnessOf(worst) }];
+  if (worst === undefined || most <= 0 || total < most || context.memory.exhausted.includes(nameOf(task))) return [];
+  return [{ event: "TaskFailed", task: nameOf(task), exitCodes: [], at: context.view.now, ...witnessOf(worst) }];
 };
 
 /** Returns the phase of the job's group; "" if there is none. */
@@ -152,9 +154,9 @@ export const groupPhase = ({ group }: Pick<JobContext, "group">): string => {
  * The group's phase is Unknown: the scheduler lost pods that it had placed. The event concerns the job in any version;
  * a group left behind causes none.
  */
-const losses = (scene: JobContext): readonly PolicyEvent[] => {
-  const { group, memory, view } = scene;
-  if (group === undefined || groupPhase(scene) !== "Unknown") return [];
+const losses = (context: JobContext): readonly PolicyEvent[] => {
+  const { group, memory, view } = context;
+  if (group === undefined || groupPhase(context) !== "Unknown") return [];
   if ([memory.unknown, memory.retired].includes(group.metadata.uid)) return [];
   return [{ event: "Unknown", task: "", exitCodes: [], at: view.now }];
 };
@@ -162,10 +164,10 @@ const losses = (scene: JobContext): readonly PolicyEvent[] => {
 const kinds = [failures, evictions, departures, waits, completions, exhaustions] as const;
 
 /** Returns all current events in the order of time; events of one instant stay in the order of tasks and pods. */
-export const policyEventsOf = (scene: JobContext): readonly PolicyEvent[] => {
-  const byTask = Map.groupBy(scene.members, ({ task }) => task);
-  const found = tasksOf(scene.spec).flatMap((task) =>
-    kinds.flatMap((kind) => kind(scene, task, byTask.get(nameOf(task)) ?? [])),
+export const policyEventsOf = (context: JobContext): readonly PolicyEvent[] => {
+  const byTask = Map.groupBy(context.members, ({ task }) => task);
+  const found = tasksOf(context.spec).flatMap((task) =>
+    kinds.flatMap((kind) => kind(context, task, byTask.get(nameOf(task)) ?? [])),
   );
-  return [...found, ...losses(scene)].sort((a, b) => a.at - b.at);
+  return [...found, ...losses(context)].sort((a, b) => a.at - b.at);
 };

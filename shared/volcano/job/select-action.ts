@@ -17,7 +17,7 @@ import { isDone } from "./pods.ts";
 import { type ActionTarget, type Answer, type Arm, actionFor, armed, dueOf, isOfJob, recovered } from "./policies.ts";
 import { type EventName, isLeaving, type PolicyEvent, policyEventsOf } from "./policy-events.ts";
 
-type Wished = (scene: JobContext, memory: Memory) => SelectedAction | undefined;
+type Wished = (context: JobContext, memory: Memory) => SelectedAction | undefined;
 
 const because = (event: string) => ({ event, exitCodes: [] });
 
@@ -42,10 +42,10 @@ export const deadlineOf = ({
     ? undefined
     : memory.activeSince + deadlineMs;
 
-const deadline: Wished = (scene, memory) => {
-  const due = deadlineOf({ ...scene, memory });
-  if (due === undefined || due > scene.view.now) return undefined;
-  const { deadlineMs = 0 } = scene.wishes;
+const deadline: Wished = (context, memory) => {
+  const due = deadlineOf({ ...context, memory });
+  if (due === undefined || due > context.view.now) return undefined;
+  const { deadlineMs = 0 } = context.wishes;
   return {
     memory,
     action: "TerminateJob",
@@ -55,36 +55,36 @@ const deadline: Wished = (scene, memory) => {
 };
 
 const isMet =
-  (scene: JobContext) =>
+  (context: JobContext) =>
   ({ task, count }: Target): boolean => {
-    const one = tasksOf(scene.spec).find((each) => nameOf(each) === task);
+    const one = tasksOf(context.spec).find((each) => nameOf(each) === task);
     if (one === undefined) return false;
-    return (tallied(scene).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
+    return (tallied(context).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
   };
 
 /** Returns a done pod of the targets, which is read again before the action. Deleted pods need no second read. */
-const witnessOf = (scene: JobContext, targets: readonly Target[]): Pick<SelectedAction, "witness"> => {
-  const member = scene.members.find(
-    (one) => targets.some(({ task }) => task === one.task) && isDone(one, scene.memory),
+const witnessOf = (context: JobContext, targets: readonly Target[]): Pick<SelectedAction, "witness"> => {
+  const member = context.members.find(
+    (one) => targets.some(({ task }) => task === one.task) && isDone(one, context.memory),
   );
   const metadata = member?.pod.metadata;
   return metadata === undefined ? {} : { witness: { name: metadata.name, uid: metadata.uid } };
 };
 
-const success: Wished = (scene, memory) => {
+const success: Wished = (context, memory) => {
   if (!["Pending", "Running"].includes(memory.phase)) return undefined;
-  const met = scene.wishes.success.find((targets) => targets.every(isMet(scene)));
+  const met = context.wishes.success.find((targets) => targets.every(isMet(context)));
   if (met === undefined) return undefined;
   const event = `SuccessTargets ${met.map(({ task }) => task).join(", ")}`;
-  return { memory, action: "CompleteJob", target: job, because: because(event), ...witnessOf(scene, met) };
+  return { memory, action: "CompleteJob", target: job, because: because(event), ...witnessOf(context, met) };
 };
 
 const wishes: readonly Wished[] = [suspension, deadline, success];
 
 /** Returns the first action that an annotation asks for. */
-const annotationActionOf: Wished = (scene, memory) => {
+const annotationActionOf: Wished = (context, memory) => {
   for (const wished of wishes) {
-    const choice = wished(scene, memory);
+    const choice = wished(context, memory);
     if (choice !== undefined) return choice;
   }
   return undefined;
@@ -165,8 +165,8 @@ const isWithin = (ranges: CodeRule["ranges"], codes: readonly number[]): boolean
 const disrupted = ({ disrupted: is }: { readonly disrupted?: true | undefined }): Pick<PolicyEvent, "disrupted"> =>
   is === undefined ? {} : { disrupted: is };
 
-const overdueOf = (scene: JobContext, memory: Memory): SelectedAction | undefined => {
-  const due = dueOf(memory, scene.view.now);
+const overdueOf = (context: JobContext, memory: Memory): SelectedAction | undefined => {
+  const due = dueOf(memory, context.view.now);
   if (due === undefined) return undefined;
   const delays = memory.delays.filter((one) => one !== due);
   const because = { event: due.event, exitCodes: [], ...disrupted(due) };
@@ -185,11 +185,11 @@ type Verdict =
  * Decides one event. The delay of a Pending pod begins with its creation, any other delay at `now`. A failure during a
  * restart must count as another restart, so it waits until that restart is over.
  */
-const verdictOf = (scene: JobContext, happening: PolicyEvent): Verdict => {
-  const { now } = scene.view;
-  const { action, delayMs, by } = answerTo(scene, happening);
+const verdictOf = (context: JobContext, happening: PolicyEvent): Verdict => {
+  const { now } = context.view;
+  const { action, delayMs, by } = answerTo(context, happening);
   if (by === "none") return { does: "nothing" };
-  if (action === "RestartJob" && scene.memory.phase === "Restarting") return { does: "stays" };
+  if (action === "RestartJob" && context.memory.phase === "Restarting") return { does: "stays" };
   if (happening.event !== "PodPending")
     return delayMs > 0 ? { does: "arms", action, delayMs, dueAt: now + delayMs } : { does: "acts", action };
   const dueAt = happening.at + delayMs;
@@ -228,28 +228,28 @@ export const isToEnd = ({ orders, memory }: JobContext): boolean => {
 const isFresh = ({ view }: JobContext, { task, index = -1 }: PolicyEvent): boolean =>
   !ofTask(view.memory?.seen ?? {}, task).has(index);
 
-/** Handles events until one leads to an action; `told`: the status shows the phase, so an action may be taken. */
-const heardOf = (scene: JobContext, memory: Memory, isShown: boolean): SelectedAction => {
+/** Handles events until one leads to an action; `isShown`: the status shows the phase, so an action may be taken. */
+const byEvents = (context: JobContext, memory: Memory, isShown: boolean): SelectedAction => {
   const happenings: PolicyEvent[] = [];
   const arms: Arm[] = [];
   const waiting: Waiting[] = [];
   const laters = (): readonly Later[] => [...arms, ...announced(waiting)];
-  for (const happening of policyEventsOf(scene)) {
-    const verdict = verdictOf(scene, happening);
+  for (const happening of policyEventsOf(context)) {
+    const verdict = verdictOf(context, happening);
     if (verdict.does === "stays") continue;
     if (verdict.does === "acts" && !isShown) break;
     happenings.push(happening);
     if (verdict.does === "acts")
       return {
-        ...choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action),
+        ...choiceOf(noted(memory, { happenings, arms }, context), happening, verdict.action),
         laters: laters(),
       };
     if (verdict.does === "arms") arms.push({ happening, ...verdict });
-    if (verdict.does === "waits") waiting.push({ ...verdict, fresh: isFresh(scene, happening) });
+    if (verdict.does === "waits") waiting.push({ ...verdict, fresh: isFresh(context, happening) });
   }
   const wakeAt = Math.min(...waiting.map(({ dueAt }) => dueAt));
   return {
-    memory: noted(memory, { happenings, arms }, scene),
+    memory: noted(memory, { happenings, arms }, context),
     action: "SyncJob",
     target: job,
     laters: laters(),
@@ -257,12 +257,12 @@ const heardOf = (scene: JobContext, memory: Memory, isShown: boolean): SelectedA
   };
 };
 
-/** Selects the action of a step; `told`: the status shows the job's current phase, so the job may leave it. */
-export const selectAction = (scene: JobContext, isShown: boolean): SelectedAction => {
-  const staying = scene.members.filter((member) => !isLeaving(scene, member));
-  const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, staying) };
-  const ordered = isShown ? (orderedOf(scene, memory) ?? annotationActionOf(scene, memory)) : undefined;
+/** Selects the action of a step; `isShown`: the status shows the job's current phase, so the job may leave it. */
+export const selectAction = (context: JobContext, isShown: boolean): SelectedAction => {
+  const staying = context.members.filter((member) => !isLeaving(context, member));
+  const memory: Memory = { ...context.memory, delays: recovered(context.memory.delays, staying) };
+  const ordered = isShown ? (orderedOf(context, memory) ?? annotationActionOf(context, memory)) : undefined;
   if (ordered !== undefined) return ordered;
-  if (!listens(scene)) return { memory, action: "SyncJob", target: job };
-  return (isShown ? overdueOf(scene, memory) : undefined) ?? heardOf(scene, memory, isShown);
+  if (!listens(context)) return { memory, action: "SyncJob", target: job };
+  return (isShown ? overdueOf(context, memory) : undefined) ?? byEvents(context, memory, isShown);
 };

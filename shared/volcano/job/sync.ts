@@ -26,28 +26,28 @@ import { groupPhase } from "./policy-events.ts";
 const mostAtOnce = 400;
 
 /** True if the scheduler, or Rekindle in its place, has admitted the group; pods are created only then. */
-export const isAdmitted = (scene: JobContext): boolean => {
-  const { group, memory } = scene;
+export const isAdmitted = (context: JobContext): boolean => {
+  const { group, memory } = context;
   if (group === undefined || group.metadata.uid === memory.retired) return false;
-  return !["", "Pending"].includes(groupPhase(scene));
+  return !["", "Pending"].includes(groupPhase(context));
 };
 
-const countsFor = (scene: JobContext, member: Member): boolean =>
-  isDone(member, scene.memory) || (!isOver(member, scene.memory) && isReady(member));
+const countsFor = (context: JobContext, member: Member): boolean =>
+  isDone(member, context.memory) || (!isOver(member, context.memory) && isReady(member));
 
-const isThere = (scene: JobContext, name: string): boolean => {
-  const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
+const isThere = (context: JobContext, name: string): boolean => {
+  const task = tasksOf(context.spec).find((one) => nameOf(one) === name);
   if (task === undefined) return false;
-  const there = scene.members.filter((member) => member.task === name && countsFor(scene, member));
-  return there.length + removedOf(scene, task).length >= leastOf(task);
+  const there = context.members.filter((member) => member.task === name && countsFor(context, member));
+  return there.length + removedOf(context, task).length >= leastOf(task);
 };
 
 /** True if the tasks that a task depends on are there: all of them, or one with iteration `any`. */
-const mayStart = (scene: JobContext, { dependsOn }: Task): boolean => {
+const mayStart = (context: JobContext, { dependsOn }: Task): boolean => {
   const names = dependsOn?.name ?? [];
   if (names.length === 0) return true;
   const any = dependsOn?.iteration === "any" && names.length >= 2;
-  return any ? names.some((name) => isThere(scene, name)) : names.every((name) => isThere(scene, name));
+  return any ? names.some((name) => isThere(context, name)) : names.every((name) => isThere(context, name));
 };
 
 /** True for a finished pod that is gone as soon as a step deletes it, because it has no finalizer. */
@@ -58,12 +58,12 @@ const makesWay = ({ spec, memory }: JobContext, member: Member): boolean =>
   memory.retryCount < (spec.maxRetry ?? 0);
 
 /** Ordinals that have no pod and are not done, except seen ones: their eviction must be an event first. */
-const missingOf = (scene: JobContext, task: Task): readonly number[] => {
+const missingOf = (context: JobContext, task: Task): readonly number[] => {
   const name = nameOf(task);
-  const stays = (member: Member): boolean => member.task === name && !makesWay(scene, member);
-  const there = new Set(scene.members.filter(stays).map(({ index }) => index));
-  const seen = ofTask(scene.memory.seen, name);
-  const done = ofTask(scene.memory.done, name);
+  const stays = (member: Member): boolean => member.task === name && !makesWay(context, member);
+  const there = new Set(context.members.filter(stays).map(({ index }) => index));
+  const seen = ofTask(context.memory.seen, name);
+  const done = ofTask(context.memory.done, name);
   return Array.from({ length: replicasOf(task) }, (_, index) => index).filter(
     (index) => !there.has(index) && !seen.has(index) && !done.has(index),
   );
@@ -72,13 +72,13 @@ const missingOf = (scene: JobContext, task: Task): readonly number[] => {
 type Missing = { readonly task: Task; readonly index: number };
 
 /** Pods that may be created now; while the plan of the group stands, these are the pods of the plan. */
-const missing = (scene: JobContext): readonly Missing[] => {
-  const nodes = planIn(scene) === undefined ? undefined : plannedNodes(scene);
-  return tasksOf(scene.spec)
-    .filter((task) => mayStart(scene, task))
+const missing = (context: JobContext): readonly Missing[] => {
+  const nodes = planIn(context) === undefined ? undefined : plannedNodes(context);
+  return tasksOf(context.spec)
+    .filter((task) => mayStart(context, task))
     .flatMap((task) => {
       const most = nodes?.(nameOf(task)).length ?? Number.POSITIVE_INFINITY;
-      return missingOf(scene, task)
+      return missingOf(context, task)
         .filter((index) => index < most)
         .map((index) => ({ task, index }));
     });
@@ -90,15 +90,15 @@ const mostBuilt = 8_388_608;
 type Creation = Extract<Effect, { do: "create" }>;
 
 /** Creates as many pods as fit at once, fewer if they are large. Plugins compute the values of the whole job once. */
-const creations = (scene: JobContext, wanted: readonly Missing[]): readonly Effect[] => {
-  const making = makingOf(scene);
-  const scope = { owner: making.owner, tasks: tasksOf(scene.spec) };
-  const { name, namespace, uid } = ownerOf(scene);
+const creations = (context: JobContext, wanted: readonly Missing[]): readonly Effect[] => {
+  const making = makingOf(context);
+  const scope = { owner: making.owner, tasks: tasksOf(context.spec) };
+  const { name, namespace, uid } = ownerOf(context);
   const type = { apiVersion: "v1", kind: "Pod" } as const;
   const creation = ({ task, index }: Missing): Creation => ({
     do: "create",
     object: { ...type, metadata: { name: podName(name, nameOf(task), index), namespace } },
-    body: () => ({ ...type, ...onPod(podDraft(making, task, index), scope, scene.spec.plugins) }),
+    body: () => ({ ...type, ...onPod(podDraft(making, task, index), scope, context.spec.plugins) }),
     resource: pods,
     owner: uid,
   });
@@ -136,19 +136,19 @@ export type Pods = {
 };
 
 /** Returns the effects on the pods; `ready`: everything that the pods need exists. */
-export const podEffects = (scene: JobContext, ready: boolean): Pods => {
-  const over = overdue(scene);
-  const excess = isKept(scene)
-    ? scene.members.filter((member) => isExcess(scene, member) && !member.ending && !over.includes(member))
+export const podEffects = (context: JobContext, ready: boolean): Pods => {
+  const over = overdue(context);
+  const excess = isKept(context)
+    ? context.members.filter((member) => isExcess(context, member) && !member.ending && !over.includes(member))
     : [];
   const ended = (member: Member): Effect =>
-    isOverByRight(member, scene.memory) ? removal(pods, member.pod) : dismissal(member);
-  const again = scene.again.filter(({ ending }) => !ending);
+    isOverByRight(member, context.memory) ? removal(pods, member.pod) : dismissal(member);
+  const again = context.again.filter(({ ending }) => !ending);
   const ends = [...over.map(ended), ...excess.map(dismissal), ...again.map(dismissal)];
-  const made = madeIn(scene);
-  const wanted = (isKept(scene) && ready && isAdmitted(scene) && !isHeld(scene) ? missing(scene) : []).filter(
-    ({ task, index }) => !made.has(podName(ownerOf(scene).name, nameOf(task), index)),
+  const made = madeIn(context);
+  const wanted = (isKept(context) && ready && isAdmitted(context) && !isHeld(context) ? missing(context) : []).filter(
+    ({ task, index }) => !made.has(podName(ownerOf(context).name, nameOf(task), index)),
   );
-  const creates = creations(scene, wanted);
+  const creates = creations(context, wanted);
   return { ends, creates, more: wanted.length > creates.length };
 };

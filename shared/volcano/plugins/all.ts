@@ -30,37 +30,37 @@ export const plugins: Readonly<Record<PluginName, Plugin>> = {
   hcclrank,
 };
 
-type Asked = NonNullable<JobSpec["plugins"]>;
+type PluginArguments = NonNullable<JobSpec["plugins"]>;
 
-const named = (asked: Asked): readonly { name: PluginName; plugin: Plugin; args: readonly string[] }[] =>
+const named = (requested: PluginArguments): readonly { name: PluginName; plugin: Plugin; args: readonly string[] }[] =>
   pluginNames
-    .filter((name) => Object.hasOwn(asked, name))
-    .map((name) => ({ name, plugin: plugins[name], args: asked[name] ?? [] }));
+    .filter((name) => Object.hasOwn(requested, name))
+    .map((name) => ({ name, plugin: plugins[name], args: requested[name] ?? [] }));
 
-export const onPod = (draft: Draft, scope: Scope, asked: Asked = {}): Draft =>
-  named(asked).reduce((before, { plugin, args }) => plugin.onPod(before, scope, args), draft);
+export const onPod = (draft: Draft, scope: Scope, requested: PluginArguments = {}): Draft =>
+  named(requested).reduce((before, { plugin, args }) => plugin.onPod(before, scope, args), draft);
 
 /** Returns the plugins' objects for the whole job. */
-export const objectsOf = (scope: Scope, asked: Asked = {}): readonly Kept[] =>
-  named(asked).flatMap(({ plugin, args }) => plugin.objects?.(scope, args) ?? []);
+export const objectsOf = (scope: Scope, requested: PluginArguments = {}): readonly Kept[] =>
+  named(requested).flatMap(({ plugin, args }) => plugin.objects?.(scope, args) ?? []);
 
 /** Notes for `status.controlledResources`, as upstream writes them. */
-export const notesOf = (asked: Asked = {}): Readonly<Record<string, string>> =>
+export const notesOf = (requested: PluginArguments = {}): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    named(asked)
+    named(requested)
       .filter(({ plugin }) => plugin.noted)
       .map(({ name }) => [`plugin-${name}`, name]),
   );
 
 /** Returns why no pods can be created; undefined if they can. */
-export const refusedBy = (scope: Scope, asked: Asked = {}): string | undefined =>
-  named(asked)
+export const refusedBy = (scope: Scope, requested: PluginArguments = {}): string | undefined =>
+  named(requested)
     .map(({ plugin, args }) => plugin.refuses?.(scope, args))
     .find((saying) => saying !== undefined);
 
 /** Returns the ignored flags, by field. Upstream logs the first of a plugin, and runs the job. */
-export const misread = (asked: Asked = {}): readonly string[] =>
-  named(asked).flatMap(({ name, plugin, args }) => {
+export const misread = (requested: PluginArguments = {}): readonly string[] =>
+  named(requested).flatMap(({ name, plugin, args }) => {
     const wrong = wrongFlag(args, plugin.flags);
     if (wrong === undefined) return [];
     const hint = wrong.near === undefined ? "" : `; did you mean ${wrong.near}?`;

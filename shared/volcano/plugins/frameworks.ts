@@ -148,9 +148,9 @@ const portsOf = ({ port, dashboardPort, clientPort }: Read): readonly (readonly 
   ["client-server", clientPort],
 ];
 
-const asHead = (container: Json, asked: Read): Json => {
-  const opened = portsOf(asked).reduce((before, [name, number]) => withPort(before, name, number), container);
-  const { port, dashboardPort, clientPort } = asked;
+const asHead = (container: Json, parsed: Read): Json => {
+  const opened = portsOf(parsed).reduce((before, [name, number]) => withPort(before, name, number), container);
+  const { port, dashboardPort, clientPort } = parsed;
   const options = `--port=${port} --dashboard-port=${dashboardPort} --ray-client-server-port=${clientPort}`;
   return { ...opened, command: ["sh", "-c", `ray start --head --block --dashboard-host=0.0.0.0 ${options}`] };
 };
@@ -161,14 +161,14 @@ const asWorker = (container: Json, address: string): Json => ({
 });
 
 const onPod = (draft: Draft, scope: Scope, args: readonly string[]): Draft => {
-  const asked = read(args);
-  const head = taskNamed(scope, asked.head);
+  const parsed = read(args);
+  const head = taskNamed(scope, parsed.head);
   if (head === undefined) return draft;
-  const address = `${firstDomain(scope.owner.name, head)}:${asked.port}`;
+  const address = `${firstDomain(scope.owner.name, head)}:${parsed.port}`;
   const task = taskOf(draft);
   return inContainers(draft, (container) => {
-    if (task === asked.head && container["name"] === asked.headContainer) return asHead(container, asked);
-    const works = task === asked.worker && container["name"] === asked.workerContainer;
+    if (task === parsed.head && container["name"] === parsed.headContainer) return asHead(container, parsed);
+    const works = task === parsed.worker && container["name"] === parsed.workerContainer;
     return works ? asWorker(container, address) : container;
   });
 };
@@ -183,12 +183,12 @@ export const ray: Plugin = {
     return taskNamed(scope, head) === undefined ? `job ${scope.owner.name} doesn't have head task ${head}` : undefined;
   },
   objects: ({ owner }, args) => {
-    const asked = read(args);
-    const ports = portsOf(asked).map(([name, port]) => ({ name, port, targetPort: name, protocol: "TCP" }));
+    const parsed = read(args);
+    const ports = portsOf(parsed).map(([name, port]) => ({ name, port, targetPort: name, protocol: "TCP" }));
     const selector = {
       [keys.jobName]: owner.name,
       [keys.jobNamespace]: owner.namespace,
-      [keys.taskSpec]: asked.head,
+      [keys.taskSpec]: parsed.head,
     };
     const metadata = {
       name: `${owner.name}-head-svc`,

@@ -59,14 +59,14 @@ const obstacle = ({ object, all }: QueueContext, action: string): string | undef
 const isKnown = (action: string): action is QueueAction => queueActions.some((one) => one === action);
 
 /** Returns the Event about a command that is not carried out. */
-const objection = (scene: QueueContext, order: Order): Saying | undefined => {
+const objection = (context: QueueContext, order: Order): Saying | undefined => {
   const occasion = `command ${order.uid}`;
-  if (!isObeyed(order, scene.commandNamespaces)) {
-    const message = refusalOf(order, scene.commandNamespaces);
+  if (!isObeyed(order, context.commandNamespaces)) {
+    const message = refusalOf(order, context.commandNamespaces);
     return { occasion, type: "Warning", reason: "CommandRefused", message };
   }
   if (order.stale || !isKnown(order.action)) return { occasion, ...orderWord(order, queueActions) };
-  const message = obstacle(scene, order.action);
+  const message = obstacle(context, order.action);
   return message === undefined ? undefined : { occasion, type: "Warning", reason: order.action, message };
 };
 
@@ -91,9 +91,9 @@ const movedWord = (from: State, to: State, since: string): readonly Saying[] => 
 };
 
 /** Events about the decided states, until the status shows them. */
-const succeeded = (scene: QueueContext, now: State, to: State): readonly Saying[] => [
-  ...movedWord(shownState(scene.object), now, decidedAt(scene, now)),
-  ...movedWord(now, to, scene.object.metadata.resourceVersion),
+const succeeded = (context: QueueContext, now: State, to: State): readonly Saying[] => [
+  ...movedWord(shownState(context.object), now, decidedAt(context, now)),
+  ...movedWord(now, to, context.object.metadata.resourceVersion),
 ];
 
 /** True if the parent's annotation is to be removed: it has been followed, or a command takes precedence. */
@@ -114,19 +114,19 @@ export const isUnshown = ({ object, memory: { wanted } }: Pick<QueueContext, "ob
  * Decides the step; `order`: the oldest command that was not taken. A command that cannot be carried out is taken, and
  * an Event says why.
  */
-export const actOf = (scene: QueueContext, order: Order | undefined): Act => {
-  const { object, memory, groups } = scene;
+export const actOf = (context: QueueContext, order: Order | undefined): Act => {
+  const { object, memory, groups } = context;
   const now = memory.wanted ?? shownState(object);
-  const wrong = order === undefined ? undefined : objection(scene, order);
+  const wrong = order === undefined ? undefined : objection(context, order);
   const ordered = order !== undefined && wrong === undefined && isKnown(order.action) ? order.action : undefined;
-  const action = ordered ?? (isUnshown(scene) ? "SyncQueue" : inherited(object, now));
+  const action = ordered ?? (isUnshown(context) ? "SyncQueue" : inherited(object, now));
   const state = stateAfter(now, action, groups);
   return {
     state,
     order,
-    unmarks: unmarks(scene, action, ordered !== undefined, state),
+    unmarks: unmarks(context, action, ordered !== undefined, state),
     adopts: object.metadata.name !== rootName && (specOf(object)["parent"] ?? "") === "",
-    events: succeeded(scene, now, state),
+    events: succeeded(context, now, state),
     objections: wrong === undefined ? [] : [wrong],
   };
 };

@@ -100,8 +100,8 @@ const own = ({ object }: QueueContext, { unmarks, adopts }: Act): readonly Effec
   return Object.keys(patch).length === 0 ? [] : [patchOf(object, patch)];
 };
 
-const queueEvents = ({ object }: QueueContext, sayings: Act["events"]): readonly Effect[] =>
-  sayings.map(({ occasion, type, reason, message }) => ({
+const queueEvents = ({ object }: QueueContext, events: Act["events"]): readonly Effect[] =>
+  events.map(({ occasion, type, reason, message }) => ({
     do: "record",
     ...{ about: object, resource: queues, occasion, type, reason, message },
   }));
@@ -143,24 +143,24 @@ const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefi
   ];
 };
 
-const nextOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Next => {
+const nextOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefined): Next => {
   const next = turn?.next ?? { do: "rest" };
-  const moved = act.state !== shownState(scene.object);
-  const more = waitingOrders(scene.orders, scene.memory.commands).length > (act.order === undefined ? 0 : 1);
+  const moved = act.state !== shownState(context.object);
+  const more = waitingOrders(context.orders, context.memory.commands).length > (act.order === undefined ? 0 : 1);
   if (moved || more) return { ...next, do: "again" };
   if (next.do === "again" || act.state !== "Closing") return next;
   return { ...next, do: "wait", waitsFor: until("its last PodGroups", "ended") };
 };
 
-const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {
-  const memory = memoryOf(scene, act, turn);
+const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {
+  const memory = memoryOf(context, act, turn);
   const stages = [
-    [...cleared(scene.orders, memory.commands), ...founding(scene), ...own(scene, act), ...telling(scene, act)],
+    [...cleared(context.orders, memory.commands), ...founding(context), ...own(context, act), ...telling(context, act)],
     [...(turn?.effects ?? [])],
-    queueEvents(scene, act.events),
+    queueEvents(context, act.events),
   ];
-  const status = { ...statusOf(scene.object), state: act.state };
-  return { memory, stages: stages.filter((stage) => stage.length > 0), status, next: nextOf(scene, act, turn) };
+  const status = { ...statusOf(context.object), state: act.state };
+  return { memory, stages: stages.filter((stage) => stage.length > 0), status, next: nextOf(context, act, turn) };
 };
 
 function* gone(view: Seeing, memory: QueueMemory): Decision<QueueMemory> {
@@ -172,8 +172,8 @@ const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | 
   waitingOrders(found, commands)[0];
 
 /** Returns the command that this step carries out. */
-const orderIn = (scene: QueueContext): Order | undefined =>
-  isUnshown(scene) ? undefined : nextOrder(scene.orders, scene.memory);
+const orderIn = (context: QueueContext): Order | undefined =>
+  isUnshown(context) ? undefined : nextOrder(context.orders, context.memory);
 
 /** True if it matters whether groups are in the queue. */
 const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefined): boolean =>
@@ -191,10 +191,10 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     const counted = drains(object, memory, nextOrder(found, memory)) ? yield* list(groupsOf(queuesOfAll)) : [];
     const turn = key.name === rootName ? yield* admissionRound(gang, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
-    const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
-    const act = actOf(scene, orderIn(scene));
-    const news = notYetRecorded(view, [...finding(scene, turn), ...queueEvents(scene, act.objections)]);
+    const context: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
+    const act = actOf(context, orderIn(context));
+    const news = notYetRecorded(view, [...finding(context, turn), ...queueEvents(context, act.objections)]);
     // Events are recorded before the memory notes them; after a death in between, the next step records the same ones.
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
-    return planOf(scene, act, turn);
+    return planOf(context, act, turn);
   };

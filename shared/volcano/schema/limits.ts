@@ -3,7 +3,7 @@ import { below, type Limit, limitsOf } from "../../kube/limits.ts";
 
 const names = { characters: 253, why: "no object has a longer name" };
 const policies = { entries: 100, why: "each event of each pod is held against every policy" };
-const probes = { entries: 100, why: "each is asked in one step" };
+const probes = { entries: 100, why: "each is sent in one step" };
 
 const ofPolicies = (field: string): readonly Limit[] => [
   { field, ...policies },
@@ -12,7 +12,7 @@ const ofPolicies = (field: string): readonly Limit[] => [
 ];
 
 const jobRows: readonly Limit[] = [
-  { field: "tasks", entries: 1_000, why: "every pod of a job is told of every task" },
+  { field: "tasks", entries: 1_000, why: "every pod of a job lists every task" },
   { field: "tasks.*.name", ...names },
   { field: "tasks.*.dependsOn.name", entries: 1_000, why: "a job has no more tasks" },
   ...ofPolicies("tasks.*.policies"),

@@ -54,13 +54,13 @@ const unset = (text: string | undefined): boolean => text === undefined || text 
 /** Returns the spec with its defaults, as all later code reads it. Applied twice, it changes nothing more. */
 export const defaulted = (spec: JobSpec, schedulerName = "volcano"): JobSpec => {
   const tasks = spec.tasks?.map(defaultedTask);
-  const asked = positive(spec.minAvailable);
+  const minimum = positive(spec.minAvailable);
   return {
     ...spec,
     queue: unset(spec.queue) ? "default" : spec.queue,
     schedulerName: unset(spec.schedulerName) ? schedulerName : spec.schedulerName,
     maxRetry: positive(spec.maxRetry) === 0 ? defaultRetries : spec.maxRetry,
-    minAvailable: asked === 0 ? (tasks ?? []).reduce((sum, task) => sum + leastOf(task), 0) : asked,
+    minAvailable: minimum === 0 ? (tasks ?? []).reduce((sum, task) => sum + leastOf(task), 0) : minimum,
     ...(tasks === undefined ? {} : { tasks }),
     ...(spec.plugins === undefined ? {} : { plugins: defaultedPlugins(spec.plugins) }),
   };

@@ -173,7 +173,7 @@ export const mutants: readonly Mutant[] = [
     name: "ended-driver-cleared-early",
     promise: "an ended driver keeps its name until no creation of it can arrive any more",
     file: decide,
-    find: "const due = Math.max(from, settledAt(scene));",
+    find: "const due = Math.max(from, settledAt(context));",
     replace: "const due = from;",
     scenarios: ["retry"],
     fault: "pause-5s|slow",

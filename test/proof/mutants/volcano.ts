@@ -40,7 +40,7 @@ export const volcanoMutants: readonly Mutant[] = [
     file: `${job}/policy-events.ts`,
     find: '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))',
     replace:
-      '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index) && scene.view.now - (instantOf(finishedAtOf(member)) ?? 0) < 5_000)',
+      '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index) && context.view.now - (instantOf(finishedAtOf(member)) ?? 0) < 5_000)',
     scenarios: ["U20-failed-unheard"],
     fault: "crash-.*",
   },
@@ -96,7 +96,7 @@ export const volcanoMutants: readonly Mutant[] = [
     file: `${job}/apply-action.ts`,
     find: "exhausted: memory.exhausted.filter((task) => !tasks.has(task)),",
     replace:
-      "exhausted: memory.exhausted.filter((task) => !tasks.has(task)),\n    ...(scene.group === undefined ? {} : { retired: scene.group.metadata.uid }),",
+      "exhausted: memory.exhausted.filter((task) => !tasks.has(task)),\n    ...(context.group === undefined ? {} : { retired: context.group.metadata.uid }),",
     scenarios: ["U25-group-kept"],
     fault: "crash-.*",
   },
@@ -113,9 +113,9 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "U27-refusal-ends-it",
     promise: "what the API server says no to does not end a job (U27: volcano#1029)",
     file: `${job}/decide.ts`,
-    find: "if (view.refused.length > 0) return refusedPlan(scene, view.refused);",
+    find: "if (view.refused.length > 0) return refusedPlan(context, view.refused);",
     replace:
-      'if (view.refused.length > 0) return act({ ...scene, memory: { ...scene.memory, phase: "Terminating", version: scene.memory.version + 1 } });',
+      'if (view.refused.length > 0) return act({ ...context, memory: { ...context.memory, phase: "Terminating", version: context.memory.version + 1 } });',
     scenarios: ["U27-trouble"],
     fault: "403|422|quota-.*",
   },
@@ -208,7 +208,7 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "job-no-deadline",
     promise: "the deadline of a job is a timer",
     file: `${job}/plan.ts`,
-    find: "deadlineOf(scene), backoffEnd)",
+    find: "deadlineOf(context), backoffEnd)",
     replace: "backoffEnd)",
     scenarios: ["job-active-deadline"],
     fault: "crash-.*",
@@ -245,8 +245,8 @@ export const volcanoMutants: readonly Mutant[] = [
     promise:
       "a pod that ended shortly before its kubelet removed it is not taken for one that was done before its deletion",
     file: "shared/kube/pods.ts",
-    find: "finished + removalMs < asked",
-    replace: "finished < asked",
+    find: "finished + removalMs < deletion",
+    replace: "finished < deletion",
     tests: ["test/unit/volcano/job/evicted.test.ts"],
   },
   {

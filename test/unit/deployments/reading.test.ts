@@ -8,7 +8,7 @@ import { shownKinds } from "../../../shared/api/read-schemas.ts";
 import { functionGrants } from "../../../shared/cli/installation/functions.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import { apiApp } from "../../../shared/deployments/api/app.ts";
-import { openDoor } from "../../../shared/deployments/api/function.ts";
+import { openApi } from "../../../shared/deployments/api/function.ts";
 import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
 import { openDetails } from "../../../shared/deployments/page/detail.ts";
@@ -48,7 +48,7 @@ describe("the api function", () => {
   test("reads the record from the table and the partition that the environment names", async () => {
     await onTable(async (env, table) => {
       const told = async (alias: string): Promise<string | undefined> =>
-        (await openDoor({ ...env, REKINDLE_CLUSTER_ALIAS: alias }).reader?.find(pi))?.detail.do;
+        (await openApi({ ...env, REKINDLE_CLUSTER_ALIAS: alias }).reader?.find(pi))?.detail.do;
       const none = `Rekindle keeps no record of it (there is none in the table ${table} of the cluster other): another controller runs it, or no host is running: rekindle host`;
       assert.deepEqual([(await told("default"))?.includes("no record"), await told("other")], [false, none]);
     });
@@ -56,7 +56,7 @@ describe("the api function", () => {
 
   test("lists what the cluster has", async () => {
     await onTable(async (env) => {
-      const page = await openDoor(env).reader?.list({ limit: 1 }, { n: 0 }, []);
+      const page = await openApi(env).reader?.list({ limit: 1 }, { n: 0 }, []);
       assert.deepEqual(
         page?.items.map(({ name }) => name),
         ["pi"],
@@ -69,7 +69,7 @@ describe("the api function", () => {
     try {
       await onTable(async (env) => {
         const before = log.mock.callCount();
-        const { reader } = openDoor({ ...env, REKINDLE_CHECKPOINTS: "dynamodb://nowhere" });
+        const { reader } = openApi({ ...env, REKINDLE_CHECKPOINTS: "dynamodb://nowhere" });
         await assert.rejects(async () => reader?.find(pi));
         const [line, ...others] = log.mock.calls.slice(before).map(({ arguments: [text] }) => String(text));
         assert.deepEqual(others, []);
@@ -82,8 +82,8 @@ describe("the api function", () => {
 
   test("that reads nothing needs no cluster, and knows a place of records only by its form", () => {
     const fifo = { REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/0/keys.fifo" };
-    assert.equal(openDoor(fifo).reader, undefined);
-    assert.throws(() => openDoor({ ...fifo, REKINDLE_CHECKPOINTS: "elsewhere" }), /REKINDLE_CHECKPOINTS/);
+    assert.equal(openApi(fifo).reader, undefined);
+    assert.throws(() => openApi({ ...fifo, REKINDLE_CHECKPOINTS: "elsewhere" }), /REKINDLE_CHECKPOINTS/);
   });
 });
 
@@ -129,7 +129,7 @@ const tokens = JSON.stringify([
 
 const scraped = async (env: Readonly<Record<string, string>>, token?: string) => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const answer = await apiApp(openDoor(env)).request("/metrics", { headers });
+  const answer = await apiApp(openApi(env)).request("/metrics", { headers });
   return { status: answer.status, text: await answer.text() };
 };
 

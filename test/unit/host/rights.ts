@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/roles.ts";
 import { ApiError, type HttpRequest, type Transport } from "../../../shared/core/http.ts";
-import { type Gate, gateOf, type Wish, wishOf } from "../../../shared/simulator/api/authorization.ts";
+import { type AccessReview, type Gate, gateOf, wishOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { Refusal } from "../../../shared/simulator/storage/refusal.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
@@ -13,7 +13,7 @@ export type Right = { readonly group: string; readonly resource: string; readonl
 export const textOf = ({ verb, resource, group }: Right): string =>
   `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
 
-const rightOf = ({ verb, group, resource, sub }: Wish): Right => ({
+const rightOf = ({ verb, group, resource, sub }: AccessReview): Right => ({
   ...{ verb, group },
   resource: sub === "" ? resource : `${resource}/${sub}`,
 });

@@ -41,11 +41,11 @@ type Attempt = {
 };
 
 /** Reads all objects of earlier attempts, as far as lists show them. */
-export function* readAttempt(scene: ApplicationContext): Reads<Attempt> {
-  const leftovers = leftoversOf(scene);
-  const [found, lists] = yield* all([readPods(scene), all(leftovers.map(list))]);
+export function* readAttempt(context: ApplicationContext): Reads<Attempt> {
+  const leftovers = leftoversOf(context);
+  const [found, lists] = yield* all([readPods(context), all(leftovers.map(list))]);
   const others = leftovers.flatMap(({ resource }, index) => {
-    const mine = (lists[index] ?? []).filter((object) => ownedBy(object, scene.view.uid));
+    const mine = (lists[index] ?? []).filter((object) => ownedBy(object, context.view.uid));
     return mine.map((object) => ({ object, resource }));
   });
   return { found, others };
@@ -53,13 +53,13 @@ export function* readAttempt(scene: ApplicationContext): Reads<Attempt> {
 
 /** Deletes all objects of earlier attempts. `then` decides once none is left. */
 export function* clearAttempt(
-  scene: ApplicationContext,
-  then: (scene: ApplicationContext) => Plan<Memory>,
+  context: ApplicationContext,
+  then: (context: ApplicationContext) => Plan<Memory>,
 ): Decision<Memory> {
-  const { found, others } = yield* readAttempt(scene);
-  const left = yield* remaining(scene, found);
-  if (left.length === 0 && others.length === 0) return then(scene);
-  const stranded = yield* unreachableAmong(scene, left);
+  const { found, others } = yield* readAttempt(context);
+  const left = yield* remaining(context, found);
+  if (left.length === 0 && others.length === 0) return then(context);
+  const stranded = yield* unreachableAmong(context, left);
   const answering = alive(left).filter((pod) => !stranded.freed.has(pod));
   const stage = [
     ...stranded.ends,
@@ -75,12 +75,12 @@ export function* clearAttempt(
           ...timeOf(stranded),
           waitsFor: { on: "leftovers", objects: left.length + others.length, stranded: stranded.says },
         };
-  return planOf(scene, knowing(scene.memory, found), found, { stages: [stage], next });
+  return planOf(context, knowing(context.memory, found), found, { stages: [stage], next });
 }
 
 /** Ends the pods of a deleted application, and the record once no creation can arrive any more. */
-export function* windDown(scene: Omit<ApplicationContext, "object" | "read" | "policies">): Decision<Memory> {
-  const { key, view, memory, settings } = scene;
+export function* windDown(context: Omit<ApplicationContext, "object" | "read" | "policies">): Decision<Memory> {
+  const { key, view, memory, settings } = context;
   const pods = yield* list(podsOf(key));
   const left = pods.filter((pod) => ownedBy(pod, view.uid) || ownedBy(pod, memory.driver?.uid ?? ""));
   const ends: readonly Effect[] = alive(left).map((pod) => removal(pod, podResource));

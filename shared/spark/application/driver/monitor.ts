@@ -53,11 +53,11 @@ const pendingIn = ({ executors }: Pods): readonly Stored[] =>
 
 /** The recovery window of a run whose driver shows this evidence. */
 const recoveryWindow = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   found: Pods,
   { see }: { readonly see: Evidence },
 ): RecoveryWindow => {
-  const { now, returning } = scene.view;
+  const { now, returning } = context.view;
   if (returning === undefined) return { is: "over", ends: [] };
   const { until, ends = false } = returning;
   if (see === "lost" && now < until) return { is: "awaited", until, ends: [] };
@@ -88,19 +88,19 @@ const wasThere = ({ object }: ApplicationContext, driver: Driver, found: Pods): 
   driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
 
 /** The list may be behind: a driver that existed and is not listed is read by name before it counts as lost. */
-function* sighted(scene: ApplicationContext, driver: Driver, found: Pods): Reads<Sighted> {
+function* sighted(context: ApplicationContext, driver: Driver, found: Pods): Reads<Sighted> {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
-  if (!wasThere(scene, driver, found)) return { see: "absent", pod: undefined };
-  const pod = yield* get(bodyOf(scene.key, driver));
-  if (pod === undefined || !isBody(pod, scene.view.uid, driver)) return { see: "lost", pod: undefined };
+  if (!wasThere(context, driver, found)) return { see: "absent", pod: undefined };
+  const pod = yield* get(bodyOf(context.key, driver));
+  if (pod === undefined || !isBody(pod, context.view.uid, driver)) return { see: "lost", pod: undefined };
   return { see: evidenceOf(pod), pod };
 }
 
 /** The memory of a run under this evidence. */
-const memoryAfter = (scene: ApplicationContext, driver: Driver, sighting: Sighted): Memory | "resume" => {
-  const { memory } = scene;
+const memoryAfter = (context: ApplicationContext, driver: Driver, sighting: Sighted): Memory | "resume" => {
+  const { memory } = context;
   const { see, pod } = sighting;
-  const endedAt = (pod === undefined ? undefined : endOf(pod)) ?? scene.view.now;
+  const endedAt = (pod === undefined ? undefined : endOf(pod)) ?? context.view.now;
   const next = followed[see];
   switch (next) {
     case "SUCCEEDING": {
@@ -109,7 +109,7 @@ const memoryAfter = (scene: ApplicationContext, driver: Driver, sighting: Sighte
     }
     case "FAILING": {
       const error = pod === undefined ? "driver pod not found" : failureOf(pod);
-      return failed(scene, driver, { endedAt, error, cause: causeOf(pod) });
+      return failed(context, driver, { endedAt, error, cause: causeOf(pod) });
     }
     case "resume":
       return next;
@@ -145,13 +145,13 @@ const takenOver = (driver: Driver, pod: Stored): Driver => {
 };
 
 /** Creates the planned driver, which no step has seen, once no stray is left; or takes over an unrecorded one. */
-function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: Ended): Decision<Memory> {
+function* resume(context: ApplicationContext, driver: Driver, found: Pods, ended: Ended): Decision<Memory> {
   const other = unrecorded(found);
   if (other !== undefined)
-    return yield* monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
-  if (found.strays.length === 0) return submitAgain(scene);
+    return yield* monitorDriver({ ...context, memory: { ...context.memory, driver: takenOver(driver, other) } }, ended);
+  if (found.strays.length === 0) return submitAgain(context);
   const waitsFor = until(counted(found.strays.length, "stray pod"), "ended");
-  return planOf(scene, scene.memory, found, {
+  return planOf(context, context.memory, found, {
     stages: [endStrays(found)],
     next: { do: "wait", pollMs: 15_000, waitsFor },
   });
@@ -161,7 +161,7 @@ function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: 
 const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
 
 /** Decides what a run that has ended does next, within the same step: a status write shows both. */
-type Ended = (scene: ApplicationContext) => Decision<Memory>;
+type Ended = (context: ApplicationContext) => Decision<Memory>;
 
 /** The next wake-up: at the end of the first wait that is over. */
 const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Wait, "wakeAt" | "returning"> => {
@@ -205,15 +205,15 @@ const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Wait, b = Number.POSIT
 
 /** Closes the account of a run that is over, once its events are recorded. `before`: the context as recorded. */
 function* closing(
-  scene: ApplicationContext,
+  context: ApplicationContext,
   before: ApplicationContext,
   { driver, found, waits }: Run,
   ended: Ended,
 ): Decision<Memory> {
-  const { memory, first } = closed(scene, driver, found);
-  if (notYetRecorded(scene.view, first).length > 0)
+  const { memory, first } = closed(context, driver, found);
+  if (notYetRecorded(context.view, first).length > 0)
     return { memory: before.memory, stages: [first], next: { do: "continue", ...waits } };
-  return yield* ended({ ...scene, memory });
+  return yield* ended({ ...context, memory });
 }
 
 /** True when cordons or events must come before the save and cannot wait. */
@@ -222,11 +222,11 @@ const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorRepor
 
 /** The plan of the effects that come before the save: a death in between only repeats them. */
 const beforehand = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   { left, cordons, first }: ExecutorReport,
   waits: Wait,
 ): Plan<Memory> | undefined => {
-  const { view, memory } = scene;
+  const { view, memory } = context;
   const next = { do: "continue", ...waits } as const;
   if (notYetRecorded(view, left).length > 0)
     return { memory: view.memory ?? memory, stages: [left], next, safety: { staleSafe: true } };
@@ -246,23 +246,23 @@ const ownRunOf = ({ driver, found, body }: Run): OwnRun | undefined =>
   body === undefined ? undefined : { driver, found, pod: body };
 
 /** The allocator's creations and deletions, where Rekindle creates the executors. */
-function* supplyOf(scene: ApplicationContext, run: Run): Reads<AllocationResult | undefined> {
+function* supplyOf(context: ApplicationContext, run: Run): Reads<AllocationResult | undefined> {
   const own = ownRunOf(run);
-  return own === undefined ? undefined : yield* allocateExecutors(scene, own);
+  return own === undefined ? undefined : yield* allocateExecutors(context, own);
 }
 
 type Care = { readonly report: ExecutorReport } | { readonly first: Plan<Memory> };
 
 /** The report of the executor monitor. Missing executors are created before anything is read for the report. */
-function* careFor(scene: ApplicationContext, run: Run, own: OwnRun): Reads<Care> {
+function* careFor(context: ApplicationContext, run: Run, own: OwnRun): Reads<Care> {
   const { found, waits } = run;
-  const { allotment } = scene.memory;
+  const { allotment } = context.memory;
   const members =
-    allotment !== undefined && isOwnRun(scene.memory) ? yield* membersOfRun(scene, allotment, found) : undefined;
-  const monitoring = monitorExecutors(scene, { ...own, members });
+    allotment !== undefined && isOwnRun(context.memory) ? yield* membersOfRun(context, allotment, found) : undefined;
+  const monitoring = monitorExecutors(context, { ...own, members });
   let state = monitoring.next();
   while (state.done !== true) {
-    const first = members === undefined ? undefined : ahead(scene, own, members, waits);
+    const first = members === undefined ? undefined : ahead(context, own, members, waits);
     if (first !== undefined) return { first };
     state = monitoring.next(yield state.value);
   }
@@ -270,13 +270,13 @@ function* careFor(scene: ApplicationContext, run: Run, own: OwnRun): Reads<Care>
 }
 
 /** Plans a run that goes on: its executors are monitored, and created where Rekindle is the allocator. */
-function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Memory> {
+function* cared(context: ApplicationContext, run: Run, ended: Ended): Decision<Memory> {
   const { driver, found, waits } = run;
   const strays = [...endStrays(found), ...run.ends];
   const own = ownRunOf(run);
   if (own === undefined || run.open)
-    return supplied(scene, found, yield* supplyOf(scene, run), { stages: [strays], ...waits });
-  const cares = yield* careFor(scene, run, own);
+    return supplied(context, found, yield* supplyOf(context, run), { stages: [strays], ...waits });
+  const cares = yield* careFor(context, run, own);
   if ("first" in cares) return cares.first;
   const { report: care } = cares;
   const {
@@ -293,22 +293,22 @@ function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Mem
     ...more
   } = care;
   const timed = sooner(waits, wakeAt);
-  const now = { ...scene, memory };
+  const now = { ...context, memory };
   const rest = { ...waits, ...more, ...timed };
   const owned = end === undefined ? yield* supplyOf(now, run) : undefined;
   const plain = { ...rest, stages: [strays, effects] };
-  const rush = isUrged(scene, care) ? undefined : rushed(now, found, owned, { plain, untold: unsaid });
-  const early = rush ?? beforehand(scene, care, { ...waits, ...timed });
+  const rush = isUrged(context, care) ? undefined : rushed(now, found, owned, { plain, untold: unsaid });
+  const early = rush ?? beforehand(context, care, { ...waits, ...timed });
   if (early !== undefined) return early;
   if (end !== undefined) {
     const over = withHistory(now, memory.state.phase, failed(now, driver, end));
-    return yield* closing({ ...now, memory: over }, scene, run, ended);
+    return yield* closing({ ...now, memory: over }, context, run, ended);
   }
   if (events.length === 0 || isOwnRun(memory))
     return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, events], spent }), events);
-  if (notYetRecorded(scene.view, events).length > 0)
+  if (notYetRecorded(context.view, events).length > 0)
     return { memory, stages: [strays, [...effects, ...spent], events], next: { do: "continue", ...rest } };
-  return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, {
+  return planOf({ ...context, memory: allTold(context.memory) }, allTold(context.memory), found, {
     next: { do: "wait", ...rest },
   });
 }
@@ -341,32 +341,32 @@ const hasNoLedger = ({ executors: { attempt: _, ...counted } = { attempt: 0 } }:
 
 export function* monitorDriver(given: ApplicationContext, ended: Ended): Decision<Memory> {
   const found = yield* readPods(given);
-  const scene = regained(given, found);
-  const { memory } = scene;
+  const context = regained(given, found);
+  const { memory } = context;
   const { driver } = memory;
   if (driver === undefined)
-    return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { next: { do: "again" } });
-  const sighting = yield* sighted(scene, driver, found);
+    return planOf(context, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { next: { do: "again" } });
+  const sighting = yield* sighted(context, driver, found);
   const known = knownBy(driver, sighting);
-  const back = recoveryWindow(scene, found, sighting);
+  const back = recoveryWindow(context, found, sighting);
   if (back.is === "awaited" && back.until !== undefined)
-    return planOf(scene, { ...memory, driver: known }, found, awaiting(found, back.until));
+    return planOf(context, { ...memory, driver: known }, found, awaiting(found, back.until));
   const { late, says = waitsFor(sighting.see, sighting.pod) } = yield* delayed(
-    scene,
+    context,
     { driver: known, found },
     sighting,
   );
-  const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
-  if (after === "resume") return yield* resume(scene, driver, found, ended);
+  const after = late?.is === "late" ? failed(context, known, late.end) : memoryAfter(context, known, sighting);
+  if (after === "resume") return yield* resume(context, driver, found, ended);
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
-  const next = withHistory(scene, scene.memory.state.phase, after);
+  const next = withHistory(context, context.memory.state.phase, after);
   const following = isOver ? { ...memory, driver: known } : next;
-  const doors = begun.has(sighting.see) ? yield* exposureOf({ ...scene, memory: following }) : { info: {} };
+  const doors = begun.has(sighting.see) ? yield* exposureOf({ ...context, memory: following }) : { info: {} };
   const waits = { ...timesOf(back, late), waitsFor: says };
-  const marked = (plan: Plan<Memory>): Plan<Memory> => onEnclosed(scene, sighting, found, plan);
+  const marked = (plan: Plan<Memory>): Plan<Memory> => onEnclosed(context, sighting, found, plan);
   if ("make" in doors)
     return marked({ memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } });
-  const now = { ...scene, memory: next, info: doors.info };
+  const now = { ...context, memory: next, info: doors.info };
   const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
-  return marked(yield* isOver ? closing(now, scene, run, ended) : cared(now, run, ended));
+  return marked(yield* isOver ? closing(now, context, run, ended) : cared(now, run, ended));
 }

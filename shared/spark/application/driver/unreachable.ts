@@ -35,48 +35,48 @@ const silentSince = (pod: Stored, state: NodeState, now: number): number | undef
   return state.is === "hidden" && isGivenUp(pod, now) ? instantOf(pod.metadata.deletionTimestamp) : undefined;
 };
 
-const judgedBy = (scene: ApplicationContext, pod: Stored, state: NodeState): Stranding => {
-  const { driverNodeMs } = scene.policies;
+const judgedBy = (context: ApplicationContext, pod: Stored, state: NodeState): Stranding => {
+  const { driverNodeMs } = context.policies;
   const node = nodeOf(pod);
-  if (state.is === "gone") return lost(scene, `driver lost: its node ${node} is gone`);
-  const since = silentSince(pod, state, scene.view.now);
+  if (state.is === "gone") return lost(context, `driver lost: its node ${node} is gone`);
+  const since = silentSince(pod, state, context.view.now);
   if (since === undefined) return { late: undefined };
   const says = { on: "node", name: node, silentSince: since } as const;
   if (driverNodeMs === undefined) return { late: undefined, says: { ...says, endedBy: spans.driverNodeMs.annotation } };
   const until = since + driverNodeMs;
-  if (scene.view.now < until) return { late: { is: "waiting", until }, says };
-  return lost(scene, `driver lost: its node ${node} has not answered for ${spanText(driverNodeMs)}`);
+  if (context.view.now < until) return { late: { is: "waiting", until }, says };
+  return lost(context, `driver lost: its node ${node} has not answered for ${spanText(driverNodeMs)}`);
 };
 
 /** The stranding of a driver that runs as far as its pod shows. */
-function* driverStranding(scene: ApplicationContext, pod: Stored): Reads<Stranding> {
+function* driverStranding(context: ApplicationContext, pod: Stored): Reads<Stranding> {
   if (!isSuspect(pod)) return { late: undefined };
   const states = yield* statesOf([pod]);
   const state = states.get(nodeOf(pod));
-  return state === undefined ? { late: undefined } : judgedBy(scene, pod, state);
+  return state === undefined ? { late: undefined } : judgedBy(context, pod, state);
 }
 
 type Run = { readonly driver: Driver; readonly found: Pods };
 
 /** Checks whether a run comes up, and its driver's node answers, in time. Executors of a silent driver may be late. */
 export function* delayed(
-  scene: ApplicationContext,
+  context: ApplicationContext,
   { driver, found }: Run,
   { see, pod }: { readonly see: Evidence; readonly pod: Stored | undefined },
 ): Reads<Stranding> {
-  if (see === "pending") return { late: driverLateness(scene, driver, pod) };
+  if (see === "pending") return { late: driverLateness(context, driver, pod) };
   if (see !== "running" || pod === undefined) return { late: undefined };
-  const stranding = yield* driverStranding(scene, pod);
+  const stranding = yield* driverStranding(context, pod);
   const isHeard = stranding.late === undefined && stranding.says === undefined;
-  return isHeard ? { late: executorLateness(scene, driver, found, pod) } : stranding;
+  return isHeard ? { late: executorLateness(context, driver, found, pod) } : stranding;
 }
 
 /** True when the pod's grace ended longer ago than an answering node needs to report the end. */
 const isOverdue = (pod: Stored, { view, policies }: ApplicationContext): boolean =>
   (instantOf(pod.metadata.deletionTimestamp) ?? Number.POSITIVE_INFINITY) + policies.nodeGraceMs < view.now;
 
-const fateIn = (scene: ApplicationContext, pod: Stored, state: NodeState): Fate => {
-  const { view, policies } = scene;
+const fateIn = (context: ApplicationContext, pod: Stored, state: NodeState): Fate => {
+  const { view, policies } = context;
   const { driverNodeMs, nodeGraceMs, unreachableExecutors } = policies;
   const isDriver = labelOf(pod, "spark-role") === "driver";
   const waits = isDriver ? driverNodeMs === undefined : unreachableExecutors === "wait";
@@ -101,12 +101,12 @@ const forced = ({ metadata }: Stored): Effect => {
 };
 
 /** Finds the pods of a cleared run that no node will end. */
-export function* unreachableAmong(scene: ApplicationContext, left: readonly Stored[]): Reads<UnreachablePods> {
-  const suspects = left.filter((pod) => isSuspect(pod) || isOverdue(pod, scene));
+export function* unreachableAmong(context: ApplicationContext, left: readonly Stored[]): Reads<UnreachablePods> {
+  const suspects = left.filter((pod) => isSuspect(pod) || isOverdue(pod, context));
   const states = yield* statesOf(suspects);
   const fates = suspects.flatMap((pod) => {
     const state = states.get(nodeOf(pod));
-    return state === undefined ? [] : [{ pod, fate: fateIn(scene, pod, state) }];
+    return state === undefined ? [] : [{ pod, fate: fateIn(context, pod, state) }];
   });
   const free = fates.flatMap(({ pod, fate }) => (fate.is === "free" ? [pod] : []));
   const until = fates.flatMap(({ fate }) => (fate.is === "wait" ? [fate.until] : []));

@@ -41,26 +41,26 @@ const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): W
 });
 
 const safetyOf = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   found: Pods,
   { createWithinMs }: AllocationResult,
   stages: readonly (readonly Effect[])[],
 ): Safety => ({
-  ...staleSafety(scene, found, stages),
+  ...staleSafety(context, found, stages),
   ...(createWithinMs === undefined ? {} : { createWithinMs }),
 });
 
 /** Creates missing executors before any other read, in the same step. */
 export const ahead = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   run: OwnRun,
   members: readonly Member[],
   wait: Wait,
 ): Plan<Memory> | undefined => {
-  const owned = withoutReading(allocateAmong(scene, run, members));
+  const owned = withoutReading(allocateAmong(context, run, members));
   if (owned === undefined || creationsIn(owned) === 0) return undefined;
   const { memory, stages } = owned;
-  return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(scene, run.found, owned, stages) };
+  return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(context, run.found, owned, stages) };
 };
 
 /**
@@ -68,7 +68,7 @@ export const ahead = (
  * losses; `untold` is remembered for it.
  */
 export const rushed = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   found: Pods,
   owned: AllocationResult | undefined,
   { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
@@ -81,7 +81,7 @@ export const rushed = (
   return {
     stages,
     next: { do: "wait", ...waiting(wait, owned) },
-    safety: safetyOf(scene, found, owned, stages),
+    safety: safetyOf(context, found, owned, stages),
     memory:
       executors === undefined || untold.length === 0
         ? memory
@@ -91,16 +91,16 @@ export const rushed = (
 
 /** The plan of a run whose driver runs: missing executors first, then the rest of the step. */
 export const supplied = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   found: Pods,
   owned: AllocationResult | undefined,
   plain: Base,
 ): Plan<Memory> => {
   const { spent = [], stages: others, ...wait } = plain;
   if (owned === undefined)
-    return planOf(scene, scene.memory, found, { stages: [spent, ...others], next: { do: "wait", ...wait } });
+    return planOf(context, context.memory, found, { stages: [spent, ...others], next: { do: "wait", ...wait } });
   const { memory, stages: made } = owned;
   const stages = [...made, ...(creationsIn(owned) > 0 ? [] : [spent]), ...others];
-  const safety = safetyOf(scene, found, owned, stages);
-  return planOf(scene, memory, found, { stages, next: { do: "wait", ...waiting(wait, owned) }, safety });
+  const safety = safetyOf(context, found, owned, stages);
+  return planOf(context, memory, found, { stages, next: { do: "wait", ...waiting(wait, owned) }, safety });
 };

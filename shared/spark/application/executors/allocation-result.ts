@@ -38,7 +38,7 @@ export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
 };
 
 export type Situation = Making & {
-  readonly scene: ApplicationContext;
+  readonly context: ApplicationContext;
   readonly members: readonly Member[];
   readonly allotment: Allotment;
   readonly expected: number;
@@ -49,18 +49,18 @@ export type Situation = Making & {
 };
 
 export const allocation = (
-  { scene, driver, pod, members, allotment, expected }: Situation,
+  { context, driver, pod, members, allotment, expected }: Situation,
   unsure: number,
 ): Allocation => {
-  const { view, policies, read, settings } = scene;
+  const { view, policies, read, settings } = context;
   const { sparkConf = {}, sparkVersion = "" } = read.ok ? read.spec : {};
-  const asked = paceOf(policies, sparkConf, rulesFor(sparkVersion));
+  const pace = paceOf(policies, sparkConf, rulesFor(sparkVersion));
   const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
   const granted = Math.min(expected, grantedAt([allotment.grant], view.now));
-  const need = { expected: granted, members, allotment, unsure, pace: asked, now: view.now, promptUntil };
+  const need = { expected: granted, members, allotment, unsure, pace: pace, now: view.now, promptUntil };
   if (shortage(need) <= mostPrompt) return allocate(need);
-  const batch = Math.min(asked.batch, mostAtOnce(scene, driver, pod));
-  return allocate({ ...need, pace: { ...asked, batch } });
+  const batch = Math.min(pace.batch, mostAtOnce(context, driver, pod));
+  return allocate({ ...need, pace: { ...pace, batch } });
 };
 
 export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
@@ -72,15 +72,15 @@ export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?
  * The time at which creations of an earlier step count as never arrived, epoch ms: no event reports that. For creations
  * of this step the pods' own events do, or the trouble that the step meets.
  */
-const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined =>
+const overdueAt = ({ context: { settings }, allotment: { underway } }: Situation): number | undefined =>
   underway.length === 0 ? undefined : Math.min(...underway.map((round) => settlesAt(round, settings.settledMs)));
 
-const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
+const maker = ({ context }: Situation): string => `executors of attempt ${context.memory.attempt}`;
 
 /** Records an event under one name in every step of a run: the API server keeps the first. */
 export const onceForTheRun = (situation: Situation, reason: string, message: string): Effect => ({
   do: "record",
-  about: situation.scene.object,
+  about: situation.context.object,
   resource: sparkApplications,
   occasion: maker(situation),
   type: "Warning",
@@ -102,17 +102,17 @@ export const planned = (
   { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
   more: Partial<AllocationResult> = {},
 ): AllocationResult => {
-  const { scene } = situation;
+  const { context } = situation;
   const { stages = [], ...extras } = more;
-  const memory = { ...scene.memory, allotment };
-  const made = ids.length === 0 ? [] : executorsFor({ ...scene, memory }, situation, ids);
+  const memory = { ...context.memory, allotment };
+  const made = ids.length === 0 ? [] : executorsFor({ ...context, memory }, situation, ids);
   const events = [
     ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
     ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
   ];
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
   return {
-    ...(isPrompt ? { createWithinMs: scene.settings.prompt.fenceMs } : {}),
+    ...(isPrompt ? { createWithinMs: context.settings.prompt.fenceMs } : {}),
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory,
@@ -129,7 +129,7 @@ const idsOfRefused = (refused: readonly Refusal[]): ReadonlySet<number> =>
 
 /** Remembers what a used-up quota grants. Executors that it admitted in the same step may still be on their way. */
 const limitedHere = (situation: Situation, refused: readonly Refusal[], why: string): AllocationResult => {
-  const { scene, allotment, members } = situation;
+  const { context, allotment, members } = situation;
   const never = idsOfRefused(refused);
   const underway = allotment.underway
     .map(({ ids, ...round }) => ({
@@ -139,7 +139,7 @@ const limitedHere = (situation: Situation, refused: readonly Refusal[], why: str
     .filter(({ ids }) => ids !== "");
   const left = { ...allotment, underway };
   const granted = members.filter(isLiving).length + underwayIn(left);
-  const grant = refusedGrant(allotment.grant, granted, why, scene.view.now);
+  const grant = refusedGrant(allotment.grant, granted, why, context.view.now);
   const event = onceForTheRun(
     situation,
     "ExecutorsLimited",
@@ -162,19 +162,19 @@ export const limitedBy = ({ expected }: Situation, { executors, why }: Grant): W
 
 /** Records creations that the API server refused, and retries them with the delay of crashes. */
 export const refusedHere = (situation: Situation): AllocationResult | undefined => {
-  const { scene, allotment, expected } = situation;
-  const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
+  const { context, allotment, expected } = situation;
+  const refused = context.view.refused.filter(({ effect }) => effect.do === "create");
   const [first] = refused.filter(({ reason }) => reason !== quotaExceeded);
   if (first === undefined)
     return refused[0] === undefined ? undefined : limitedHere(situation, refused, refused[0].message);
   const about = {
-    about: scene.object,
+    about: context.object,
     resource: sparkApplications,
     occasion: `${maker(situation)} ${first.message}`,
   };
   const message = `an executor was refused: ${first.message}`.slice(0, 1_024);
   const count = Math.max(allotment.crashes?.count ?? 0, crashesBefore(expected)) + refused.length;
-  const held = { ...allotment, underway: [], crashes: { count, at: scene.view.now } };
+  const held = { ...allotment, underway: [], crashes: { count, at: context.view.now } };
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
   return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[event]] });
 };

@@ -59,7 +59,7 @@ const byJudgement =
 
 /** Remembers the reason of the deletions before they happen. */
 const dismissing = (
-  { scene: { memory, view }, driver: { attempt } }: Situation,
+  { context: { memory, view }, driver: { attempt } }: Situation,
   leaving: readonly Member[],
 ): Memory => {
   if (leaving.length === 0) return memory;
@@ -80,15 +80,15 @@ const dataOf = ({ scale, gauge }: Situation, { registered }: DriverAnswer, moves
 
 /** Plans after the driver's answer: replaces executors that exited with 0 if it goes on, deletes surplus ones. */
 const settle = (situation: Situation, heard: DriverAnswer, late = false): AllocationResult => {
-  const { scene, members, expected } = situation;
+  const { context, members, expected } = situation;
   const quit = quitters(members);
   const goesOn = heard.registered !== undefined;
   const next = allocation(situation, goesOn ? 0 : quit.length);
-  const force = scene.policies.executorScaleDown === "force";
-  const moves = scene.read.ok && isMigrating(scene.read.spec, true);
+  const force = context.policies.executorScaleDown === "force";
+  const moves = context.read.ok && isMigrating(context.read.spec, true);
   const { busy } = heard.registered ?? {};
   const { leaving, kept } = shrink({ expected, members, busy, force, data: dataOf(situation, heard, moves) });
-  const now = { ...situation, scene: { ...scene, memory: dismissing(situation, leaving) } };
+  const now = { ...situation, context: { ...context, memory: dismissing(situation, leaving) } };
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
   const waits = kept > 0 ? { waitsFor: { on: "surplus", executors: kept } as const } : {};
@@ -96,10 +96,10 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   const lasts =
     late ||
     (kept > 0 && situation.scale === undefined) ||
-    quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
+    quit.some((one) => endedAt(one) + silenceMs <= context.view.now);
   const events = goesOn || !lasts ? [] : unheard(situation, heard.why);
   return planned(now, next, {
-    stages: [[...done, ...leaving.map(byJudgement(moves ? scene.policies.leaveMs : undefined))], events],
+    stages: [[...done, ...leaving.map(byJudgement(moves ? context.policies.leaveMs : undefined))], events],
     ...polls,
     ...waits,
   });
@@ -119,28 +119,28 @@ const driverListensWithinMs = 120_000;
 
 /** Waits for the driver's first answer: executors that start before its RPC listens would give up and end. */
 const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResult => {
-  const { scene, pod, allotment } = situation;
+  const { context, pod, allotment } = situation;
   const listens = { ...situation, allotment: { ...allotment, listens: true, ...beginning(situation) } };
   if (heard.registered !== undefined) return settle(listens, heard);
-  const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
-  if (scene.view.now < startedAt + driverListensWithinMs)
+  const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? context.view.now;
+  if (context.view.now < startedAt + driverListensWithinMs)
     return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: until("the driver", "listening") });
   return settle(listens, heard, true);
 };
 
 /** The demand of a driver that has begun to listen. */
-const beginning = ({ scale, scene, members }: Situation): Pick<Allotment, "demand"> =>
-  scale === undefined ? {} : { demand: firstDemand(scale, members.filter(isLiving).length, scene.view.now) };
+const beginning = ({ scale, context, members }: Situation): Pick<Allotment, "demand"> =>
+  scale === undefined ? {} : { demand: firstDemand(scale, members.filter(isLiving).length, context.view.now) };
 
 /** Reads the driver's demand, unless an answer has just changed it. Without an answer the last demand stands. */
 function* demanded(situation: Situation): Reads<Situation> {
-  const { scene, driver, allotment, scale } = situation;
+  const { context, driver, allotment, scale } = situation;
   const { demand } = allotment;
   if (scale === undefined || allotment.listens !== true) return situation;
-  const { now } = scene.view;
+  const { now } = context.view;
   const before = demand ?? firstDemand(scale, situation.members.filter(isLiving).length, now);
   if (demand !== undefined && now < demand.at + gaugeEveryMs) return situation;
-  const gauge = yield* askGauge(scene, driver);
+  const gauge = yield* askGauge(context, driver);
   // The driver counts with the tasks that a usual executor runs at once.
   const need = gauge === undefined ? undefined : gauge * (allotment.singleTask === true ? scale.slots : 1);
   const after = need === undefined ? before : demandAfter(scale, before, need, now);
@@ -160,7 +160,7 @@ function* decided(given: Situation): Reads<AllocationResult> {
   const asks = quit > 0 || hasSurplus(situation);
   if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
   if (listens && !asks) return planned(situation, next);
-  const heard = yield* askDriver(situation.scene, situation.driver);
+  const heard = yield* askDriver(situation.context, situation.driver);
   return listens ? settle(situation, heard) : awaitDriver(situation, heard);
 }
 
@@ -170,7 +170,7 @@ const hasSurplus = ({ members, expected }: Situation): boolean => members.filter
 const limitedWait = (situation: Situation, { memory, wakeAt }: AllocationResult): Partial<AllocationResult> => {
   const grant = memory.allotment?.grant;
   if (grant === undefined) return {};
-  const next = grant.until > situation.scene.view.now ? grant.until : undefined;
+  const next = grant.until > situation.context.view.now ? grant.until : undefined;
   return { waitsFor: limitedBy(situation, grant), ...earlier(wakeAt, next) };
 };
 
@@ -203,33 +203,42 @@ export type OwnRun = { readonly driver: Driver; readonly pod: Stored; readonly f
 
 /** Allocates among `members`, all executors of the run; undefined where the driver is the allocator. */
 export function* allocateAmong(
-  scene: ApplicationContext,
+  context: ApplicationContext,
   { driver, pod, found }: OwnRun,
   members: readonly Member[],
 ): Reads<AllocationResult | undefined> {
-  const before = scene.memory.allotment;
-  if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
-  const looked = afterLook(before, members, { now: scene.view.now, settledMs: scene.settings.settledMs });
+  const before = context.memory.allotment;
+  if (before?.attempt !== driver.attempt || !context.read.ok) return undefined;
+  const looked = afterLook(before, members, { now: context.view.now, settledMs: context.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
   const { crashes: _, grant: __, ...rest } = looked;
-  const grant = grantAfterLook(looked.grant, members.filter(isLiving).length, expectedOf(scene));
+  const grant = grantAfterLook(looked.grant, members.filter(isLiving).length, expectedOf(context));
   const allotment: Allotment = {
     ...rest,
     ...(grant === undefined ? {} : { grant }),
     ...(crashes === undefined ? {} : { crashes }),
-    ...(isShortOfMemory(scene, before, members) ? { singleTask: true } : {}),
+    ...(isShortOfMemory(context, before, members) ? { singleTask: true } : {}),
   };
   // An executor on a node that is about to go does not count: its replacement is created first.
   const staying = members.filter((member) => !isLeaving(member));
-  const expected = expectedOf(scene);
-  const scale = scaleOf(scene.read.spec);
-  const situation = { scene, driver, pod, there: found.executors, members: staying, allotment, expected, scale };
+  const expected = expectedOf(context);
+  const scale = scaleOf(context.read.spec);
+  const situation = {
+    context: context,
+    driver,
+    pod,
+    there: found.executors,
+    members: staying,
+    allotment,
+    expected,
+    scale,
+  };
   return followed(situation, yield* decided(situation));
 }
 
 /** Allocates among all executors that there are. */
-export function* allocateExecutors(scene: ApplicationContext, run: OwnRun): Reads<AllocationResult | undefined> {
-  const { allotment } = scene.memory;
-  if (allotment?.attempt !== run.driver.attempt || !scene.read.ok) return undefined;
-  return yield* allocateAmong(scene, run, yield* membersOfRun(scene, allotment, run.found));
+export function* allocateExecutors(context: ApplicationContext, run: OwnRun): Reads<AllocationResult | undefined> {
+  const { allotment } = context.memory;
+  if (allotment?.attempt !== run.driver.attempt || !context.read.ok) return undefined;
+  return yield* allocateAmong(context, run, yield* membersOfRun(context, allotment, run.found));
 }

@@ -33,12 +33,12 @@ const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submi
 };
 
 /** The executor builder of a run; undefined where the current spec makes no executor. */
-const builderFor = (scene: ApplicationContext, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
-  const basis = executorBasis(scene, driver);
+const builderFor = (context: ApplicationContext, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
+  const basis = executorBasis(context, driver);
   if (basis === undefined) return undefined;
   const { name, uid } = pod.metadata;
   const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
-  const single = scene.memory.allotment?.singleTask === true;
+  const single = context.memory.allotment?.singleTask === true;
   const conf = single ? new Map([...basis.conf, [recoveryMode, "true"] as const]) : basis.conf;
   const builder = executorBuilder({ ...basis, conf, driver: host });
   return "refused" in builder ? undefined : builder;
@@ -48,8 +48,8 @@ const builderFor = (scene: ApplicationContext, driver: Driver, pod: Stored): Exe
 const mostBuilt = 8_388_608;
 
 /** The most executors of a run created in one step: fewer of larger ones. */
-export const mostAtOnce = (scene: ApplicationContext, driver: Driver, pod: Stored): number => {
-  const one = builderFor(scene, driver, pod)?.build("1");
+export const mostAtOnce = (context: ApplicationContext, driver: Driver, pod: Stored): number => {
+  const one = builderFor(context, driver, pod)?.build("1");
   return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
 };
 
@@ -64,25 +64,26 @@ const claimsFor = (builder: ExecutorBuilder, [first, ...others]: readonly string
 
 /** Creates the pods in one stage, in parallel; nothing where the spec makes no executor. */
 export const executorsFor = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   { driver, pod, there }: Making,
   ids: readonly number[],
 ): readonly (readonly Effect[])[] => {
-  const builder = ids.length === 0 ? undefined : builderFor(scene, driver, pod);
+  const builder = ids.length === 0 ? undefined : builderFor(context, driver, pod);
   if (builder === undefined) return [];
   const going = drainingNodes(there);
-  const { losses = [], doomed = [] } = scene.memory.executors ?? {};
-  const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], scene.view.now)])];
-  const { uid } = scene.view;
+  const { losses = [], doomed = [] } = context.memory.executors ?? {};
+  const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], context.view.now)])];
+  const { uid } = context.view;
+  const { namespace } = context.key;
   const podFor = (id: string): Effect => ({
     do: "create",
-    object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace: scene.key.namespace } },
-    body: () => marked(placedElsewhere(builder.build(id).pod, nodes), scene, driver),
+    object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },
+    body: () => marked(placedElsewhere(builder.build(id).pod, nodes), context, driver),
     resource: pods,
     owner: uid,
     limited: true,
   });
   const all = ids.map((id) => `${id}`);
   const claims = claimsFor(builder, all);
-  return [all.map(podFor), claims.map((claim) => creation(marked(claim, scene, driver), uid))];
+  return [all.map(podFor), claims.map((claim) => creation(marked(claim, context, driver), uid))];
 };

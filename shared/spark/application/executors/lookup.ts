@@ -57,14 +57,14 @@ const queriesFor = (
 
 /** All executors of the run: the list's, and for those that it showed wrong the result of the second read. */
 export function* membersOfRun(
-  scene: ApplicationContext,
+  context: ApplicationContext,
   allotment: Allotment,
   { executors }: Pods,
 ): Reads<readonly Member[]> {
   const members = membersOf(executors);
-  const wrong = new Set([...missingOf(allotment, members), ...revenants(scene, allotment, members)]);
-  const lists = yield* all(queriesFor(scene, allotment, [...wrong]).map(list));
-  const owners = [scene.view.uid, scene.memory.driver?.uid ?? ""];
+  const wrong = new Set([...missingOf(allotment, members), ...revenants(context, allotment, members)]);
+  const lists = yield* all(queriesFor(context, allotment, [...wrong]).map(list));
+  const owners = [context.view.uid, context.memory.driver?.uid ?? ""];
   const again = lists.flat().filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
   const found = membersOf(again).filter(({ id }) => wrong.has(id));
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
@@ -80,17 +80,17 @@ const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
  * Restores the allotment of an own run from its executors when the record lost it: Rekindle goes on as their allocator.
  * It asks again whether the driver listens; the number of crashes is lost.
  */
-export const regained = (scene: ApplicationContext, { executors }: Pods): ApplicationContext => {
-  const { memory, object } = scene;
+export const regained = (context: ApplicationContext, { executors }: Pods): ApplicationContext => {
+  const { memory, object } = context;
   const members = membersOf(executors).filter(isMadeHere);
   const last = members.at(-1);
-  if (last === undefined || isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return scene;
+  if (last === undefined || isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return context;
   const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
   const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
   // `first` counts the visible executors only: how many there were before is unknown.
   const first = next - members.length;
   const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [] };
-  return { ...scene, memory: { ...memory, spec: relevant(object, true), allotment } };
+  return { ...context, memory: { ...memory, spec: relevant(object, true), allotment } };
 };
 
 const defaultPort = 4040;
@@ -105,14 +105,14 @@ const mostExecutors = ({ read }: ApplicationContext): number =>
   read.ok ? Math.max(read.spec.executor.instances ?? 0, scaleOf(read.spec)?.most ?? 0) + 100 : 0;
 
 const questionOf = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   { podName: name, applicationId = "" }: Driver,
 ): Extract<Query, { do: "proxyGet" }> =>
   registeredQuery(
-    { resource: pods, namespace: scene.key.namespace, name },
-    portOf(scene),
+    { resource: pods, namespace: context.key.namespace, name },
+    portOf(context),
     applicationId,
-    mostExecutors(scene),
+    mostExecutors(context),
   );
 
 /** The registered executors, or why the driver gave no answer. While it answers, its SparkContext has not stopped. */
@@ -120,15 +120,15 @@ export type DriverAnswer =
   | { readonly registered: Registered }
   | { readonly registered: undefined; readonly why: string };
 
-export function* askDriver(scene: ApplicationContext, driver: Driver): Reads<DriverAnswer> {
-  const hearing = yield* proxyGet(questionOf(scene, driver));
+export function* askDriver(context: ApplicationContext, driver: Driver): Reads<DriverAnswer> {
+  const hearing = yield* proxyGet(questionOf(context, driver));
   const registered = registeredIn(hearing);
   if (registered !== undefined) return { registered };
   return { registered, why: hearing.heard ? "it answered something else" : `${hearing.why}: ${hearing.message}` };
 }
 
 /** The number of executors that the driver needs; undefined where it gives no answer, or an invalid one. */
-export function* askGauge(scene: ApplicationContext, { podName: name }: Driver): Reads<number | undefined> {
-  const pod = { resource: pods, namespace: scene.key.namespace, name };
-  return gaugeIn(yield* proxyGet(gaugeQuery(pod, portOf(scene))));
+export function* askGauge(context: ApplicationContext, { podName: name }: Driver): Reads<number | undefined> {
+  const pod = { resource: pods, namespace: context.key.namespace, name };
+  return gaugeIn(yield* proxyGet(gaugeQuery(pod, portOf(context))));
 }

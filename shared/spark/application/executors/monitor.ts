@@ -63,8 +63,8 @@ const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Dr
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
 /** Lists again when an executor is missing from the first list, before it is called lost. */
-function* everyone(scene: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): Reads<readonly Stored[]> {
-  const { view, key } = scene;
+function* everyone(context: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): Reads<readonly Stored[]> {
+  const { view, key } = context;
   const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
   if (first.missing.length === 0) return found.executors;
   const again = yield* list(executorsAgain(key));
@@ -73,7 +73,7 @@ function* everyone(scene: ApplicationContext, driver: Driver, found: Pods, ledge
   return sortOut(both, view.uid, driver).executors;
 }
 
-type Word = { readonly asked: false } | { readonly asked: true; readonly registered: Registered | undefined };
+type DriverWord = { readonly queried: false } | { readonly queried: true; readonly registered: Registered | undefined };
 
 const mute: readonly (readonly [conf: string, value: string])[] = [
   ["spark.ui.enabled", "false"],
@@ -95,20 +95,25 @@ const mayAsk = ({ read }: ApplicationContext, { applicationId }: Driver): boolea
   !mute.some(([conf, value]) => read.spec.sparkConf?.[conf]?.trim() === value);
 
 /** The driver's answer, when it is due. */
-function* wordOf(scene: ApplicationContext, driver: Driver, running: readonly Stored[], body: Stored): Reads<Word> {
-  const { view, policies } = scene;
-  if (!mayAsk(scene, driver)) return { asked: false };
+function* wordOf(
+  context: ApplicationContext,
+  driver: Driver,
+  running: readonly Stored[],
+  body: Stored,
+): Reads<DriverWord> {
+  const { view, policies } = context;
+  if (!mayAsk(context, driver)) return { queried: false };
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
-  const { pulse } = ledgerOf(scene, driver).care ?? {};
-  const asking = { now: view.now, since, limits: policies, timed: isTimed(scene) };
-  if (view.now < nextQuestion(pulse, running, asking)) return { asked: false };
-  const { registered } = yield* askDriver(scene, driver);
-  return { asked: true, registered };
+  const { pulse } = ledgerOf(context, driver).care ?? {};
+  const asking = { now: view.now, since, limits: policies, timed: isTimed(context) };
+  if (view.now < nextQuestion(pulse, running, asking)) return { queried: false };
+  const { registered } = yield* askDriver(context, driver);
+  return { queried: true, registered };
 }
 
 /** True when Spark deletes ended executors: its default, unless Rekindle submitted the run or the user decided. */
-const isRemovedBySpark = (scene: ApplicationContext, body: Stored): boolean =>
-  (asksDeletion(scene) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
+const isRemovedBySpark = (context: ApplicationContext, body: Stored): boolean =>
+  (asksDeletion(context) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
 
 /** A run whose driver runs: the driver with its pod, and the pods that its list shows. */
 export type Watched = {
@@ -122,31 +127,31 @@ export type Watched = {
 type Findings = {
   readonly executors: readonly Stored[];
   readonly running: readonly Stored[];
-  readonly word: Word;
+  readonly word: DriverWord;
   readonly mended: Repair;
   readonly leave: NodeDrain;
 };
 
-function* findingsOf(scene: ApplicationContext, { driver, found, pod: body, members }: Watched): Reads<Findings> {
-  const ledger = ledgerOf(scene, driver);
-  const executors = members?.map(({ pod }) => pod) ?? (yield* everyone(scene, driver, found, ledger));
+function* findingsOf(context: ApplicationContext, { driver, found, pod: body, members }: Watched): Reads<Findings> {
+  const ledger = ledgerOf(context, driver);
+  const executors = members?.map(({ pod }) => pod) ?? (yield* everyone(context, driver, found, ledger));
   const running = runningAmong(executors);
   const [nodes, word, leave] = yield* all([
-    nodesOf(scene, executors),
-    wordOf(scene, driver, running, body),
-    drainNodes(scene, { executors, body, before: ledger.care?.warned }),
+    nodesOf(context, executors),
+    wordOf(context, driver, running, body),
+    drainNodes(context, { executors, body, before: ledger.care?.warned }),
   ]);
   const over = idsOf(ledger.over ?? "");
-  const registered = word.asked ? word.registered : undefined;
+  const registered = word.queried ? word.registered : undefined;
   const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse, leave };
-  return { executors, running, word, leave, mended: repairExecutors(scene, evidence, ledger.care) };
+  return { executors, running, word, leave, mended: repairExecutors(context, evidence, ledger.care) };
 }
 
 const pulseOf = (
   { view }: ApplicationContext,
   before: Pulse | undefined,
   { word, running }: Findings,
-): Pulse | undefined => (word.asked ? pulseAfter(before, word.registered, running, view.now) : before);
+): Pulse | undefined => (word.queried ? pulseAfter(before, word.registered, running, view.now) : before);
 
 /** Leaves out absent fields; empty care is no field of the ledger. */
 const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined }): Pick<Ledger, "care"> => {
@@ -163,13 +168,13 @@ const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined })
 
 /** Deletions of earlier steps that may still arrive: until then their reasons are remembered. */
 const stillDoomed = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   ledger: Ledger,
   doomed: readonly Loss[],
   over: Ids,
 ): readonly Loss[] => {
   const { doomed: before = [] } = ledger;
-  const { view, settings } = scene;
+  const { view, settings } = context;
   const anew = new Set(doomed.map(({ id }) => id));
   return before.filter(({ id, at }) => !anew.has(id) && !hasId(over, id) && view.now < at + settings.settledMs);
 };
@@ -185,28 +190,28 @@ type Books = {
 };
 
 /** The ledger after this read, with the planned deletions and the trouble. */
-const booksOf = (scene: ApplicationContext, driver: Driver, body: Stored, findings: Findings): Books => {
-  const { view } = scene;
-  const before = ledgerOf(scene, driver);
+const booksOf = (context: ApplicationContext, driver: Driver, body: Stored, findings: Findings): Books => {
+  const { view } = context;
+  const before = ledgerOf(context, driver);
   const { executors, mended, running } = findings;
-  const missing = isRemovedBySpark(scene, body) ? "removed" : "deleted";
+  const missing = isRemovedBySpark(context, body) ? "removed" : "deleted";
   const { ledger, lost, unclear } = account(before, { pods: executors, now: view.now, certain: true, missing });
   const over = idsOf(ledger.over ?? "");
   const anew = terminationsOf(mended.dooms, over, view.now);
-  const still = stillDoomed(scene, before, anew, over);
+  const still = stillDoomed(context, before, anew, over);
   const doomed = [...still, ...anew];
-  const pulse = pulseOf(scene, before.care?.pulse, findings);
-  const { goneSince, trouble } = troubleOf(scene, {
+  const pulse = pulseOf(context, before.care?.pulse, findings);
+  const { goneSince, trouble } = troubleOf(context, {
     ledger,
     pulse,
     pods: executors,
     running: running.length,
-    asked: findings.word.asked,
+    queried: findings.word.queried,
   });
   const { care: _, ...rest } = ledger;
   const { warned } = findings.leave;
   const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept, warned });
-  const toTell = [...(isOwnRun(scene.memory) ? [] : unreportedIn(before)), ...worthTelling(lost)].slice(-mostTold);
+  const toTell = [...(isOwnRun(context.memory) ? [] : unreportedIn(before)), ...worthTelling(lost)].slice(-mostTold);
   const untold = toTell.map(({ id }) => id);
   const next = {
     ...rest,
@@ -215,9 +220,9 @@ const booksOf = (scene: ApplicationContext, driver: Driver, body: Stored, findin
     ...care,
   };
   const oldest = still.find(({ at }) => at < view.now);
-  const settledAt = oldest === undefined ? undefined : oldest.at + scene.settings.settledMs;
+  const settledAt = oldest === undefined ? undefined : oldest.at + context.settings.settledMs;
   const dismissed = lost.filter(({ reason }) => reason === "dismissed").map(({ id }) => id);
-  return { ledger: withEnds(scene, { before, next, executors, dismissed }), toTell, unclear, trouble, settledAt };
+  return { ledger: withEnds(context, { before, next, executors, dismissed }), toTell, unclear, trouble, settledAt };
 };
 
 const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number } => {
@@ -227,41 +232,41 @@ const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number }
 
 /** The time of the driver's next question, if a timer is needed: only in doubt, or where the user set times. */
 const questionAt = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   driver: Driver,
   body: Stored,
   { ledger, findings }: { readonly ledger: Ledger; readonly findings: Findings },
 ): number | undefined => {
-  const { view, policies } = scene;
+  const { view, policies } = context;
   const pulse = ledger.care?.pulse;
-  const timed = isTimed(scene);
-  if (!mayAsk(scene, driver) || (!timed && pulse?.inactive === undefined)) return undefined;
+  const timed = isTimed(context);
+  if (!mayAsk(context, driver) || (!timed && pulse?.inactive === undefined)) return undefined;
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
   return nextQuestion(pulse, findings.running, { now: view.now, since, limits: policies, timed });
 };
 
 /** Monitors the executors of a run and reports what to do about them. */
-export function* monitorExecutors(scene: ApplicationContext, run: Watched): Reads<ExecutorReport> {
+export function* monitorExecutors(context: ApplicationContext, run: Watched): Reads<ExecutorReport> {
   const { driver, pod: body } = run;
-  const findings = yield* findingsOf(scene, run);
-  const { ledger, toTell, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
+  const findings = yield* findingsOf(context, run);
+  const { ledger, toTell, unclear, trouble, settledAt } = booksOf(context, driver, body, findings);
   const { mended, executors, leave } = findings;
-  const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
-  const question = questionAt(scene, driver, body, { ledger, findings });
-  const asksAgain = question !== undefined && question <= scene.view.now;
+  const { useless: over, until } = uselessNow(context, ledger.over ?? "", executors);
+  const question = questionAt(context, driver, body, { ledger, findings });
+  const asksAgain = question !== undefined && question <= context.view.now;
   const busy = unclear > 0 || mended.dooms.length === mostDeletions;
   const again = asksAgain || leave.again || mended.again;
   const isEmpty = Object.keys(ledger).length === 1;
-  const { executors: _, ...bare } = scene.memory;
+  const { executors: _, ...bare } = context.memory;
   return {
     memory: isEmpty ? bare : { ...bare, executors: ledger },
-    left: isOwnRun(bare) ? lossEvents(scene, unreportedIn(ledgerOf(scene, driver))) : [],
+    left: isOwnRun(bare) ? lossEvents(context, unreportedIn(ledgerOf(context, driver))) : [],
     cordons: leave.cordons,
-    first: [...troubleEvent(scene, trouble), ...leave.events],
+    first: [...troubleEvent(context, trouble), ...leave.events],
     effects: endings(mended.dooms),
     spent: over.map((pod) => removal(pod, podResource)),
-    events: lossEvents(scene, toTell),
-    untold: [...unreportedIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
+    events: lossEvents(context, toTell),
+    untold: [...unreportedIn(ledgerOf(context, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : again ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: { on: "trouble", message: trouble.says } as const }),
@@ -291,17 +296,17 @@ const isDated = ({ driver }: Pods): boolean =>
 /** The memory of a closed account, and the events to record before. */
 export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
 
-type Run = { readonly scene: ApplicationContext; readonly driver: Driver; readonly found: Pods };
+type Run = { readonly context: ApplicationContext; readonly driver: Driver; readonly found: Pods };
 
 /** Records the losses that these pods show; all other executors end with the run. */
-const closedWith = ({ scene, driver, found }: Run, executors: readonly Stored[]): Closed => {
-  const ledger = ledgerOf(scene, driver);
-  const last = account(ledger, { pods: executors, now: scene.view.now, certain: false });
-  const { executors: _, ...bare } = scene.memory;
-  const next = withEnds(scene, { before: ledger, next: settled(last.ledger), executors: found.executors });
+const closedWith = ({ context, driver, found }: Run, executors: readonly Stored[]): Closed => {
+  const ledger = ledgerOf(context, driver);
+  const last = account(ledger, { pods: executors, now: context.view.now, certain: false });
+  const { executors: _, ...bare } = context.memory;
+  const next = withEnds(context, { before: ledger, next: settled(last.ledger), executors: found.executors });
   return {
     memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
-    first: lossEvents(scene, [...unreportedIn(ledger), ...worthTelling(last.lost)]),
+    first: lossEvents(context, [...unreportedIn(ledger), ...worthTelling(last.lost)]),
   };
 };
 
@@ -313,10 +318,10 @@ const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
 };
 
 /** The account at the driver's end: losses before it are recorded, executors that end with it are no losses. */
-export const closed = (scene: ApplicationContext, driver: Driver, found: Pods): Closed => {
-  const { state } = scene.memory;
-  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
-  return closedWith({ scene, driver, found }, endedBefore(found, endedAt));
+export const closed = (context: ApplicationContext, driver: Driver, found: Pods): Closed => {
+  const { state } = context.memory;
+  const endedAt = "endedAt" in state ? state.endedAt : context.view.now;
+  return closedWith({ context, driver, found }, endedBefore(found, endedAt));
 };
 
 /**
@@ -324,12 +329,12 @@ export const closed = (scene: ApplicationContext, driver: Driver, found: Pods): 
  * deletions. While the driver runs, each executor that ended had a reason of its own. Undefined: closed before, or
  * none.
  */
-export const interrupted = (scene: ApplicationContext, found: Pods): Closed | undefined => {
-  const { view, memory } = scene;
+export const interrupted = (context: ApplicationContext, found: Pods): Closed | undefined => {
+  const { view, memory } = context;
   const { driver } = memory;
   if (driver === undefined || view.memory === undefined || acts[view.memory.state.phase] !== "follow") return undefined;
   const body = found.driver;
   const endedAt = body === undefined ? undefined : endOf(body);
   const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
-  return closedWith({ scene, driver, found }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
+  return closedWith({ context, driver, found }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
 };

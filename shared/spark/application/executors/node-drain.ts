@@ -75,20 +75,23 @@ export const drainingNodes = (pods: readonly Stored[]): readonly string[] => [
 export const isLeaving = (member: Member): boolean => isLiving(member) && leavingAt(member.pod) !== undefined;
 
 /** Ends as many executors as have running replacements, those whose time is over, and those that do not run yet. */
-const replacedFirst = (scene: ApplicationContext, executors: readonly Stored[]): Pick<NodeDrain, "dooms" | "until"> => {
-  const { view, read } = scene;
+const replacedFirst = (
+  context: ApplicationContext,
+  executors: readonly Stored[],
+): Pick<NodeDrain, "dooms" | "until"> => {
+  const { view, read } = context;
   const members = membersOf(executors).filter(isLiving);
   const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
   const running = members.filter(({ state }) => state === "running");
   const young = running.filter(({ createdAt }) => view.now < createdAt + knownMs);
-  const expected = read.ok ? expectedOf(scene) : running.length;
+  const expected = read.ok ? expectedOf(context) : running.length;
   const spare = Math.max(0, running.length - young.length - expected);
   const rest = leavers
     .filter(({ state, at }) => state === "running" && view.now < at - leadMs)
     .sort((a, b) => a.at - b.at || a.id - b.id)
     .slice(spare);
   return {
-    dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf(scene)),
+    dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf(context)),
     until:
       rest.length === 0
         ? []
@@ -142,21 +145,21 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
 };
 
 /** Plans the moves on one node by its cordon. */
-function* behind(scene: ApplicationContext, name: string, leavers: readonly Leaver[]): Reads<Moves> {
-  const door = cordoningOf(yield* getIfAllowed(nodeRef(name)));
-  const tried = triedOn(scene, name);
+function* behind(context: ApplicationContext, name: string, leavers: readonly Leaver[]): Reads<Moves> {
+  const cordoning = cordoningOf(yield* getIfAllowed(nodeRef(name)));
+  const tried = triedOn(context, name);
   const nothing = { dooms: [], until: [], cordons: [], warnings: [], again: false };
-  if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf(scene)) };
-  if (door.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, door)] };
-  const again = leavers.some(({ at }) => scene.view.now < at);
-  return door.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
+  if (cordoning.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf(context)) };
+  if (cordoning.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, cordoning)] };
+  const again = leavers.some(({ at }) => context.view.now < at);
+  return cordoning.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
 }
 
-function* closedFirst(scene: ApplicationContext, executors: readonly Stored[]): Reads<Moves> {
+function* closedFirst(context: ApplicationContext, executors: readonly Stored[]): Reads<Moves> {
   const leavers = leaversAmong(executors);
   const names = drainingNodes(leavers.map(({ pod }) => pod)).slice(0, mostNodes);
   const onNode = (name: string): readonly Leaver[] => leavers.filter(({ pod }) => nodeNameOf(pod) === name);
-  const each = yield* all(names.map((name) => behind(scene, name, onNode(name))));
+  const each = yield* all(names.map((name) => behind(context, name, onNode(name))));
   return {
     dooms: each.flatMap(({ dooms }) => dooms),
     until: [],
@@ -183,16 +186,16 @@ type Notices = {
 const longest = 500;
 
 /** Plans the drain that the notices on a run's pods ask for. */
-export function* drainNodes(scene: ApplicationContext, { executors, body, before }: Notices): Reads<NodeDrain> {
-  const moves: Moves = isOwnRun(scene.memory)
-    ? { ...replacedFirst(scene, executors), cordons: [], warnings: [], again: false }
-    : yield* closedFirst(scene, executors);
+export function* drainNodes(context: ApplicationContext, { executors, body, before }: Notices): Reads<NodeDrain> {
+  const moves: Moves = isOwnRun(context.memory)
+    ? { ...replacedFirst(context, executors), cordons: [], warnings: [], again: false }
+    : yield* closedFirst(context, executors);
   const { warnings, ...rest } = moves;
   // The last report holds until the cordon's result is known: a try alone records no event and saves nothing.
   if (moves.cordons.length > 0) return { ...rest, warned: before, events: [] };
   const text = [...warnings, ...ofDriver(body)].join("; ").slice(0, longest);
   if (text === "") return { ...rest, warned: undefined, events: [] };
-  const { object, memory } = scene;
+  const { object, memory } = context;
   const about = { about: object, resource: sparkApplications, occasion: `${memory.attempt} ${text}` } as const;
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "NodeLeaving", message: text };
   return { ...rest, warned: text, events: text === before ? [] : [event] };

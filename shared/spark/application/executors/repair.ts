@@ -210,12 +210,12 @@ const stuckAfter = (executors: readonly Stored[], late: Part, before: Repair["st
 };
 
 /** Collects all deletions, each executor once, and the next time to look. */
-export const repairExecutors = (scene: ApplicationContext, evidence: Evidence, care: Ledger["care"]): Repair => {
+export const repairExecutors = (context: ApplicationContext, evidence: Evidence, care: Ledger["care"]): Repair => {
   const executors = evidence.executors.filter((pod) => executorId(pod) !== undefined);
   const known = { ...evidence, executors };
-  const dead = onDeadNodes(scene, known);
-  const late = neverUp(scene, known, care);
-  const parts = [dead, evidence.leave, late, unknownToDriver(scene, known)];
+  const dead = onDeadNodes(context, known);
+  const late = neverUp(context, known, care);
+  const parts = [dead, evidence.leave, late, unknownToDriver(context, known)];
   const dooms = new Map<string, Termination>();
   for (const doom of parts.flatMap((part) => part.dooms))
     if (!dooms.has(doom.pod.metadata.uid)) dooms.set(doom.pod.metadata.uid, doom);

@@ -94,11 +94,11 @@ export const unreportedIn = ({ losses: known = [], untold = [] }: Ledger): reado
   known.filter(({ id }) => untold.includes(id));
 
 /** One event for each loss. */
-export const lossEvents = (scene: ApplicationContext, lost: readonly Loss[]): readonly Effect[] =>
+export const lossEvents = (context: ApplicationContext, lost: readonly Loss[]): readonly Effect[] =>
   lost
     .slice(-mostTold)
     .map((loss) =>
-      warning(scene, { occasion: `executor ${loss.id}`, reason: "ExecutorLost", message: lossText(loss) }),
+      warning(context, { occasion: `executor ${loss.id}`, reason: "ExecutorLost", message: lossText(loss) }),
     );
 
 type Kind = NonNullable<Care["trouble"]>["is"];
@@ -118,7 +118,7 @@ type State = {
   readonly pods: readonly Stored[];
   readonly running: number;
   /** The driver was asked in this step. */
-  readonly asked: boolean;
+  readonly queried: boolean;
 };
 
 const reasonOf: Readonly<Record<Kind, { readonly reason: string; readonly cause: Cause }>> = {
@@ -135,19 +135,19 @@ const wants = ({ read }: ApplicationContext, pods: readonly Stored[]): boolean =
 const hasLost = ({ lost = {} }: Ledger): boolean =>
   lossReasons.some((reason) => losses[reason].replaced === "yes" && (lost[reason] ?? 0) > 0);
 
-const goneSinceOf = (scene: ApplicationContext, { ledger, pods, running }: State): number | undefined =>
-  running === 0 && hasLost(ledger) && wants(scene, pods) ? (ledger.care?.goneSince ?? scene.view.now) : undefined;
+const goneSinceOf = (context: ApplicationContext, { ledger, pods, running }: State): number | undefined =>
+  running === 0 && hasLost(ledger) && wants(context, pods) ? (ledger.care?.goneSince ?? context.view.now) : undefined;
 
 type Suspicion = { readonly is: Kind; readonly since: number; readonly due: number; readonly message: string };
 
 const suspicionsOf = (
-  scene: ApplicationContext,
-  { pulse, asked }: State,
+  context: ApplicationContext,
+  { pulse, queried }: State,
   goneSince: number | undefined,
 ): readonly Suspicion[] => {
-  const { goneMs, silenceMs, stallMs } = scene.policies;
+  const { goneMs, silenceMs, stallMs } = context.policies;
   const { silentSince, movedAt = 0 } = pulse ?? {};
-  const stalled = asked && isStalled(pulse, scene.view.now, stallMs);
+  const stalled = queried && isStalled(pulse, context.view.now, stallMs);
   return [
     ...(silentSince === undefined
       ? []
@@ -184,12 +184,12 @@ const endFor = ({ policies, view }: ApplicationContext, { is, message }: Suspici
 
 /** The first certain trouble of a run as a whole, and the time when the next would be certain. */
 export const troubleOf = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   state: State,
 ): { readonly goneSince: number | undefined; readonly trouble: Trouble | undefined } => {
-  const { now } = scene.view;
-  const goneSince = goneSinceOf(scene, state);
-  const suspicions = suspicionsOf(scene, state, goneSince);
+  const { now } = context.view;
+  const goneSince = goneSinceOf(context, state);
+  const suspicions = suspicionsOf(context, state, goneSince);
   const [certain] = suspicions.filter(({ due }) => due <= now);
   const waits = suspicions.filter(({ due }) => due > now).map(({ due }) => due);
   const wakeAt = waits.length === 0 ? undefined : Math.min(...waits);
@@ -198,12 +198,12 @@ export const troubleOf = (
   const { is, since, message } = certain;
   const before = state.ledger.care?.trouble;
   const isNew = before?.is !== is || before.since !== since;
-  return { goneSince, trouble: { kept: { is, since }, isNew, says: message, wakeAt, end: endFor(scene, certain) } };
+  return { goneSince, trouble: { kept: { is, since }, isNew, says: message, wakeAt, end: endFor(context, certain) } };
 };
 
 /** The event of a trouble that is new; its name holds the time since when the trouble holds. */
-export const troubleEvent = (scene: ApplicationContext, trouble: Trouble | undefined): readonly Effect[] => {
+export const troubleEvent = (context: ApplicationContext, trouble: Trouble | undefined): readonly Effect[] => {
   if (trouble?.kept === undefined || !trouble.isNew || trouble.says === undefined) return [];
   const { is, since } = trouble.kept;
-  return [warning(scene, { occasion: `${is} ${since}`, reason: reasonOf[is].reason, message: trouble.says })];
+  return [warning(context, { occasion: `${is} ${since}`, reason: reasonOf[is].reason, message: trouble.says })];
 };

@@ -49,18 +49,18 @@ type Exposure =
  * answer to its creation, which has the address that the API server gave, and reads it where it was there before, until
  * the status shows its information.
  */
-export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
-  const { key, view, memory, read, object, settings } = scene;
+export function* exposureOf(context: ApplicationContext): Reads<Exposure> {
+  const { key, view, memory, read, object, settings } = context;
   const { driver } = memory;
   if (!read.ok || driver === undefined) return { info: {} };
   const { attempt, submissionId, podName: driverPodName } = driver;
-  const own = attemptOf(scene, read.spec, attempt);
+  const own = attemptOf(context, read.spec, attempt);
   const subject = { ...own, submissionId, applicationId: driver.applicationId ?? own.applicationId, driverPodName };
-  const doors = showsBegun(object, driver) ? [] : postStartObjectsOf(subject);
+  const postStart = showsBegun(object, driver) ? [] : postStartObjectsOf(subject);
   const made = (view.done ?? []).some(({ do: act }) => act === "create");
-  if (doors.length > 0 && !made) {
-    const make = doors.map((door) => accompaniment(door, view.uid));
-    return { make, memory: withRare(memory, doors) };
+  if (postStart.length > 0 && !made) {
+    const make = postStart.map((one) => accompaniment(one, view.uid));
+    return { make, memory: withRare(memory, postStart) };
   }
   if (!settings.options.uiService || shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
   const name = uiServiceName(key.name);
@@ -72,10 +72,10 @@ export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
 type Ended = { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
 
 /** Deletes by UID the rare objects that end with the run. A kind with none left is not listed again. */
-export function* endAuxiliaryObjects(scene: ApplicationContext): Reads<Ended> {
-  const { view, memory } = scene;
+export function* endAuxiliaryObjects(context: ApplicationContext): Reads<Ended> {
+  const { view, memory } = context;
   const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
-  const lists = yield* all(ending.map((name) => list(rareOf(scene, name))));
+  const lists = yield* all(ending.map((name) => list(rareOf(context, name))));
   const there = ending.flatMap((name, index) => {
     const mine = (lists[index] ?? []).filter((object) => ownedBy(object, view.uid));
     return mine.map((object) => ({ object, name }));

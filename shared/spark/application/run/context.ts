@@ -39,8 +39,8 @@ export type ApplicationContext = {
   readonly policies: Policies;
 };
 
-export const policyOf = (scene: ApplicationContext): RestartPolicy =>
-  scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {};
+export const policyOf = (context: ApplicationContext): RestartPolicy =>
+  context.read.ok ? (context.read.spec.restartPolicy ?? {}) : {};
 
 /** Lists executors again, past the watch cache, because the first list may have been behind. */
 export const executorsAgain = (key: Key): Listing => ({
@@ -68,11 +68,11 @@ const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
 });
 
 /** Lists the objects that submissions created beside driver pods; rare kinds only if the application had one. */
-export const leftoversOf = (scene: Maker & { readonly memory: Pick<Memory, "rare"> }): readonly Listing[] =>
-  [...made, ...(scene.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(scene, resource));
+export const leftoversOf = (context: Maker & { readonly memory: Pick<Memory, "rare"> }): readonly Listing[] =>
+  [...made, ...(context.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(context, resource));
 
 /** Lists the auxiliary objects of one rare kind. */
-export const rareOf = (scene: ApplicationContext, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
+export const rareOf = (context: ApplicationContext, name: RareKind): Listing => madeOf(context, rareKinds[name]);
 
 /** Reads the pods with the application's name and sorts them. */
 export function* readPods({ key, view, memory }: ApplicationContext): Reads<Pods> {

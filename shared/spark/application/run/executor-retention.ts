@@ -56,8 +56,8 @@ export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delet
   if (!read.ok) return "keep";
   const field = read.spec.executor.deleteOnTermination;
   const text = read.spec.sparkConf?.[conf]?.trim();
-  const asked = text ?? (field === undefined ? undefined : String(field));
-  return asked === undefined ? undefined : asked === "true" ? "delete" : "keep";
+  const setting = text ?? (field === undefined ? undefined : String(field));
+  return setting === undefined ? undefined : setting === "true" ? "delete" : "keep";
 };
 
 /** True of an executor of Rekindle's submission: another one's driver has Spark's default and deletes its executors. */
@@ -88,27 +88,27 @@ const namedInStatus = ({ object, settings, memory, view }: Judging, { useless, u
 };
 
 /** Useless pods while the driver runs: those accounted for. An own run's allocator judges those that exited with 0. */
-export const uselessNow = (scene: Judging, over: string, executors: readonly Stored[]): Spent => {
-  if (asksDeletion(scene) !== undefined) return none;
+export const uselessNow = (context: Judging, over: string, executors: readonly Stored[]): Spent => {
+  if (asksDeletion(context) !== undefined) return none;
   const ids = idsOf(over);
-  const own = isOwnRun(scene.memory);
+  const own = isOwnRun(context.memory);
   const judged = executors.filter((pod) => {
     const id = executorId(pod);
     return isOurs(pod) && id !== undefined && hasId(ids, id) && !(own && endingOf(pod)?.reason === "finished");
   });
-  const { useless } = few(spent(judged, { now: scene.view.now, retentionMs: scene.policies.retentionMs }));
-  return namedInStatus(scene, { useless, until: undefined });
+  const { useless } = few(spent(judged, { now: context.view.now, retentionMs: context.policies.retentionMs }));
+  return namedInStatus(context, { useless, until: undefined });
 };
 
 /** Useless pods of an ended run, and when further ones are to be judged. */
-export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spent => {
-  const { state } = scene.memory;
-  if (asksDeletion(scene) !== undefined || !("endedAt" in state)) return none;
+export const uselessAfter = (context: Judging, executors: readonly Stored[]): Spent => {
+  const { state } = context.memory;
+  if (asksDeletion(context) !== undefined || !("endedAt" in state)) return none;
   const { endedAt: driverEndedAt } = state;
-  const { retentionMs } = scene.policies;
+  const { retentionMs } = context.policies;
   return namedInStatus(
-    scene,
-    few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt })),
+    context,
+    few(spent(executors.filter(isOurs), { now: context.view.now, retentionMs, driverEndedAt })),
   );
 };
 

@@ -19,15 +19,15 @@ export type End = {
 };
 
 /** The memory of a failed run, with the time of the next run if there is one. */
-export const failed = (scene: ApplicationContext, driver: Driver, end: End): Memory => {
+export const failed = (context: ApplicationContext, driver: Driver, end: End): Memory => {
   const { endedAt, error, cause } = end;
-  const { memory, policies } = scene;
+  const { memory, policies } = context;
   const good = endedAt - driver.submittedAt >= policies.goodRunMs;
   const failures = good ? 1 : (memory.failures ?? 0) + 1;
   const free = end.forgiven === true || (policies.restartOn === "infrastructure" && !spendsRetry[cause]);
   const forgiven = (memory.forgiven ?? 0) + (free ? 1 : 0);
   const counters = { submissions: memory.submissions, executions: memory.executions, submittedAt: driver.submittedAt };
-  const retryAt = nextRun(policyOf(scene), policies, { ...counters, endedAt, failures, forgiven, free });
+  const retryAt = nextRun(policyOf(context), policies, { ...counters, endedAt, failures, forgiven, free });
   return {
     ...memory,
     driver,
@@ -69,10 +69,10 @@ const expectsExecutors = ({ read }: ApplicationContext, found: Pods): boolean =>
   found.executors.length > 0 || (read.ok && !isDynamic(read.spec));
 
 /** `rekindle.dev/executor-start-timeout`: counted from the driver's start, until the first executor runs. */
-export const executorLateness = (scene: ApplicationContext, driver: Driver, found: Pods, pod: Stored): Lateness => {
-  const { policies, view, object } = scene;
+export const executorLateness = (context: ApplicationContext, driver: Driver, found: Pods, pod: Stored): Lateness => {
+  const { policies, view, object } = context;
   const { executorStartMs } = policies;
-  if (executorStartMs === undefined || !expectsExecutors(scene, found)) return undefined;
+  if (executorStartMs === undefined || !expectsExecutors(context, found)) return undefined;
   const known = Object.values(shownExecutors(object, driver)).some((state) => state !== "PENDING");
   if (known || found.executors.some(isUp)) return undefined;
   const until = (instantOf(podStatus(pod).startTime) ?? driver.submittedAt) + executorStartMs;

@@ -52,14 +52,14 @@ const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory):
  * that it reports. It counts as recorded once the status, which is written after it, shows the record's phase and
  * submission: a death in between loses no event, however short the state was.
  */
-export const withHistory = (scene: ApplicationContext, from: string, memory: Memory): Memory => {
+export const withHistory = (context: ApplicationContext, from: string, memory: Memory): Memory => {
   const { phase } = memory.state;
   if (phase === from) return memory;
   const { untold: _, ...rest } = memory;
-  const untold = [...pending(scene, memory), ...untoldOf(scene.object.metadata.name, memory)];
+  const untold = [...pending(context, memory), ...untoldOf(context.object.metadata.name, memory)];
   return {
     ...rest,
-    history: [...(memory.history ?? []), { phase, attempt: memory.attempt, at: scene.view.now }].slice(-longest),
+    history: [...(memory.history ?? []), { phase, attempt: memory.attempt, at: context.view.now }].slice(-longest),
     ...(untold.length === 0 ? {} : { untold: untold.slice(-most) }),
   };
 };
@@ -111,11 +111,11 @@ const executorEvents = (object: Stored, before: States, after: States): readonly
 
 /** Deletes as `endOver`, and ended executors that are not kept. `until`: when to look again, epoch ms. */
 export const endAll = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   found: Pods,
 ): { readonly stage: readonly Effect[]; readonly until?: number } => {
-  const { useless, until } = uselessAfter(scene, found.executors);
-  const stage = [...endOver(scene.memory, found), ...useless.map((pod) => removal(pod, pods))];
+  const { useless, until } = uselessAfter(context, found.executors);
+  const stage = [...endOver(context.memory, found), ...useless.map((pod) => removal(pod, pods))];
   return { stage, ...(until === undefined ? {} : { until }) };
 };
 
@@ -123,16 +123,16 @@ export const endAll = (
  * Plans a step in which nothing runs and nothing is to be done: strays are deleted. The application rests only once no
  * stray can appear any more and its last executor has ended, because the event of that end may get lost.
  */
-export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: WaitingOn): Plan<Memory> => {
-  const settled = settledAt(scene);
-  const { stage, until } = endAll(scene, found);
+export const resting = (context: ApplicationContext, found: Pods, waitsFor?: WaitingOn): Plan<Memory> => {
+  const settled = settledAt(context);
+  const { stage, until } = endAll(context, found);
   const goesOn = membersOf(found.executors).some(isLiving);
   const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
-  const due = scene.view.now < settled ? settled : until;
+  const due = context.view.now < settled ? settled : until;
   const reason = waitsFor === undefined ? {} : { waitsFor };
   const waits: Next = { do: "wait", ...reason, ...(busy || due === undefined ? {} : { wakeAt: due }) };
   const next: Next = !busy && due === undefined ? { do: "rest", ...reason } : waits;
-  return planOf(scene, scene.memory, found, { stages: [stage], next });
+  return planOf(context, context.memory, found, { stages: [stage], next });
 };
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
@@ -141,13 +141,13 @@ type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
 
 /** The plan of an act: its effects, then the event of the phase, then the status. */
 export const planOf = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   memory: Memory,
   found: Pods | undefined,
   { stages: given = [], ...extras }: Extras,
 ): Plan<Memory> => {
-  const { object, settings, info } = scene;
-  const next = withHistory(scene, scene.memory.state.phase, memory);
+  const { object, settings, info } = context;
+  const next = withHistory(context, context.memory.state.phase, memory);
   const limit = trackedUpTo({ settings, memory: next });
   const status = projected(object, next, { pods: found, info, limit });
   const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});

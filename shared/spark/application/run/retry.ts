@@ -47,23 +47,27 @@ export type Failure = Counters & {
   readonly free: boolean;
 };
 
-type Asked = Pick<Policies, "backoff" | "backoffMaxMs">;
+type BackoffPolicies = Pick<Policies, "backoff" | "backoffMaxMs">;
 
 /** The interval doubles with every failure in a row, and counts from the end of the last. Epoch ms. */
 const doubled = ({ endedAt, failures }: Failure, seconds: number | undefined, mostMs: number): number =>
   endedAt + backoffOf(failures - 1, (seconds ?? defaultInterval) * 1_000, mostMs);
 
 /** The next run's time, epoch ms, if any. A failure that spends no retry always waits the doubled interval. */
-export const nextRun = (policy: RestartPolicy, asked: Asked, failure: Failure): number | undefined => {
+export const nextRun = (policy: RestartPolicy, policies: BackoffPolicies, failure: Failure): number | undefined => {
   const { executions, forgiven, free } = failure;
-  const wait = doubled(failure, policy.onFailureRetryInterval, asked.backoffMaxMs);
+  const wait = doubled(failure, policy.onFailureRetryInterval, policies.backoffMaxMs);
   if (free) return wait;
   const at = retryAfterFailure(policy, { ...failure, executions: executions - forgiven });
-  return at === undefined || asked.backoff === "linear" ? at : wait;
+  return at === undefined || policies.backoff === "linear" ? at : wait;
 };
 
-export const nextSubmission = (policy: RestartPolicy, asked: Asked, failure: Failure): number | undefined => {
+export const nextSubmission = (
+  policy: RestartPolicy,
+  policies: BackoffPolicies,
+  failure: Failure,
+): number | undefined => {
   const at = retryAfterRefusal(policy, failure);
-  if (at === undefined || asked.backoff === "linear") return at;
-  return doubled(failure, policy.onSubmissionFailureRetryInterval, asked.backoffMaxMs);
+  if (at === undefined || policies.backoff === "linear") return at;
+  return doubled(failure, policy.onSubmissionFailureRetryInterval, policies.backoffMaxMs);
 };

@@ -34,8 +34,8 @@ type Whole = Submission & { readonly guards: readonly AuxiliaryObject[] };
 type Refused = { readonly refused: string };
 
 /** The submission of an attempt. It depends on its arguments alone, so that a later step builds the same. */
-const submitted = (scene: ApplicationContext, attempt: number, submittedAt: number): Submission | Refused => {
-  const { read, object, view, settings } = scene;
+const submitted = (context: ApplicationContext, attempt: number, submittedAt: number): Submission | Refused => {
+  const { read, object, view, settings } = context;
   if (!read.ok) return { refused: read.message };
   const { name, namespace, labels, annotations } = object.metadata;
   const app = {
@@ -45,28 +45,28 @@ const submitted = (scene: ApplicationContext, attempt: number, submittedAt: numb
     labels: labels ?? {},
     annotations: annotations ?? {},
   };
-  const { spec } = attemptOf(scene, read.spec, attempt);
+  const { spec } = attemptOf(context, read.spec, attempt);
   return submit({ app, spec, attempt, submittedAt, apiServer: settings.apiServer });
 };
 
 /** The basis of the present run's executors, also when the annotation was removed in the meantime. */
 export const executorBasis = (
-  scene: ApplicationContext,
+  context: ApplicationContext,
   { attempt, submittedAt }: Driver,
 ): ExecutorBasis | undefined => {
-  const { metadata } = scene.object;
+  const { metadata } = context.object;
   const annotations = { ...metadata.annotations, [ownerAnnotation]: "own" };
-  const own = { ...scene, object: { ...scene.object, metadata: { ...metadata, annotations } } };
+  const own = { ...context, object: { ...context.object, metadata: { ...metadata, annotations } } };
   const result = submitted(own, attempt, submittedAt);
   return "refused" in result ? undefined : result.executors;
 };
 
 /** The submission of an attempt, with its auxiliary objects. */
-const submissionOf = (scene: ApplicationContext, attempt: number, submittedAt: number): Whole | Refused => {
-  const { read } = scene;
-  const result = submitted(scene, attempt, submittedAt);
+const submissionOf = (context: ApplicationContext, attempt: number, submittedAt: number): Whole | Refused => {
+  const { read } = context;
+  const result = submitted(context, attempt, submittedAt);
   if ("refused" in result || !read.ok) return "refused" in result ? result : { refused: "its spec cannot be read" };
-  const subject = attemptOf(scene, read.spec, attempt);
+  const subject = attemptOf(context, read.spec, attempt);
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
   if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
   const { submissionId, applicationId, driverPodName } = result;
@@ -80,12 +80,12 @@ const allotted = ({ memory, object }: ApplicationContext, attempt: number, { exe
     : { spec: relevant(object, true), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
 
 /** Plans the next attempt: the save of its identity is fenced, and comes before anything of it exists. */
-export const submitNext = (scene: ApplicationContext): Plan<Memory> => {
-  const { memory, view } = scene;
+export const submitNext = (context: ApplicationContext): Plan<Memory> => {
+  const { memory, view } = context;
   const attempt = memory.attempt + 1;
-  const submission = submissionOf(scene, attempt, view.now);
+  const submission = submissionOf(context, attempt, view.now);
   if ("refused" in submission)
-    return refused(scene, { ...memory, submissions: memory.submissions + 1 }, submission.refused);
+    return refused(context, { ...memory, submissions: memory.submissions + 1 }, submission.refused);
   const next: Memory = {
     ...memory,
     attempt,
@@ -99,19 +99,19 @@ export const submitNext = (scene: ApplicationContext): Plan<Memory> => {
       podName: submission.driverPodName,
       submittedAt: view.now,
     },
-    ...allotted(scene, attempt, submission),
+    ...allotted(context, attempt, submission),
     state: { phase: "SUBMITTED" },
   };
-  return creating(scene, next, submission);
+  return creating(context, next, submission);
 };
 
 /** Creates the objects of an attempt whose driver no step has seen, again if need be, under the same names. */
-export const submitAgain = (scene: ApplicationContext): Plan<Memory> => {
-  const { memory, view } = scene;
+export const submitAgain = (context: ApplicationContext): Plan<Memory> => {
+  const { memory, view } = context;
   const submittedAt = memory.driver?.submittedAt ?? view.now;
-  const submission = submissionOf(scene, memory.attempt, submittedAt);
-  if ("refused" in submission) return withdrawn(scene, submission.refused);
-  return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
+  const submission = submissionOf(context, memory.attempt, submittedAt);
+  if ("refused" in submission) return withdrawn(context, submission.refused);
+  return creating(context, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
 };
 
 const warning = ({ object }: ApplicationContext, { attempt }: Memory, reason: string, message: string): Effect => ({
@@ -128,46 +128,46 @@ const warning = ({ object }: ApplicationContext, { attempt }: Memory, reason: st
  * Events for problems that stop nothing: an annotation out of range, whose default holds; a Spark version that uses
  * another version's rules; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
  */
-const warnings = (scene: ApplicationContext, memory: Memory): readonly Effect[] => {
-  const { problems } = policiesOf(scene.object);
-  const other = scene.read.ok ? standIn(scene.read.spec.sparkVersion) : undefined;
-  const otherwise = scene.read.ok && isOwnRun(memory) ? readOtherwise(scene.read.spec) : [];
-  const ignored = scene.read.ok ? ignoredVolumes(scene.read.spec) : [];
+const warnings = (context: ApplicationContext, memory: Memory): readonly Effect[] => {
+  const { problems } = policiesOf(context.object);
+  const other = context.read.ok ? standIn(context.read.spec.sparkVersion) : undefined;
+  const otherwise = context.read.ok && isOwnRun(memory) ? readOtherwise(context.read.spec) : [];
+  const ignored = context.read.ok ? ignoredVolumes(context.read.spec) : [];
   return [
-    ...ignored.map((volume) => warning(scene, memory, "RekindleVolumeIgnored", volume)),
-    ...problems.map((problem) => warning(scene, memory, "RekindleAnnotationIgnored", problem)),
-    ...otherwise.map((conf) => warning(scene, memory, "RekindleConfIgnored", conf)),
-    ...(other === undefined ? [] : [warning(scene, memory, "RekindleSparkVersionUnknown", other)]),
+    ...ignored.map((volume) => warning(context, memory, "RekindleVolumeIgnored", volume)),
+    ...problems.map((problem) => warning(context, memory, "RekindleAnnotationIgnored", problem)),
+    ...otherwise.map((conf) => warning(context, memory, "RekindleConfIgnored", conf)),
+    ...(other === undefined ? [] : [warning(context, memory, "RekindleSparkVersionUnknown", other)]),
   ];
 };
 
-const creating = (scene: ApplicationContext, memory: Memory, submission: Whole): Plan<Memory> => {
-  const { uid } = scene.view;
+const creating = (context: ApplicationContext, memory: Memory, submission: Whole): Plan<Memory> => {
+  const { uid } = context.view;
   const { guards, before, driver } = submission;
   const first = [...before.map((object) => creation(object, uid)), ...guards.map((guard) => accompaniment(guard, uid))];
-  return planOf(scene, withRare(memory, guards), undefined, {
+  return planOf(context, withRare(memory, guards), undefined, {
     safety: { fenced: true },
-    stages: [first, [creation(driver, uid)], warnings(scene, memory)],
+    stages: [first, [creation(driver, uid)], warnings(context, memory)],
     next: { do: "wait", waitsFor: until(`driver pod ${submission.driverPodName}`, "started") },
   });
 };
 
 /** The plan after the API server refused an object: the attempt was submitted, and never executed. */
-export const withdrawn = (scene: ApplicationContext, error: string): Plan<Memory> => {
-  const { driver: _, ...memory } = unsubmitted(scene.memory);
-  return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
+export const withdrawn = (context: ApplicationContext, error: string): Plan<Memory> => {
+  const { driver: _, ...memory } = unsubmitted(context.memory);
+  return refused(context, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
 };
 
 /** The error in upstream's own words, for which its users' alerts look. */
 const submissionError = (error: string): string => `failed to run spark-submit: ${error}`.slice(0, 4_096);
 
-const refused = (scene: ApplicationContext, memory: Memory, error: string): Plan<Memory> => {
-  const { now } = scene.view;
+const refused = (context: ApplicationContext, memory: Memory, error: string): Plan<Memory> => {
+  const { now } = context.view;
   const failures = (memory.failures ?? 0) + 1;
-  const submittedAt = scene.memory.driver?.submittedAt ?? now;
+  const submittedAt = context.memory.driver?.submittedAt ?? now;
   const failure = { ...memory, submittedAt, endedAt: now, failures, forgiven: 0, free: false };
-  const retryAt = nextSubmission(policyOf(scene), scene.policies, failure);
+  const retryAt = nextSubmission(policyOf(context), context.policies, failure);
   const ended = { endedAt: now, error: submissionError(error) };
   const state: State = { phase: "SUBMISSION_FAILED", ...ended, ...(retryAt === undefined ? {} : { retryAt }) };
-  return planOf(scene, { ...memory, failures, state }, undefined, { next: { do: "again" } });
+  return planOf(context, { ...memory, failures, state }, undefined, { next: { do: "again" } });
 };

@@ -96,16 +96,16 @@ const images = (spec: SparkApplicationSpec): Pair[] => [
   ),
 ];
 
-const dynamicAllocation = ({ dynamicAllocation: asked }: SparkApplicationSpec): Pair[] =>
-  asked?.enabled !== true
+const dynamicAllocation = ({ dynamicAllocation: dynamic }: SparkApplicationSpec): Pair[] =>
+  dynamic?.enabled !== true
     ? []
     : [
         ["spark.dynamicAllocation.enabled", "true"],
-        ...given("spark.dynamicAllocation.initialExecutors", asked.initialExecutors),
-        ...given("spark.dynamicAllocation.minExecutors", asked.minExecutors),
-        ...given("spark.dynamicAllocation.maxExecutors", asked.maxExecutors),
-        ["spark.dynamicAllocation.shuffleTracking.enabled", `${asked.shuffleTrackingEnabled ?? true}`],
-        ...given("spark.dynamicAllocation.shuffleTracking.timeout", asked.shuffleTrackingTimeout),
+        ...given("spark.dynamicAllocation.initialExecutors", dynamic.initialExecutors),
+        ...given("spark.dynamicAllocation.minExecutors", dynamic.minExecutors),
+        ...given("spark.dynamicAllocation.maxExecutors", dynamic.maxExecutors),
+        ["spark.dynamicAllocation.shuffleTracking.enabled", `${dynamic.shuffleTrackingEnabled ?? true}`],
+        ...given("spark.dynamicAllocation.shuffleTracking.timeout", dynamic.shuffleTrackingTimeout),
       ];
 
 /** The paths of upstream's two pod templates. No process reads them there: the driver's conf names another file. */

@@ -20,14 +20,14 @@ const namesOf = (settings: Texts): readonly string[] => [
   ...new Set(Object.keys(settings).map((key) => key.split(".")[0] ?? key)),
 ];
 
-const asked = (settings: Texts): readonly string[] =>
+const resourcesIn = (settings: Texts): readonly string[] =>
   namesOf(settings).filter((name) => Number.parseInt(settings[`${name}.amount`] ?? "", 10) > 0);
 
 /** Resource limits by the names under which device plugins register: `vendor/name`. */
 export const gpusOf = (conf: Conf, role: string): Texts => {
   const settings = below(conf, `${role}.resource.`);
   return Object.fromEntries(
-    asked(settings).map((name) => [`${settings[`${name}.vendor`]}/${name}`, settings[`${name}.amount`] ?? ""]),
+    resourcesIn(settings).map((name) => [`${settings[`${name}.vendor`]}/${name}`, settings[`${name}.amount`] ?? ""]),
   );
 };
 
@@ -35,7 +35,7 @@ export const gpusOf = (conf: Conf, role: string): Texts => {
 export const wrongResources = (conf: Conf, role: string): readonly string[] => {
   const settings = below(conf, `${role}.resource.`);
   const uncounted = namesOf(settings).filter((name) => !/^\d+$/.test(settings[`${name}.amount`] ?? ""));
-  const unsold = asked(settings).filter((name) => settings[`${name}.vendor`] === undefined);
+  const unsold = resourcesIn(settings).filter((name) => settings[`${name}.vendor`] === undefined);
   return [
     ...uncounted.map((name) => `You must specify an amount for ${name}: set ${role}.resource.${name}.amount`),
     ...unsold.map(

@@ -16,11 +16,11 @@ type Mounting = Pick<Context, "applicationId" | "conf" | "rules"> & {
 };
 
 /** One volume: the confs below its `type.name.`. */
-type Asked = { readonly type: string; readonly name: string; readonly options: Texts };
+type VolumeConf = { readonly type: string; readonly name: string; readonly options: Texts };
 
 /** Parses the volumes below a prefix, sorted by name: Spark's own order is that of a hash table. */
-export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
-  const volumes = new Map<string, Omit<Asked, "options"> & { readonly options: [string, string][] }>();
+export const volumesIn = (conf: Conf, prefix: string): readonly VolumeConf[] => {
+  const volumes = new Map<string, Omit<VolumeConf, "options"> & { readonly options: [string, string][] }>();
   for (const [key, value] of Object.entries(below(conf, prefix))) {
     const [type = "", name, ...rest] = key.split(".");
     if (name === undefined) continue;
@@ -34,7 +34,7 @@ export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
 };
 
 /** Paths at which more than one volume is mounted, each once. */
-export const mountedTwice = (volumes: readonly Asked[]): readonly string[] => {
+export const mountedTwice = (volumes: readonly VolumeConf[]): readonly string[] => {
   const [seen, twice] = [new Set<string>(), new Set<string>()];
   for (const { options } of volumes) {
     const path = options["mount.path"];
@@ -53,7 +53,7 @@ const perNode = ({ conf, rules }: Mounting): boolean => {
   return conf.has(key) ? flagOf(conf, key) : rules.claimsPerNode;
 };
 
-const claimOf = (context: Mounting, { options }: Asked, index: number): Claim => {
+const claimOf = (context: Mounting, { options }: VolumeConf, index: number): Claim => {
   const claimName = context.claimName(options["options.claimName"] ?? "", index);
   const source = { persistentVolumeClaim: { claimName, readOnly: isReadOnly(options) } };
   const storageClassName = options["options.storageClass"];
@@ -79,10 +79,10 @@ const claimOf = (context: Mounting, { options }: Asked, index: number): Claim =>
   return { source, objects: [claim] };
 };
 
-const sourceOf = (context: Mounting, asked: Asked, index: number): Claim => {
-  const { options } = asked;
+const sourceOf = (context: Mounting, volume: VolumeConf, index: number): Claim => {
+  const { options } = volume;
   const only = (source: Json): Claim => ({ source, objects: [] });
-  switch (asked.type) {
+  switch (volume.type) {
     case "hostPath":
       return only({
         hostPath: {
@@ -91,7 +91,7 @@ const sourceOf = (context: Mounting, asked: Asked, index: number): Claim => {
         },
       });
     case "persistentVolumeClaim":
-      return claimOf(context, asked, index);
+      return claimOf(context, volume, index);
     case "nfs":
       return only({ nfs: { path: options["options.path"], server: options["options.server"] } });
     default: {
@@ -102,7 +102,7 @@ const sourceOf = (context: Mounting, asked: Asked, index: number): Claim => {
   }
 };
 
-const mountOf = ({ rules }: Mounting, { name, options }: Asked): Json => ({
+const mountOf = ({ rules }: Mounting, { name, options }: VolumeConf): Json => ({
   name,
   mountPath: options["mount.path"],
   readOnly: isReadOnly(options),
@@ -111,10 +111,10 @@ const mountOf = ({ rules }: Mounting, { name, options }: Asked): Json => ({
 });
 
 export const mounting = (context: Mounting): Contribution => {
-  const all = volumesIn(context.conf, `spark.kubernetes.${context.role}.volumes.`).map((asked, index) => ({
-    ...sourceOf(context, asked, index),
-    name: asked.name,
-    mount: mountOf(context, asked),
+  const all = volumesIn(context.conf, `spark.kubernetes.${context.role}.volumes.`).map((volume, index) => ({
+    ...sourceOf(context, volume, index),
+    name: volume.name,
+    mount: mountOf(context, volume),
   }));
   return {
     pod: (pod) =>
@@ -140,17 +140,17 @@ const required: Readonly<Record<string, readonly string[]>> = {
   emptyDir: [],
 };
 
-const missing = (asked: Asked): readonly string[] => {
-  const options = required[asked.type];
+const missing = (volume: VolumeConf): readonly string[] => {
+  const options = required[volume.type];
   if (options === undefined) {
-    return [`Kubernetes Volume type \`${asked.type}\` is not supported: use ${Object.keys(required).join(", ")}`];
+    return [`Kubernetes Volume type \`${volume.type}\` is not supported: use ${Object.keys(required).join(", ")}`];
   }
   return ["mount.path", ...options]
-    .filter((option) => asked.options[option] === undefined)
-    .map((option) => `${asked.type}.${asked.name}.${option} is required for ${asked.type}`);
+    .filter((option) => volume.options[option] === undefined)
+    .map((option) => `${volume.type}.${volume.name}.${option} is required for ${volume.type}`);
 };
 
-const unclear = ({ type, name, options }: Asked): readonly string[] => {
+const unclear = ({ type, name, options }: VolumeConf): readonly string[] => {
   const size = options["options.sizeLimit"];
   const small = size !== undefined && /^\d*$/.test(size) && Number(size) < 1024;
   const both = options["mount.subPath"] !== undefined && options["mount.subPathExpr"] !== undefined;
@@ -162,13 +162,13 @@ const unclear = ({ type, name, options }: Asked): readonly string[] => {
   ];
 };
 
-const unread = ({ type, name, options }: Asked): readonly string[] =>
+const unread = ({ type, name, options }: VolumeConf): readonly string[] =>
   /^(true|false)?$/i.test(options["mount.readOnly"] ?? "")
     ? []
     : [`${type}.${name}.mount.readOnly: for this input string only true or false can stand`];
 
 /** Paths mounted twice. Spark checks them only while it builds a pod: the driver's at submission, executors' later. */
-const twice = (all: readonly Asked[]): readonly string[] =>
+const twice = (all: readonly VolumeConf[]): readonly string[] =>
   mountedTwice(all).map((path) => `Found duplicated mountPath: '${path}'`);
 
 /** Errors of volumes in confs, reported before the driver exists, for its executors' volumes too. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import { describe, test } from "node:test";
-import { type Ask, askServers, openResolver, surroundingsIn } from "../../../../shared/adapters/sinks/https.ts";
+import { askServers, type Lookup, openResolver, surroundingsIn } from "../../../../shared/adapters/sinks/https.ts";
 
 const none = surroundingsIn("", "");
 
@@ -11,7 +11,7 @@ const none = surroundingsIn("", "");
 const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", resolv = "" } = {}) => {
   const asked: string[] = [];
   const time = { now: 0 };
-  const ask: Ask = async (name) => {
+  const ask: Lookup = async (name) => {
     asked.push(name);
     const addresses = names[name];
     if (addresses === undefined) throw Object.assign(new Error(`no ${name}`), { code: "ENOTFOUND" });
@@ -20,7 +20,7 @@ const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", 
   const resolve = openResolver({
     now: () => time.now,
     surroundings: async () => surroundingsIn(hosts, resolv),
-    ask,
+    lookUp: ask,
   });
   return { resolve, asked, time };
 };
@@ -88,7 +88,7 @@ describe("a listener's name", () => {
     const silent = createSocket("udp4");
     await new Promise<void>((resolve) => silent.bind(0, "127.0.0.1", resolve));
     const servers = [`127.0.0.1:${silent.address().port}`];
-    const resolve = openResolver({ surroundings: async () => none, ask: (name) => askServers(name, servers) });
+    const resolve = openResolver({ surroundings: async () => none, lookUp: (name) => askServers(name, servers) });
     const began = performance.now();
     const all = Array.from({ length: 120 }, (_, index) =>
       resolve(`never${index}.example`).then(String, () => "failed"),

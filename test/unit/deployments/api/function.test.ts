@@ -1,14 +1,14 @@
 /** The api function's sends to the queue: a failure is one log line, without any secret of the caller. */
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { openDoor } from "../../../../shared/deployments/api/function.ts";
+import { openApi } from "../../../../shared/deployments/api/function.ts";
 import { openFake } from "../../adapters/sqs/fake.ts";
 
 test("a trigger that may not be sent is one line that names the queue and the right, and fails", async () => {
   const fake = await openFake(() => ({ error: "AccessDenied" }));
   const log = mock.method(console, "log", () => {});
   try {
-    const door = openDoor({
+    const door = openApi({
       REKINDLE_FIFO_URL: `${fake.url}/0/keys.fifo`,
       REKINDLE_TRIGGER_SECRET: "a secret of some length",
     });

@@ -32,7 +32,10 @@ const executor = (id: number, exitCode: number): Stored =>
 const good: readonly Stored[] = [driver("driver", "1"), executor(1, 137), executor(2, 0), executor(3, 0)];
 
 const evidence = (objects: readonly Stored[], more: Partial<Evidence> = {}): Evidence => ({
-  scene: { seen: new Map([application, ...objects].map((object) => [object.metadata.uid, object])), gone: new Set() },
+  observed: {
+    seen: new Map([application, ...objects].map((object) => [object.metadata.uid, object])),
+    gone: new Set(),
+  },
   application,
   states: ["SUBMITTED", "RUNNING", "COMPLETED"],
   deeds: { killedExecutor: "exec-1", killedInvocation: 1, tookOver: 2 },

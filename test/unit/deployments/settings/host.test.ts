@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { type Asked, defaults, readConfiguration } from "../../../../shared/deployments/settings/host.ts";
+import { defaults, readConfiguration, type SettingsOutcome } from "../../../../shared/deployments/settings/host.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-configuration-"));
 const fileWith = (name: string, text: string): string => {
@@ -14,8 +14,9 @@ const fileWith = (name: string, text: string): string => {
   return path;
 };
 
-const problems = (asked: Asked): readonly string[] => (asked.do === "refuse" ? asked.problems : [`did ${asked.do}`]);
-const settings = (asked: Asked) => {
+const problems = (asked: SettingsOutcome): readonly string[] =>
+  asked.do === "refuse" ? asked.problems : [`did ${asked.do}`];
+const settings = (asked: SettingsOutcome) => {
   assert.equal(asked.do, "run", JSON.stringify(asked));
   return asked.do === "run" ? asked.configuration : defaults();
 };

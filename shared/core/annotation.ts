@@ -2,9 +2,17 @@
  * The annotations of users as rows of tables: each with its default and its range. The reader, the texts about bad
  * values, and the lines of the reference follow from the rows.
  */
+import type { Obj } from "./object.ts";
 
 /** The annotation of an object whose decisions are recorded, until the RFC 3339 time that is its value. */
 export const recordUntil = "rekindle.dev/record-until";
+
+/** The annotation of an object whose steps a user has paused. */
+export const pausedAnnotation = "rekindle.dev/paused";
+
+/** True while a user has paused the object: no step of it does anything. */
+export const isPaused = (object: Obj | undefined): boolean =>
+  object?.metadata.annotations?.[pausedAnnotation] === "true";
 
 const second = 1_000;
 const minute = 60 * second;

@@ -273,3 +273,12 @@ export const nextAfter = (schedule: Schedule, after: number, last = after + long
   }
   return undefined;
 };
+
+/**
+ * Returns the first instant after `now` that the schedule names, with `tick` as its last one: times in between were
+ * missed, and one run replaces them all.
+ */
+export const nextAfterMissed = (schedule: Schedule, tick: number, now: number): number | undefined => {
+  const next = nextAfter(schedule, tick);
+  return next !== undefined && next > now ? next : nextAfter(schedule, Math.max(tick, now));
+};

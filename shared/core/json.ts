@@ -1,7 +1,8 @@
 /** Reads and compares JSON values: equality, a stable digest, and the smallest merge patch between two. */
 import { digest } from "./key.ts";
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+/** True for a JSON object. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns the fields of an object; none for every other value. */

@@ -7,12 +7,12 @@
  * W3. A server in trouble is not overloaded: waits grow, with random jitter, and end with the first success.
  */
 import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../core/http.ts";
-import { jsonOf } from "../core/json.ts";
+import { isRecord, jsonOf } from "../core/json.ts";
 import { apiVersionOf, type Resource, type Stored } from "../core/object.ts";
 import type { Share } from "../core/share.ts";
 import { backoffOf } from "../core/time.ts";
 import { collectionPath, openPaging, withQuery } from "../kube/paths.ts";
-import { errorOf, isRecord, isStored, type Json, pageOf } from "../kube/responses.ts";
+import { errorOf, isStored, type Json, pageOf } from "../kube/responses.ts";
 import { type Change, type ObjectCache, openObjectCache } from "./keys.ts";
 import { openBreather, type Pause, unlessAborted } from "./pause.ts";
 

@@ -4,9 +4,8 @@
  * `podsWrittenTo` matches.
  */
 import * as z from "zod";
-import { isTooMuch, same } from "../core/json.ts";
+import { isRecord, isTooMuch, same } from "../core/json.ts";
 import { chosenBy, type ResourceGroup } from "./resource-groups.ts";
-import { isRecord } from "./responses.ts";
 
 const object = z.looseObject({
   metadata: z.looseObject({

@@ -3,8 +3,7 @@
  * keep the same table of a kind, so one object costs a bounded time and memory. Reading a value needs time linear in
  * its size.
  */
-import { isTooMuch } from "../core/json.ts";
-import { isRecord } from "./responses.ts";
+import { isRecord, isTooMuch } from "../core/json.ts";
 
 /** The limits of one field. A field without a row has those of `usual`. */
 export type Limit = {

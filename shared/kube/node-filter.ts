@@ -2,9 +2,9 @@
  * The nodes that a pod's spec excludes, as kube-scheduler filters them: name, taints, cordon, node selector and required
  * node affinity. Room is counted elsewhere.
  */
-import { fieldsOf } from "../core/json.ts";
+import { fieldsOf, isRecord } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
-import { isRecord, type Json } from "./responses.ts";
+import type { Json } from "./responses.ts";
 import { type Expression, holds, type Labels } from "./selector.ts";
 
 /** Returns why a node is excluded, as the predicate of a sentence about it: `has taint gpu`; undefined if it is not. */

@@ -1,6 +1,6 @@
 /** Pins of pods: required node affinity for one node by its name, which leaves the binding to the scheduler. */
-import { fieldsOf } from "../core/json.ts";
-import { isRecord, type Json } from "./responses.ts";
+import { fieldsOf, isRecord } from "../core/json.ts";
+import type { Json } from "./responses.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 

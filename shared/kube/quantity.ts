@@ -42,6 +42,15 @@ export const quantityOf = (value: unknown): Quantity | undefined => {
   return { nano: sign === "-" ? -nano : nano, format };
 };
 
+/** True for a quantity that the API server accepts: `1`, `500m`, `1.5Gi`, `1e3`. */
+export const isQuantity = (text: string): boolean => quantityOf(text) !== undefined;
+
+/** The number of a quantity; undefined for an invalid one. */
+export const amountOf = (text: string): number | undefined => {
+  const quantity = quantityOf(text);
+  return quantity === undefined ? undefined : Number(quantity.nano) / 1e9;
+};
+
 const one = 1_000_000_000n;
 
 /** Units from the largest on: an amount is written in the first in which it is whole. */

@@ -2,8 +2,10 @@
  * Resource groups as the `volcano-admission.conf` of Volcano's webhook server lists them: the pods of each, and the
  * fields written into them.
  */
+
 import * as z from "zod";
-import { isRecord, type Json } from "./responses.ts";
+import { isRecord } from "../core/json.ts";
+import type { Json } from "./responses.ts";
 
 /** Annotation that puts a pod into a group that names no key. */
 const byName = "volcano.sh/resource-group";

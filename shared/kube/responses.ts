@@ -1,13 +1,10 @@
 /** Reads the answers of an API server: an object, a page of a list, or an error. */
 import { ApiError, type HttpResponse } from "../core/http.ts";
-import { jsonOf } from "../core/json.ts";
+import { isRecord, jsonOf } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
 import { withFeature } from "./families.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
-
-export const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 

@@ -3,9 +3,11 @@
  * kubelet and volume controllers write about it, equally for steps and the command line; a step's record says what the
  * pods wait for, and an Event reports each reason once. Pure.
  */
+
 import * as z from "zod";
 import { type Decision, list, type Reads } from "../core/decision.ts";
 import { events } from "../core/event.ts";
+import { isRecord } from "../core/json.ts";
 import type { Obj, Resource, Stored } from "../core/object.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type Query, type View, waitOf } from "../core/plan.ts";
 import { oneLine } from "../core/text.ts";
@@ -13,7 +15,6 @@ import { instantOf } from "../core/time.ts";
 import type { WaitingOn } from "../core/waiting-on.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus } from "./pods.ts";
 import { pods } from "./resources.ts";
-import { isRecord } from "./responses.ts";
 
 /** A pod that has been pending for less than this is only being started. */
 export const startGraceMs = 30_000;

@@ -1,7 +1,7 @@
 /** Trims watched objects to the fields that tell whether a change matters, and for which key. */
-import { fieldsOf } from "../core/json.ts";
+import { fieldsOf, isRecord } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
-import { isRecord, isStored, type Json } from "./responses.ts";
+import { isStored, type Json } from "./responses.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 

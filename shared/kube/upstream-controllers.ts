@@ -2,9 +2,9 @@
  * Recognizes the controllers whose work Rekindle takes over: by the leases they renew, the images they run and their
  * status writes. Pure.
  */
+import { isRecord } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import { isReady, labelOf } from "./pods.ts";
-import { isRecord } from "./responses.ts";
 
 export type Upstream = {
   /** Its usual name among users. */

@@ -1,12 +1,12 @@
 /** The watches of SparkApplications and SparkConnects, for forwarders: they need none of the decisions. */
 
-import { same } from "../core/json.ts";
+import { isRecord, same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import type { Obj, Resource } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import { changed, conditionOf, isEnding, labelOf, leavingAt, type PodStatus, podStatus } from "../kube/pods.ts";
 import { configMaps, pods, services } from "../kube/resources.ts";
-import { isRecord } from "../kube/responses.ts";
+
 import { trimPod } from "../kube/trim.ts";
 import { endingOf } from "./executors/losses.ts";
 import { connectLabel, launchedLabel, podsOf, sparkApplications, sparkConnects } from "./schema/resource.ts";

@@ -6,7 +6,7 @@ import { fieldsOf, same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import type { Effect } from "../core/plan.ts";
-import { instantOf } from "../core/time.ts";
+import { judgedRemoval } from "../kube/history.ts";
 import { changed, isEnding, labelOf } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
 import { withoutNulls } from "./schema/fields.ts";
@@ -32,16 +32,7 @@ export const phaseOf = (job: Obj): string => shownBy(job).state?.phase ?? "";
 /** True for jobs that upstream's CronJob takes for finished. */
 export const isFinished = (job: Obj): boolean => ["Completed", "Failed", "Terminated"].includes(phaseOf(job));
 
-/** When the job was created, epoch ms. */
-export const createdAt = (job: Stored): number => instantOf(job.metadata.creationTimestamp) ?? 0;
-
-/** Deletes the job by judgement of its state: not if it has changed since. */
-export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }: Stored): Effect => ({
-  do: "delete",
-  ref: { resource: jobs, name, ...(namespace === undefined ? {} : { namespace }) },
-  uid,
-  resourceVersion,
-});
+export const removal = (job: Stored): Effect => judgedRemoval(jobs, job);
 
 /** Returns the name of the job's owner of this kind. */
 const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>

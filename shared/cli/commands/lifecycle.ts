@@ -6,19 +6,18 @@
 import type { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject, pages } from "../../adapters/kubernetes/requests.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { isPaused, pausedAnnotation } from "../../core/annotation.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { mayBelongTo } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { findTarget, type Target } from "../inspection/target.ts";
 import { nameText } from "../io/documents.ts";
 import { application, connected, onNamespace, type Scoped, spanOption } from "../io/options.ts";
 import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
 import { kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
-
-const annotation = "rekindle.dev/paused";
 
 const nameOf = ({ key }: Target): string => `${key.namespace}/${key.name}`;
 
@@ -45,13 +44,12 @@ export const annotate = (
   annotations: Readonly<Record<string, string | null>>,
 ): Promise<void> => merge(session, target, object, { metadata: { annotations } });
 
-const isPaused = (object: Stored): boolean => object.metadata.annotations?.[annotation] === "true";
 const isSuspended = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Pauses an application. Returns the line to print. */
 const pauseApplication = async (session: Session, target: Target): Promise<string> => {
   const object = await objectOf(session, target);
-  await annotate(session, target, object, { [annotation]: "true" });
+  await annotate(session, target, object, { [pausedAnnotation]: "true" });
   return `${nameOf(target)} is paused: its pods continue, nothing is created, deleted or counted until rekindle resume`;
 };
 
@@ -76,7 +74,7 @@ const suspendApplication = async (session: Session, target: Target): Promise<str
 const resumeApplication = async (session: Session, target: Target): Promise<string> => {
   const object = await objectOf(session, target);
   const spec = isSuspended(object) ? { spec: { suspend: false } } : {};
-  const metadata = isPaused(object) ? { metadata: { annotations: { [annotation]: null } } } : {};
+  const metadata = isPaused(object) ? { metadata: { annotations: { [pausedAnnotation]: null } } } : {};
   if (!isSuspended(object) && !isPaused(object)) return `${nameOf(target)} is neither suspended nor paused`;
   await merge(session, target, object, { ...spec, ...metadata });
   return `${nameOf(target)} continues`;

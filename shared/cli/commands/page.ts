@@ -2,9 +2,11 @@
  * Pages on this machine until Ctrl-C: `rekindle page` over the user's own kubeconfig, `rekindle forward` to a driver's
  * page.
  */
+
 import type { Command } from "commander";
+import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { findTarget, lifeOf, missing, noPod, podOf, type Target } from "../inspection/target.ts";
 import { application, connected, countFrom, onNamespace, type Scoped } from "../io/options.ts";
 import type { Session, Tools } from "../io/tools.ts";

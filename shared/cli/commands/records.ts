@@ -2,9 +2,11 @@
  * `rekindle cluster` and `rekindle checkpoints`: the flat record by which functions reach a cluster, and copies of
  * checkpoints from one store into another.
  */
+
 import { chmod, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { request } from "../../adapters/kubernetes/requests.ts";
+import { isRecord } from "../../core/json.ts";
 import { counted } from "../../core/text.ts";
 import { asJson } from "../io/documents.ts";
 import { connected, onCluster, outputOption, spanOption } from "../io/options.ts";
@@ -17,8 +19,6 @@ type ClusterOptions = Where & {
   readonly duration: number;
   readonly out?: string;
 };
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 const textAt = (value: unknown, ...path: readonly string[]): string | undefined => {
   const found = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), value);

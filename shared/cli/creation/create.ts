@@ -6,10 +6,10 @@
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { request } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
-import { fieldsOf, jsonOf } from "../../core/json.ts";
+import { fieldsOf, isRecord, jsonOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
-import { bodyOf, errorOf, isRecord, storedOf } from "../../kube/responses.ts";
+import { bodyOf, errorOf, storedOf } from "../../kube/responses.ts";
 import { type Document, nameText } from "../io/documents.ts";
 import { Refused, type Session } from "../io/tools.ts";
 import { kindOf, usual } from "../kinds/all.ts";

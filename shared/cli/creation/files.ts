@@ -2,12 +2,14 @@
  * Local files of an application: uploaded to a bucket and named there instead, as `sparkctl create --upload-to` does
  * it; a folder of Hadoop's configuration becomes a ConfigMap, as sparkctl makes one of HADOOP_CONF_DIR.
  */
+
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Bucket, type BucketPlace, digestsOf, objectUrl, openGcs, openS3 } from "../../adapters/buckets.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import type { Document } from "../io/documents.ts";
 import { Refused } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";

@@ -2,9 +2,9 @@
  * A command line of spark-submit as a SparkApplication: each flag has its field, its conf, or a refusal that says what
  * to do instead.
  */
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { Refused } from "../io/tools.ts";
 
 type Path = readonly string[];

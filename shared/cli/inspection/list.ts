@@ -1,5 +1,7 @@
 /** `rekindle list`: every application, its state, and what it waits for. */
+
 import { pages } from "../../adapters/kubernetes/requests.ts";
+import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
@@ -42,9 +44,9 @@ export type Outline = Omit<Listed, "waitsFor"> & {
 };
 
 export const outlineOf = (kind: Kind, object: Stored): Outline => {
-  const { name, namespace = "", creationTimestamp, annotations } = object.metadata;
+  const { name, namespace = "", creationTimestamp } = object.metadata;
   const { state, attempts, message, since, ended, what } = kind.stateOf(object);
-  const paused = annotations?.["rekindle.dev/paused"] === "true" ? "a user to resume it (paused)" : undefined;
+  const paused = isPaused(object) ? "a user to resume it (paused)" : undefined;
   return {
     kind: kind.resource.kind,
     namespace,

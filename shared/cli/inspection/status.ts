@@ -2,7 +2,9 @@
  * `rekindle status`: what an application waits for, since when and until when, why its pods do not start, and what to
  * do. Needs no host.
  */
+
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
 import { deliveryKey, type Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
@@ -120,7 +122,7 @@ const unreadable: Row = (seen) => {
 };
 
 const paused: Row = (seen) => {
-  if (seen.object.metadata.annotations?.["rekindle.dev/paused"] !== "true") return undefined;
+  if (!isPaused(seen.object)) return undefined;
   return { waitsFor: "a user to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
 };
 

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
+import { isRecord } from "../../core/json.ts";
 import { type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import {
@@ -72,9 +73,6 @@ const pieceOf = (resource: Resource, { metadata }: Stored): Piece => ({
   },
   uid: metadata.uid,
 });
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The resource that a definition defines, in the version that it stores. */
 const definedBy = (definition: Stored): Resource | undefined => {

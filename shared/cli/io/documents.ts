@@ -3,11 +3,13 @@
  * machines. This is the only module that writes YAML: kubectl, Helm and kustomize read YAML 1.1, where plain `on`,
  * `no`, `y`, `0o17`, `1:30` or `1e_3` are no strings, so every such string is quoted.
  */
+
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isScalar, parseAllDocuments, Scalar, visit, Document as YamlDocument } from "yaml";
+import { isRecord } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { Refused } from "./tools.ts";
 
 /** An object, and the place of its text for messages. */

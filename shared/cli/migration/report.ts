@@ -2,17 +2,19 @@
  * The report of `rekindle migrate`: the installation, its objects, the differences, and the obstacles; also the
  * changes of new pods by Volcano's webhook server, with the flags by which Rekindle's admission writes the same.
  */
+
 import { parseDocument } from "yaml";
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { ApiError } from "../../core/http.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import { podsWrittenTo } from "../../kube/admission.ts";
 import { type ResourceGroup, resourceGroups } from "../../kube/resource-groups.ts";
 import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { registered } from "../installation/webhooks.ts";
 import type { Session, Tools } from "../io/tools.ts";
 import type { Counted, Family } from "./families.ts";

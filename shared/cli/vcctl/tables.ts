@@ -2,12 +2,14 @@
  * Jobs, pods of jobs, queues, JobFlows and JobTemplates in the columns of vcctl, and the view of one job with its
  * record and events.
  */
+
 import * as z from "zod";
+import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
-import { bodyOf, isRecord } from "../../kube/responses.ts";
+import { bodyOf } from "../../kube/responses.ts";
 import type { EventEntry } from "../inspection/event.ts";
 import type { RecordView } from "../inspection/record.ts";
 import { columns, spanText, whenText } from "../io/text.ts";

@@ -6,7 +6,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { BudgetError } from "../../core/http.ts";
-import { jsonOf } from "../../core/json.ts";
+import { isRecord, jsonOf } from "../../core/json.ts";
 import type { TimeLimit } from "../../engine/ports.ts";
 import {
   type AdmissionRequest,
@@ -19,7 +19,7 @@ import {
   readReview,
   type Verdict,
 } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";

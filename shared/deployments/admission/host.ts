@@ -12,12 +12,12 @@ import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { ours } from "../../cli/installation/roles.ts";
 import { type Reach, type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
-import { digestOf } from "../../core/json.ts";
+import { digestOf, isRecord } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Family, families } from "../../kube/families.ts";
 import { mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { selectorOf } from "../../kube/selector.ts";
 import { sparkApplications } from "../../spark/schema/resource.ts";
 import { jobs } from "../../volcano/schema/resource.ts";

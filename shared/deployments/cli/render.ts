@@ -2,10 +2,12 @@
  * The submissions that Rekindle would make, without a cluster: for `rekindle render`, and as the forecast of a
  * migration from another controller, with the handling of its flags. Pure.
  */
+
 import type { FlagView, Forecast, Rendered, Rendering } from "../../cli/io/tools.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";

@@ -2,11 +2,10 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type Paint, paintFor, plain, wantsColour } from "../../cli/io/text.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import { type Effect, type Plan, waitsForText } from "../../core/plan.ts";
-import { isRecord } from "../../kube/responses.ts";
 
 type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
 

@@ -5,12 +5,12 @@
  */
 import type { lossesOf } from "../../cli/inspection/record.ts";
 import { forgetOldest } from "../../core/cache.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { openShare } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import type { Lane, LossRow } from "../../page/wire.ts";
 import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
 import { requestsOf } from "../../volcano/podgroup/usage.ts";

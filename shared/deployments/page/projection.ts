@@ -6,11 +6,11 @@ import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
 import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
 import { repairCommand, repairText } from "../../cli/inspection/status.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { labelOf } from "../../kube/pods.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { type Group, groups, type QueueRow, type Row, type Segment } from "../../page/wire.ts";
 
 const held: ReadonlySet<string> = new Set(["SUSPENDING", "SUSPENDED", "Suspended", "Aborting", "Aborted"]);

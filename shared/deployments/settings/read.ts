@@ -2,8 +2,10 @@
  * Reads the settings of a function, or throws one line that names everything that is missing or wrong. Sources besides
  * flags are the environment, a document in the environment, and a file.
  */
+
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
+import { isRecord } from "../../core/json.ts";
 import { nearTo } from "../../core/text.ts";
 import { inFile } from "./formats.ts";
 import {
@@ -129,9 +131,6 @@ const fromVariables = (environment: Environment, reading: Reading): Source => {
   });
   return sourceOf(entries, known, reading);
 };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 

@@ -2,8 +2,10 @@
  * Parses stored checkpoint records. Of a record that does not parse, it reports the problems field by field, and
  * returns the fields that do.
  */
+
 import * as z from "zod";
 import { oncePerObject } from "../../core/cache.ts";
+import { isRecord } from "../../core/json.ts";
 import { problemsIn, withoutBad } from "../../core/plan.ts";
 import { isInstant } from "../../core/time.ts";
 import type { AnyRecord, CheckpointRecord, DeliveryRecord, ReadResult } from "../ports.ts";
@@ -99,12 +101,9 @@ export type Forward = Readonly<Record<number, (record: Fields) => Fields>>;
 
 const forward: Forward = {};
 
-const isFields = (stored: unknown): stored is Fields =>
-  typeof stored === "object" && stored !== null && !Array.isArray(stored);
-
 /** Returns the schema number of a stored record; undefined if it has none. */
 export const schemaOf = (stored: unknown): number | undefined => {
-  const number = isFields(stored) ? stored["schema"] : undefined;
+  const number = isRecord(stored) ? stored["schema"] : undefined;
   return typeof number === "number" && Number.isInteger(number) && number > 0 ? number : undefined;
 };
 
@@ -116,7 +115,7 @@ export const broughtForward = (stored: unknown, steps: Forward = forward): unkno
   let record = stored;
   for (let from = schemaOf(record); from !== undefined; ) {
     const step = steps[from];
-    if (step === undefined || !isFields(record)) return record;
+    if (step === undefined || !isRecord(record)) return record;
     record = { ...step(record), schema: from + 1 };
     from += 1;
   }
@@ -157,4 +156,4 @@ export const readDelivery = oncePerObject((stored): ReadResult<DeliveryRecord> =
 
 /** Reads a stored record of any use: only a delivery's says what is acknowledged. */
 export const readAny = (stored: unknown): ReadResult<AnyRecord> =>
-  isFields(stored) && "acknowledged" in stored ? readDelivery(stored) : readRecord(stored);
+  isRecord(stored) && "acknowledged" in stored ? readDelivery(stored) : readRecord(stored);

@@ -4,7 +4,7 @@
  * Pure.
  */
 
-import { same } from "../../core/json.ts";
+import { isRecord, same } from "../../core/json.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { PastRun } from "../../core/plan.ts";
 import type { CheckpointRecord } from "../ports.ts";
@@ -67,19 +67,14 @@ export const bounded = (record: CheckpointRecord, operator: Operator<unknown>, m
   return fitting;
 };
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /**
  * Returns the memory to store, together with the fields of the stored one that its kind does not read: fields of the
  * memory itself, and those within fields that have not changed.
  */
 export const carried = (operator: Operator<unknown>, stored: unknown, next: unknown): unknown => {
-  if (!isFields(stored) || !isFields(next)) return next;
+  if (!isRecord(stored) || !isRecord(next)) return next;
   const read = operator.parse(stored);
-  if (!read.ok || !isFields(read.memory) || same(read.memory, stored)) return next;
+  if (!read.ok || !isRecord(read.memory) || same(read.memory, stored)) return next;
   const known = read.memory;
   const beyond = Object.entries(stored).filter(([key]) => !Object.hasOwn(known, key) && !Object.hasOwn(next, key));
   const own = Object.entries(next).map(([key, value]) => [key, same(known[key], value) ? stored[key] : value] as const);

@@ -1,14 +1,11 @@
 /** Takes a recorded decision again from its recorded input, and compares the queries and the plan. */
-import { same } from "../../core/json.ts";
+import { isRecord, same } from "../../core/json.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
 import { type DecisionRecording, wholePlan } from "./recording.ts";
 
 /** The first place where a replay differs from its recording. `path` as `plan.stages[0][1].do`; values are JSON. */
 export type Difference = { readonly path: string; readonly recorded: unknown; readonly replayed: unknown };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns the first difference of two JSON values; undefined if they are equal. */
 const firstDifference = (path: string, recorded: unknown, replayed: unknown): Difference | undefined => {
@@ -17,7 +14,7 @@ const firstDifference = (path: string, recorded: unknown, replayed: unknown): Di
     return recorded
       .map((item: unknown, at) => firstDifference(`${path}[${at}]`, item, replayed[at]))
       .find((difference) => difference !== undefined);
-  if (!isObject(recorded) || !isObject(replayed)) return { path, recorded, replayed };
+  if (!isRecord(recorded) || !isRecord(replayed)) return { path, recorded, replayed };
   return [...new Set([...Object.keys(recorded), ...Object.keys(replayed)])]
     .map((name) => firstDifference(`${path}.${name}`, recorded[name], replayed[name]))
     .find((difference) => difference !== undefined);

@@ -6,6 +6,7 @@
  * R2. After a death, the next step reads and decides again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
+import { isPaused } from "../../core/annotation.ts";
 import { BudgetError } from "../../core/http.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
@@ -84,8 +85,7 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
     return { did: "nothing", why: "not ours to run" };
   const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;
   const object = observed.see === "ill" ? observed.brokenRecord.object : observed.observation.object;
-  if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
-    return { did: "nothing", why: "paused by annotation" };
+  if (isPaused(object)) return { did: "nothing", why: "paused by annotation" };
   const observation = await ready({ ...call, looked }, observed);
   return "did" in observation ? observation : await proceed({ ...call, observation, looked, created: new Map() });
 };

@@ -2,9 +2,11 @@
  * refused before its pods are. Pure. */
 
 import * as z from "zod";
+import { isRecord } from "../../core/json.ts";
 import { type AdmissionRequest, type AdmittedObject, isSameSpec, type Verdict } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/responses.ts";
-import { amountOf, bytesOf, ratioOf } from "../configuration/quantity.ts";
+import { amountOf } from "../../kube/quantity.ts";
+
+import { bytesOf, ratioOf } from "../configuration/quantity.ts";
 import { type SparkApplicationSpec, type SparkPodSpec, specSchema } from "../schema/application.ts";
 import { withDefaults } from "../schema/rules.ts";
 

@@ -2,7 +2,7 @@
  * difference. */
 
 import * as z from "zod";
-import { isTooMuch } from "../../core/json.ts";
+import { isRecord, isTooMuch } from "../../core/json.ts";
 import { instantOf } from "../../core/time.ts";
 import {
   type AdmissionRequest,
@@ -19,7 +19,7 @@ import {
   verdictOf,
 } from "../../kube/admission.ts";
 import type { LimitsSaying } from "../../kube/limits.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { explain, telling } from "../../kube/schema.ts";
 import { readConnectSpec } from "../connect/read.ts";
 import { isOwn, readOtherwise } from "../executors/owner.ts";

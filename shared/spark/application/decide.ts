@@ -1,7 +1,7 @@
 /** The decision of one step of a SparkApplication: interrupts first, then the act of the phase. Pure. */
 
 import { type Decision, list, type Reads, settled } from "../../core/decision.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
@@ -9,7 +9,7 @@ import type { StateUpdate } from "../../core/outbox.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
 import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { podsOf, sparkApplications } from "../schema/resource.ts";
 import { parseSpec } from "../schema/rules.ts";

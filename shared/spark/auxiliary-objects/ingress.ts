@@ -2,9 +2,10 @@
  * `spec.driverIngressOptions`. */
 
 import { createHash } from "node:crypto";
+import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { ingresses, services } from "../../kube/resources.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
 

@@ -1,7 +1,8 @@
 /** Checks single confs: those that Spark's client reads with a type, and amounts that the API server would refuse. */
 
+import { isQuantity } from "../../kube/quantity.ts";
 import { type Conf, flagOf } from "./conf.ts";
-import { bytesOf, hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
+import { bytesOf, hasBinaryUnit, mebibytesOf, ratioOf } from "./quantity.ts";
 import type { Rules } from "./versions.ts";
 
 type Form = {

@@ -1,4 +1,4 @@
-/** Amounts of Spark and Kubernetes: sizes like `512m`, quantities like `500m` or `1Gi`, ratios like `0.1`. */
+/** Amounts as Spark reads them: sizes like `512m`, ratios like `0.1`. */
 
 const sizes: Readonly<Record<string, number>> = {
   b: 1,
@@ -32,22 +32,6 @@ export const mebibytesOf = (text: string): number | undefined => {
 
 /** True for a size in units that only newer versions of Spark read. */
 export const hasBinaryUnit = (text: string): boolean => /^\d+[kmgtp]ib?$/.test(text.trim().toLowerCase());
-
-/** True for a quantity that the API server accepts: `1`, `500m`, `1.5Gi`, `1e3`. */
-export const isQuantity = (text: string): boolean =>
-  /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]?|[eE][+-]?\d+)$/.test(text);
-
-const multiples: Readonly<Record<string, number>> = {
-  ...{ n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
-  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
-};
-
-/** The number of a Kubernetes quantity; undefined for an invalid one. */
-export const amountOf = (text: string): number | undefined => {
-  if (!isQuantity(text)) return undefined;
-  const unit = /[KMGTPE]i$|[numkMGTPE]$/.exec(text)?.[0] ?? "";
-  return Number(text.slice(0, text.length - unit.length)) * (multiples[unit] ?? 1);
-};
 
 /** The number as Java's Double reads it, or undefined. */
 export const ratioOf = (text: string): number | undefined =>

@@ -6,7 +6,7 @@
  */
 
 import { all, type Decision, get, list, type Reads, settled } from "../../core/decision.ts";
-import { digestOf, fieldsOf, same } from "../../core/json.ts";
+import { digestOf, fieldsOf, isRecord, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
@@ -16,7 +16,7 @@ import { backoffOf } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { connectWatcher } from "../watches.ts";

@@ -1,8 +1,8 @@
 /** The three objects of a SparkConnect, as upstream creates them: ConfigMap, server pod, Service; and the server's command line. */
 
-import { digestOf, fieldsOf } from "../../core/json.ts";
+import { digestOf, fieldsOf, isRecord } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { SparkConnectSpec } from "../schema/connect.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { pruned } from "../submission/pods/templates.ts";

@@ -2,13 +2,12 @@
  * Pure. */
 
 import * as z from "zod";
-import { same } from "../../core/json.ts";
+import { isRecord, same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { isEnding, labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { isRecord } from "../../kube/responses.ts";
 
 /** The shown state of a server. `message` says why it is not ready. */
 export type Shown = {

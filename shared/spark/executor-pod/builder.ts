@@ -4,8 +4,8 @@
  */
 
 import type { Obj } from "../../core/object.ts";
+import { isQuantity } from "../../kube/quantity.ts";
 import { below, type Conf, flagOf, listOf, understood } from "../configuration/conf.ts";
-import { isQuantity } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { assembled, inSpec, podOf, type SparkPod, withEnv, withVolume } from "../submission/pods/pod.ts";
 import { wrongResources } from "../submission/steps/basic.ts";

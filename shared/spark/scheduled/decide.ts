@@ -6,8 +6,9 @@
  * run again.
  */
 
-import { nextAfter, type Schedule } from "../../core/cron.ts";
+import { nextAfter, nextAfterMissed, type Schedule } from "../../core/cron.ts";
 import { type Decision, list } from "../../core/decision.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
@@ -15,12 +16,13 @@ import type { StateUpdate } from "../../core/outbox.ts";
 import { type Effect, type Follows, nextUntil, type Plan, type View } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
+import { prunedAt, settledAt } from "../../kube/history.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { scheduledSparkApplications } from "../schema/resource.ts";
 import { adopted, type Memory, parseMemory, recovery } from "./memory.ts";
 import { creation, type Desired, readScheduleSpec, runName, timingOf } from "./read.ts";
-import { createdAt, type Runs, removal, runsOf, scheduleWatcher, sortOut } from "./runs.ts";
+import { type Runs, removal, runsOf, scheduleWatcher, sortOut } from "./runs.ts";
 
 export type Kept = { readonly successful: readonly Stored[]; readonly failed: readonly Stored[] };
 
@@ -66,10 +68,9 @@ type ScheduleContext = {
   readonly settings: Settings;
 };
 
-/** The next time of the schedule after now: times in between were missed, and one run replaces them all. */
+/** The next time of the schedule after now. */
 const following = (schedule: Schedule, tick: number, now: number): { nextRun?: number } => {
-  const next = nextAfter(schedule, tick);
-  const nextRun = next !== undefined && next > now ? next : nextAfter(schedule, Math.max(tick, now));
+  const nextRun = nextAfterMissed(schedule, tick, now);
   return nextRun === undefined ? {} : { nextRun };
 };
 
@@ -105,12 +106,8 @@ const pruned = ({ desired, runs, now, settings }: ScheduleContext): Pruned => {
   const { successful, failed } = desired.keep;
   const kept = { successful: runs.successful.slice(0, successful), failed: runs.failed.slice(0, failed) };
   const excess = [...runs.successful.slice(successful), ...runs.failed.slice(failed)];
-  const due = (run: Stored): number => createdAt(run) + settings.settledMs;
-  return {
-    kept,
-    removals: excess.filter((run) => due(run) <= now).map(removal),
-    again: Math.min(...excess.map(due).filter((at) => at > now)),
-  };
+  const { due, again } = prunedAt(excess, settings.settledMs, now);
+  return { kept, removals: due.map(removal), again };
 };
 
 type Ahead = Pick<Plan<Memory>, "stages"> &
@@ -165,7 +162,7 @@ const due = (context: ScheduleContext, memory: Memory, tick: number): Plan<Memor
   if (policy === "Forbid" && others.length > 0) {
     return waiting(context, next, { on: "time", of: "run", after: others[0]?.metadata.name ?? "" });
   }
-  const settled = Math.max(...others.map((run) => createdAt(run) + settings.settledMs));
+  const settled = settledAt(others, settings.settledMs);
   if (settled > now) {
     const waitsFor = until(others[0]?.metadata.name ?? "", "replaceable");
     return planOf(context, memory, { stages: [], at: settled, waitsFor });

@@ -6,9 +6,10 @@ import type { Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
+import { createdAt } from "../../kube/history.ts";
 import { instant } from "../../kube/schema.ts";
 import { timingOf } from "./read.ts";
-import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
+import { runsOf, sortOut, stateOf } from "./runs.ts";
 
 /** A decided run: its name, its time of the schedule, and the time of the decision, epoch ms. */
 const run = z.object({

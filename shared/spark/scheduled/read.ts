@@ -3,11 +3,11 @@
 
 import * as z from "zod";
 import { nextAfter, readSchedule, type Schedule } from "../../core/cron.ts";
-import { digestOf, isTooMuch } from "../../core/json.ts";
+import { digestOf, isRecord, isTooMuch } from "../../core/json.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { explain, telling } from "../../kube/schema.ts";
 import { scheduledSpecSchema } from "../schema/application.ts";
 import { scheduleLimits } from "../schema/limits.ts";

@@ -5,7 +5,7 @@ import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import type { Effect, Query } from "../../core/plan.ts";
-import { instantOf } from "../../core/time.ts";
+import { createdAt, judgedRemoval } from "../../kube/history.ts";
 import { changed, isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
 import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
@@ -30,9 +30,6 @@ const status = z.looseObject({ applicationState: z.looseObject({ state: z.string
 /** The state of a run; "" while it shows none. */
 export const stateOf = (run: Obj): string => status.safeParse(run["status"]).data?.applicationState.state ?? "";
 
-/** Creation time of the run, epoch ms. */
-export const createdAt = (run: Stored): number => instantOf(run.metadata.creationTimestamp) ?? 0;
-
 const newestFirst = (a: Stored, b: Stored): number =>
   createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);
 
@@ -49,13 +46,7 @@ export const sortOut = (found: readonly Stored[], uid: string): Runs => {
   };
 };
 
-/** Deletes the run at this resourceVersion only. */
-export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }: Stored): Effect => ({
-  do: "delete",
-  ref: { resource: sparkApplications, name, ...(namespace === undefined ? {} : { namespace }) },
-  uid,
-  resourceVersion,
-});
+export const removal = (run: Stored): Effect => judgedRemoval(sparkApplications, run);
 
 /** True when the state of a run changes. */
 const runChanged = (before: Obj | undefined, after: Obj): boolean =>

@@ -2,8 +2,9 @@
  * stored object stays as its user wrote it. */
 
 import { oncePer } from "../../core/cache.ts";
+import { isQuantity } from "../../kube/quantity.ts";
 import { explain, telling } from "../../kube/schema.ts";
-import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "../configuration/quantity.ts";
+import { hasBinaryUnit, mebibytesOf, ratioOf } from "../configuration/quantity.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { type RestartPolicy, type SparkApplicationSpec, type SparkPodSpec, specSchema } from "./application.ts";
 import { applicationLimits, confLimits } from "./limits.ts";

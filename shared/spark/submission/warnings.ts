@@ -1,8 +1,9 @@
 /** Reports to people: fields of an application that take another effect than under upstream's webhook, volumes and mounts that
  * reach no pod, and ConfigMaps that are too large for their driver. */
 
+import { isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 

@@ -1,9 +1,9 @@
 /** Admission of a job: reconcile's defaults and rules, applied earlier, and upstream's rules for changes. */
 
 import { readSchedule, zoneOf } from "../../core/cron.ts";
-import { isTooMuch, same } from "../../core/json.ts";
+import { isRecord, isTooMuch, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type Named, type PatchOperation } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { explain, telling } from "../../kube/schema.ts";
 import { longestName, readCronSpec } from "../cron/read.ts";
 import { readFlowSpec } from "../flow/read.ts";

@@ -1,8 +1,9 @@
 /** Admission of a PodGroup: the queue of its namespace, and the rules of upstream's webhook, in its words. */
 
 import * as z from "zod";
+import { isRecord } from "../../core/json.ts";
 import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { explain, telling } from "../../kube/schema.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import { keys } from "../schema/resource.ts";

@@ -1,7 +1,8 @@
 /** The tree that queues form by `spec.parent`: a queue's amounts against its ancestors, siblings and children. */
 
+import { isRecord } from "../../core/json.ts";
 import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { amountSaying } from "../validation/parse.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

@@ -6,7 +6,7 @@
  * it, and a deleted job would come again.
  */
 
-import { nextAfter } from "../../core/cron.ts";
+import { nextAfterMissed } from "../../core/cron.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -20,8 +20,9 @@ import {
   type View,
 } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
+import { prunedAt, settledAt } from "../../kube/history.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { createdAt, removal } from "../child-jobs.ts";
+import { removal } from "../child-jobs.ts";
 import { type Recent, recentOf } from "./due-time.ts";
 import {
   creation,
@@ -80,11 +81,8 @@ const pruned = ({ object, desired: { keep }, made, now, settings }: CronContext)
   const beyond = (ended: readonly Stored[], limit: number | undefined): readonly Stored[] =>
     limit === undefined ? [] : ended.slice(Math.max(0, limit));
   const excess = [...beyond(made.successful, keep.successful), ...beyond(made.failed, keep.failed)];
-  const due = (job: Stored): number => createdAt(job) + settings.settledMs;
-  return {
-    removals: excess.filter((job) => due(job) <= now).flatMap((job) => ended(object, job)),
-    again: Math.min(...excess.map(due).filter((at) => at > now)),
-  };
+  const { due, again } = prunedAt(excess, settings.settledMs, now);
+  return { removals: due.flatMap((job) => ended(object, job)), again };
 };
 
 const ended = (object: Stored, job: Stored): readonly Effect[] => [
@@ -117,9 +115,7 @@ const planOf = (context: CronContext, memory: Memory, ahead: Ahead): Plan<Memory
 
 /** Returns the next time after the one that is due, or after `now` if that one is unknown. */
 const nextTime = ({ desired, now }: CronContext, { earliest, mostRecent, missed }: Recent): number | undefined => {
-  const base = mostRecent ?? (missed === "none" ? earliest : now);
-  const next = nextAfter(desired.schedule, base);
-  return next !== undefined && next > now ? next : nextAfter(desired.schedule, now);
+  return nextAfterMissed(desired.schedule, mostRecent ?? (missed === "none" ? earliest : now), now);
 };
 
 /** Creates the job that was decided on. It counts as created when the next step sees it. */
@@ -145,7 +141,7 @@ const outgoing = ({ object, desired: { policy }, made, settings }: CronContext, 
   });
   return {
     ends: others.length === 0 ? [] : [event, ...others.flatMap((job) => ended(object, job))],
-    from: Math.max(0, ...others.map((job) => createdAt(job) + settings.settledMs)),
+    from: Math.max(0, settledAt(others, settings.settledMs)),
   };
 };
 

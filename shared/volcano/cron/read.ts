@@ -1,8 +1,8 @@
 /** Reads a CronJob's spec as the API server stores it; otherwise returns one message about what to change. */
 import { readSchedule, type Schedule, zoneOf } from "../../core/cron.ts";
-import { digestOf, isTooMuch } from "../../core/json.ts";
+import { digestOf, isRecord, isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { explain, telling } from "../../kube/schema.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
 import { withoutNulls } from "../schema/fields.ts";

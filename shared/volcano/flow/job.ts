@@ -1,10 +1,10 @@
 /** The Job that a flow creates from a template, with upstream's name, labels, annotations and owner. */
 
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { Flow } from "../schema/flow.ts";
 import { jobFlows, jobs, keys } from "../schema/resource.ts";
 import { jobName, makerText } from "./read.ts";

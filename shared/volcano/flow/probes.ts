@@ -4,12 +4,13 @@
  */
 
 import { all, firstOf, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Looking, ProbeResult, Query } from "../../core/plan.ts";
 import type { WaitingOn } from "../../core/waiting-on.ts";
 import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { phaseOf, shownBy } from "../child-jobs.ts";
 import { withoutNulls } from "../schema/fields.ts";
 import type { Probe } from "../schema/flow.ts";

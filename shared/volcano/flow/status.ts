@@ -1,8 +1,9 @@
 /** The status of a JobFlow, projected from its memory and its jobs. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
+import { createdAt } from "../../kube/history.ts";
 import type { Json } from "../../kube/responses.ts";
-import { createdAt, phaseOf, shownBy } from "../child-jobs.ts";
+import { phaseOf, shownBy } from "../child-jobs.ts";
 import { durationMs } from "../schema/duration.ts";
 import { type History, type Memory, type Status, statusOf } from "./memory.ts";
 

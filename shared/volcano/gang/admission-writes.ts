@@ -4,12 +4,13 @@
  */
 
 import { all, list, type Reads } from "../../core/decision.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { statusOf } from "../queue/state/tree.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";

@@ -3,13 +3,13 @@
  * round lists all namespaces, and tenants write the objects, so it keeps of each object a bounded part, and of the
  * Jobs of one namespace a share of all.
  */
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { openShare } from "../../core/share.ts";
 import { pinned, pinOf } from "../../kube/node-pin.ts";
 import { quantityText } from "../../kube/quantity.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
 import { requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";

@@ -1,13 +1,13 @@
 /** Job as the engine knows it: what to watch, how to read its memory, how to decide. */
 
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
 import type { OwnedObjects, Plan, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
 import { podStatus } from "../../kube/pods.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { measuresOfJob } from "../metrics.ts";
 import { component, type Phase } from "../schema/resource.ts";
 import { groupsOf, podsOf } from "./context.ts";

@@ -1,11 +1,11 @@
 /** The pods of a job: task, ordinal, version and phase of each, whether a pod is to be ended, and counts by phase. Pods that
  * succeeded and were deleted afterwards still count as succeeded. */
 
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { endedFirst, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { podName } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";

@@ -1,10 +1,10 @@
 /** The watches of a Job: the changes that send its key, and the fields that are kept. It imports no decisions. */
-import { fieldsOf, same } from "../../core/json.ts";
+import { fieldsOf, isRecord, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { trim, trimWith } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";

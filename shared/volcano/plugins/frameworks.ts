@@ -1,7 +1,8 @@
 /** The plugins of frameworks: `tensorflow`, `pytorch`, `hcclrank` and `ray` tell each process the cluster and its own place in it. */
 
+import { isRecord } from "../../core/json.ts";
 import { services } from "../../kube/resources.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { domainsOf, firstDomain, ownerReference } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";

@@ -1,9 +1,9 @@
 /** The PodGroup of a job: the pods that the scheduler must place together, and where. */
 
-import { fieldsOf, mergePatch } from "../../core/json.ts";
+import { fieldsOf, isRecord, mergePatch } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";

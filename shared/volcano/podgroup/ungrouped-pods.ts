@@ -1,7 +1,7 @@
 /** Pods of Volcano's scheduler without a group: a step creates the group and writes its name into the pod. Pure. */
 
 import { type Decision, getIfAllowed } from "../../core/decision.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import {
   apiVersionOf,
@@ -16,7 +16,7 @@ import type { Plan, View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { pods } from "../../kube/resources.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { isGrouped, podWatcher, volcanoScheduler } from "../pods/watches.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { multiplied, usageOf } from "./usage.ts";

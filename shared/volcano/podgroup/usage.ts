@@ -1,8 +1,8 @@
 /** The usage of a pod as a quota counts it in Kubernetes, with extended resources also under their own names. */
 
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { containersIn } from "../schema/template.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

@@ -1,6 +1,7 @@
 /** A pod before its creation, and the small changes that plugins make to it. Nothing is changed in place. */
+import { isRecord } from "../../core/json.ts";
 import type { Metadata } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 
 export type Draft = { readonly metadata: Metadata; readonly spec: Json; readonly [field: string]: unknown };
 

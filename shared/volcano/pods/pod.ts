@@ -1,8 +1,9 @@
 /** One pod of a job as upstream creates it, before its plugins: template, owner, labels and annotations. */
+import { isRecord } from "../../core/json.ts";
 import type { Metadata } from "../../core/object.ts";
 import { queueGate } from "../../kube/admission.ts";
 import { pinned } from "../../kube/node-pin.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
 import { type Draft, withVolume } from "./draft.ts";

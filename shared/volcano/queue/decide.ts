@@ -1,13 +1,13 @@
 /** The decision of one step of a queue: its state, its place in the tree, and for root an admission round. Pure. */
 
 import { all, type Decision, list } from "../../core/decision.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Effect, type Looking, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { isRecord } from "../../kube/responses.ts";
+
 import {
   cleared,
   commandsIn,

@@ -1,7 +1,7 @@
 /** Fields of all kinds: null as absent, as Kubernetes reads it; its rules for names, with its words for errors; and whether
  * dependencies can be met in some order. */
 
-import { isRecord } from "../../kube/responses.ts";
+import { isRecord } from "../../core/json.ts";
 import { nameOf, type Task } from "./spec.ts";
 
 /** Returns the value without null fields at any depth: itself if it has none. Items of lists keep their places. */

@@ -2,7 +2,8 @@
  * Checks a task's pods for the most frequent errors that Kubernetes would refuse: names, images, mounts, restart
  * policy. Kubernetes reports other errors when the first pod is created.
  */
-import { isRecord, type Json } from "../../kube/responses.ts";
+import { isRecord } from "../../core/json.ts";
+import type { Json } from "../../kube/responses.ts";
 import { labelErrors } from "./fields.ts";
 import type { Task } from "./spec.ts";
 

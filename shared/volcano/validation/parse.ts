@@ -2,10 +2,10 @@
  * what to change. Checks that upstream leaves to its CRD's schema or does not make come first: numbers, durations, amounts, names. */
 
 import { oncePer } from "../../core/cache.ts";
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { quantityOf } from "../../kube/quantity.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { explain, telling } from "../../kube/schema.ts";
 import { durationMs } from "../schema/duration.ts";
 import { withoutNulls } from "../schema/fields.ts";

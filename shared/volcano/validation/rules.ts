@@ -1,8 +1,8 @@
 /** The rules of upstream's validating webhook for a new job, in its words: one text, empty if nothing is wrong. */
 
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import { quantityOf } from "../../kube/quantity.ts";
-import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Json } from "../../kube/responses.ts";
 import { mpiMaster } from "../plugins/mpi.ts";
 import { isPlugin } from "../plugins/plugin.ts";
 import { isMadeClaim } from "../pods/names.ts";

@@ -1,4 +1,5 @@
 /** The built functions as separate processes, and the built host: an application runs to its end through the queue. */
+
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +10,8 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import { parse } from "yaml";
 import { bundle } from "../../../infra/bundle.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+import { isRecord } from "../../../shared/core/json.ts";
+
 import { type Served, serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";

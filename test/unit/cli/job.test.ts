@@ -1,10 +1,12 @@
 /** `rekindle job`: its writes and output, in the manner of vcctl. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { make, openTerminal, type Terminal } from "./terminal.ts";
 
 const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";

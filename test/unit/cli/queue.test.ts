@@ -1,9 +1,11 @@
 /** `rekindle queue`: its writes and output, in the manner of vcctl. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { onTerminal, openTerminal, type Terminal } from "./terminal.ts";
 
 const queuesPath = "/apis/scheduling.volcano.sh/v1beta1/queues";

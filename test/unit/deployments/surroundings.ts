@@ -1,7 +1,9 @@
 /** The surroundings of functions in tests of their wiring: a queue and a cluster over HTTP, both in this process. */
+
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { apiServer } from "../../bench/fakes.ts";
 import { openFake, type Reply } from "../adapters/sqs/fake.ts";

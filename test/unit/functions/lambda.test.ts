@@ -1,4 +1,5 @@
 /** The built handlers: the message of each for an incomplete environment or an unknown event. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as api from "../../../functions/api.ts";
@@ -6,8 +7,9 @@ import * as forward from "../../../functions/forward.ts";
 import * as reconcile from "../../../functions/reconcile.ts";
 import * as resync from "../../../functions/resync.ts";
 import * as wake from "../../../functions/wake.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import { signature } from "../../../shared/core/signature.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { openFake, taken } from "../adapters/sqs/fake.ts";
 
 const secret = "a secret of more than sixteen";

@@ -1,8 +1,10 @@
 /** Volcano jobs under a host with gang: builtin: their groups enter with plans, and are taken back if these fail. */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { home, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";

@@ -2,11 +2,13 @@
  * PodGroups under a host: it admits them where Volcano's scheduler is absent, and leaves them to that scheduler where
  * it is present.
  */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { timeText } from "../../../shared/core/time.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { command, home, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 

@@ -2,11 +2,13 @@
  * A Volcano job as upstream's controllers left it on a simulated cluster, in any phase and with any part of its
  * objects.
  */
+
 import assert from "node:assert/strict";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { timeText } from "../../../shared/core/time.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { completed, type LeftJob, leftOf } from "../../support/left-job.ts";
 import { home, queue, resources, volcanoJob } from "./objects.ts";
 import type { Stand } from "./stand.ts";

@@ -1,6 +1,6 @@
 /** The objects that users create in a cluster, and readers of their status. */
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Resource, Stored } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
 
 /** Resources by kind. */
 export const resources: Readonly<Record<string, Resource>> = {

@@ -2,18 +2,20 @@
  * A host on a simulated cluster under mocked time, with its requests, writes and log lines. `node:test` mocks the
  * host's timers and dates, so that both clocks advance together.
  */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mock } from "node:test";
 import { parse } from "yaml";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../../shared/core/object.ts";
 import { type Host, type HostSettings, startHost } from "../../../shared/deployments/host/start.ts";
 import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { collectionPath, objectPath } from "../../../shared/kube/paths.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { resources } from "./objects.ts";

@@ -2,10 +2,12 @@
  * `rekindle recover` and foreign records for Volcano's kinds, beside a host: as for applications, in the words of each
  * kind.
  */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { rekindle } from "./command.ts";
 import { admitting, schedulers } from "./left.ts";
 import { cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";

@@ -1,11 +1,13 @@
 /**
  * Volcano jobs under a host: from `kubectl apply` to their end, beside a stand-in for the scheduler that admits groups.
  */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ApiError } from "../../../shared/core/http.ts";
+import { isRecord } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/responses.ts";
+
 import { command, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 

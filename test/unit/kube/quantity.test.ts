@@ -1,7 +1,7 @@
 /** Quantities: exact, in their original format. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { plus, type Quantity, quantityOf, quantityText, times } from "../../../shared/kube/quantity.ts";
+import { isQuantity, plus, type Quantity, quantityOf, quantityText, times } from "../../../shared/kube/quantity.ts";
 
 const read = (text: string): Quantity => {
   const quantity = quantityOf(text);
@@ -32,5 +32,14 @@ describe("a quantity", () => {
 
   for (const text of ["", "1.2.3", "Gi", "1Q", "1e999999999", "9".repeat(100)]) {
     test(`${text.slice(0, 12) || "nothing"} is none`, () => assert.equal(quantityOf(text), undefined));
+  }
+});
+
+describe("quantities as Kubernetes reads them", () => {
+  for (const text of ["1", "500m", "0.5", "1.5Gi", "1e3", "2E", ".5"]) {
+    test(`${text} is one`, () => assert.ok(isQuantity(text)));
+  }
+  for (const text of ["", "abc", "1.2.3", "5 m", "1gi", "--1"]) {
+    test(`"${text}" is none`, () => assert.ok(!isQuantity(text)));
   }
 });

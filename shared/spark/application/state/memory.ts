@@ -1,10 +1,10 @@
 /** The memory of a SparkApplication: facts that its steps cannot read off the objects again. */
 
 import * as z from "zod";
-import { digestOf, isTooMuch } from "../../../core/json.ts";
+import { digestOf, isRecord, isTooMuch } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../../core/operator.ts";
-import { isRecord, type Json } from "../../../kube/responses.ts";
+import type { Json } from "../../../kube/responses.ts";
 import { instant } from "../../../kube/schema.ts";
 import { rareNames } from "../../auxiliary-objects/all.ts";
 import { allotment } from "../../executors/allotment.ts";

@@ -1,6 +1,7 @@
 /** Confs that are alike for both roles of a SparkApplication: labels, amounts, image, secrets, scratch volumes. */
 
-import { isRecord, type Json } from "../../../kube/responses.ts";
+import { isRecord } from "../../../core/json.ts";
+import type { Json } from "../../../kube/responses.ts";
 import { withoutEnd } from "../../configuration/conf.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../../schema/application.ts";
 

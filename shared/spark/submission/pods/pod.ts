@@ -1,7 +1,8 @@
 /** A pod under construction: Spark's own container apart from the rest, and every edit a new value. */
+
 import * as z from "zod";
+import { isRecord } from "../../../core/json.ts";
 import type { Json } from "../../../kube/responses.ts";
-import { isRecord } from "../../../kube/responses.ts";
 
 const loose = z.looseObject({});
 const list = z.array(loose).optional();

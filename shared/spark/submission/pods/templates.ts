@@ -1,6 +1,7 @@
 /** The two pod templates: the user's, or Spark's container alone; without fields that Kubernetes does not know. */
 
-import { isRecord, type Json } from "../../../kube/responses.ts";
+import { isRecord } from "../../../core/json.ts";
+import type { Json } from "../../../kube/responses.ts";
 import type { Role } from "../arguments/pod.ts";
 import { podOf, type SparkPod } from "./pod.ts";
 

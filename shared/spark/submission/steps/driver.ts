@@ -1,7 +1,8 @@
 /** The driver's command, its headless service, the network of the pod, the executors' template and Volcano's PodGroup; as the
  * steps of these names in Spark's submission client. */
 
-import { isRecord, type Json } from "../../../kube/responses.ts";
+import { isRecord } from "../../../core/json.ts";
+import type { Json } from "../../../kube/responses.ts";
 import { below, type Conf, countOf, flagOf, listOf } from "../../configuration/conf.ts";
 import { inContainer, type SparkPod, withEnv, withVolume } from "../pods/pod.ts";
 import { connectPortOf, ports } from "./basic.ts";

@@ -1,7 +1,9 @@
 /** A server that speaks SQS with scripted answers and keeps the requests. */
+
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
-import { isRecord, type Json } from "../../../../shared/kube/responses.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
+import type { Json } from "../../../../shared/kube/responses.ts";
 import { listening } from "../../../support/port.ts";
 
 /** The answer: a body, an error by its name, or none at all. */

@@ -1,10 +1,12 @@
 /** The queue on SQS: its messages and requests, and its errors when SQS refuses. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sqsQueue } from "../../../../shared/adapters/sqs/queue.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
 import { groupOf, type Message } from "../../../../shared/core/key.ts";
 import { readMessage } from "../../../../shared/engine/message.ts";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+
 import { type Asked, type FakeSqs, openFake, type Reply, taken } from "./fake.ts";
 
 const of = (name: string, reason = "r"): Message => ({ cluster: "c", kind: "Toy", namespace: "ns", name, reason });

@@ -1,8 +1,10 @@
 /** suspend, pause, resume, delete: their writes, and their refusals. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
+
 import { application, make, openTerminal, type Terminal } from "../terminal.ts";
 
 const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";

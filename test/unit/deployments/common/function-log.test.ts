@@ -2,13 +2,15 @@
  * One trace id from a watched event to all its consequences: through the queue, a step, a delay and back, in log lines
  * and in events.
  */
+
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
 import { openForward } from "../../../../shared/deployments/forward/function.ts";
 import { openReconcile } from "../../../../shared/deployments/reconcile/function.ts";
 import { openWake } from "../../../../shared/deployments/wake/function.ts";
-import { isRecord, type Json } from "../../../../shared/kube/responses.ts";
+import type { Json } from "../../../../shared/kube/responses.ts";
 import { taken } from "../../adapters/sqs/fake.ts";
 import { onCluster, withQueue } from "../surroundings.ts";
 

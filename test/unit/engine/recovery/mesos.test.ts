@@ -2,10 +2,12 @@
  * A real host on the simulated cluster, and `rekindle recover` beside it: spec/recovery.md 1.7 rows 4, 18, 19, 23,
  * 24–29, 32, 39, 41. Each test names its row.
  */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isRecord } from "../../../../shared/core/json.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+
 import { rekindle } from "../../host/command.ts";
 import { application, errorOf, stateOf, statusOf } from "../../host/objects.ts";
 import { onStand, type Stand } from "../../host/stand.ts";

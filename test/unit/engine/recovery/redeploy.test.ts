@@ -2,11 +2,13 @@
  * Hosts that are stopped and started, of older and newer versions: spec/recovery.md 1.7 rows 20, 21, 30, 31, 39, 40,
  * 44, 45. Each test names its row.
  */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ApiError } from "../../../../shared/core/http.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+
 import { application, stateOf, statusOf } from "../../host/objects.ts";
 import { onStand, type Stand } from "../../host/stand.ts";
 

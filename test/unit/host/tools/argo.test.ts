@@ -2,9 +2,11 @@
  * Argo Workflows' resource templates: `kubectl ACTION -o json` once, then GETs of the object every five seconds, over
  * which its conditions are selectors (`workflow/executor/resource.go`).
  */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
+
 import { selectorOf } from "../../../../shared/kube/selector.ts";
 import { application } from "../objects.ts";
 import { onStand, type Stand } from "../stand.ts";

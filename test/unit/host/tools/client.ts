@@ -2,10 +2,12 @@
  * API calls as other tools make them, with their paths, verbs, patch types, field managers and user agents, past the
  * host's transport.
  */
+
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../../../shared/core/http.ts";
+import { isRecord } from "../../../../shared/core/json.ts";
 import { withQuery } from "../../../../shared/kube/paths.ts";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+
 import type { Stand } from "../stand.ts";
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";

@@ -1,7 +1,7 @@
 /** Amounts in the forms of Spark and of Kubernetes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bytesOf, isQuantity, mebibytesOf, ratioOf } from "../../../../shared/spark/configuration/quantity.ts";
+import { bytesOf, mebibytesOf, ratioOf } from "../../../../shared/spark/configuration/quantity.ts";
 
 describe("sizes as Spark reads them", () => {
   const rows: readonly (readonly [string, number | undefined])[] = [
@@ -21,15 +21,6 @@ describe("sizes as Spark reads them", () => {
     test(`"${text}" is ${mebibytes ?? "no size"}`, () => assert.equal(mebibytesOf(text), mebibytes));
   }
   test("a number alone counts the unit that is asked for", () => assert.equal(bytesOf("3", "k"), 3072));
-});
-
-describe("quantities as Kubernetes reads them", () => {
-  for (const text of ["1", "500m", "0.5", "1.5Gi", "1e3", "2E", ".5"]) {
-    test(`${text} is one`, () => assert.ok(isQuantity(text)));
-  }
-  for (const text of ["", "abc", "1.2.3", "5 m", "1gi", "--1"]) {
-    test(`"${text}" is none`, () => assert.ok(!isQuantity(text)));
-  }
 });
 
 test("ratios are what Java's doubles are", () => {

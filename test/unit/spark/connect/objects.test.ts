@@ -1,9 +1,11 @@
 /** The pod, the service and the command line of a SparkConnect, field by field, and as a shell reads it. */
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
+import { isRecord } from "../../../../shared/core/json.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
-import { isRecord } from "../../../../shared/kube/responses.ts";
+
 import { connect, made, type Spec } from "./fixtures.ts";
 
 const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>

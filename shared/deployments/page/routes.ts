@@ -89,7 +89,7 @@ const serveFiles = (app: Hono, { files }: PageParts): void => {
       const file = (await made()).files.get(c.req.param("file") ?? "");
       if (file === undefined) return c.json({ error: "not found" }, 404);
       const [type, text] = file;
-      return sent(c, text, { "content-type": type, "cache-control": "public, max-age=31536000, immutable" });
+      return await sent(c, text, { "content-type": type, "cache-control": "public, max-age=31536000, immutable" });
     });
 };
 

@@ -3,29 +3,26 @@
  * change, and shared by all viewers of the same namespaces.
  */
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gunzip, gzip } from "node:zlib";
 import type { Context } from "hono";
 import { forgetOldest } from "../../core/cache.ts";
 import type { Batch } from "../../page/wire.ts";
 import type { Board } from "./board.ts";
 import type { Viewer } from "./session.ts";
 
-/** A text and its gzip form. */
-export type Compressed = { readonly text: string; readonly gzip: Uint8Array<ArrayBuffer> };
+/** A text as gzip: the only form that is kept. */
+export type Compressed = Uint8Array<ArrayBuffer>;
 
-const gzipped = promisify(gzip);
+const [gzipped, gunzipped] = [promisify(gzip), promisify(gunzip)];
 
-export const compressed = async (text: string): Promise<Compressed> => ({
-  text,
-  gzip: Uint8Array.from(await gzipped(text)),
-});
+export const compressed = async (text: string): Promise<Compressed> => Uint8Array.from(await gzipped(text));
 
 /** Sends a text in the form that the client accepts. */
-export const sent = (c: Context, { text, gzip: short }: Compressed, headers: Readonly<Record<string, string>>) => {
+export const sent = async (c: Context, text: Compressed, headers: Readonly<Record<string, string>>) => {
   const isAccepted = /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
   return isAccepted
-    ? c.body(short, 200, { ...headers, vary: "accept-encoding", "content-encoding": "gzip" })
-    : c.body(text, 200, { ...headers, vary: "accept-encoding" });
+    ? c.body(text, 200, { ...headers, vary: "accept-encoding", "content-encoding": "gzip" })
+    : c.body(Uint8Array.from(await gunzipped(text)), 200, { ...headers, vary: "accept-encoding" });
 };
 
 /** The most answers that are kept: of all rows, and of each filter, by namespaces. */

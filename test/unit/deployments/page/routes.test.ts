@@ -57,7 +57,7 @@ describe("access to the page", () => {
       "changes",
       "stream",
       "health",
-      ...["app", "lanes"].map((one) => `${one}/SparkApplication/team-a/of-team-a`),
+      ...["app", "lanes", "log"].map((one) => `${one}/SparkApplication/team-a/of-team-a`),
     ])
       assert.equal((await app.request(`/page/${path}`)).status, 401, path);
     const document = await app.request("/page");
@@ -77,11 +77,12 @@ describe("access to the page", () => {
       headers: { cookie: cookieIn(signed) },
     });
     assert.equal(other.status, 404);
-    const lanes = (namespace: string) =>
-      app.request(`/page/lanes/SparkApplication/${namespace}/of-${namespace}`, {
-        headers: { cookie: cookieIn(signed) },
-      });
-    assert.deepEqual([(await lanes("team-a")).status, (await lanes("team-b")).status], [200, 404]);
+    const statusOf = async (what: string, namespace: string): Promise<number> => {
+      const headers = { cookie: cookieIn(signed) };
+      return (await app.request(`/page/${what}/SparkApplication/${namespace}/of-${namespace}`, { headers })).status;
+    };
+    for (const what of ["lanes", "log"])
+      assert.deepEqual([await statusOf(what, "team-a"), await statusOf(what, "team-b")], [200, 404], what);
   });
 
   test("a changed cookie, a caller that may not read, and a request of another site are refused", async () => {

@@ -223,6 +223,8 @@ const Facts = ({ one }: { readonly one: Detail }) => (
 /** Core-hours and GiB-hours of the pods that are known here. */
 const Costs = ({ one }: { readonly one: Detail }) => {
   const { shares, coreHours, gibHours, unknown } = receiptOf(one);
+  // A flow or a schedule has no pods of its own.
+  if (shares.length === 0 && unknown === 0) return undefined;
   return (
     <section class="panel facts" aria-label="Receipt">
       <header>

@@ -137,7 +137,7 @@ const Node = ({ spot }: { readonly spot: Spot }) => {
 export const FlowGraph = ({ nodes }: { readonly nodes: readonly FlowNode[] }) => {
   const { spots, edges, columns, lines } = drawingOf(nodes);
   const width = columns * (box.width + box.right) - box.right + 2;
-  const height = lines * (box.height + box.below) - box.below + 2;
+  const height = lines * (box.height + box.below) + 2;
   return (
     <Panel title="Flow" class="flow" beside={<p class="muted">{plural(nodes.length, "job")}</p>}>
       <div class="scroll graph" tabIndex={0} role="group" aria-label="Graph of the flow">
@@ -146,11 +146,13 @@ export const FlowGraph = ({ nodes }: { readonly nodes: readonly FlowNode[] }) =>
             const [x, y] = [leftOf(from) + box.width, topOf(from) + box.height / 2];
             const [endX, endY] = [leftOf(to), topOf(to) + box.height / 2];
             const middle = (x + endX) / 2;
+            // An edge past other columns bends below the boxes that it would cross.
+            const bend = to.column - from.column > 1 ? box.height : 0;
             return (
               <path
                 key={`${from.node.name} ${to.node.name}`}
                 class={from.node.state === "Completed" ? "edge done" : "edge"}
-                d={`M${x} ${y}C${middle} ${y} ${middle} ${endY} ${endX} ${endY}`}
+                d={`M${x} ${y}C${middle} ${y + bend} ${middle} ${endY + bend} ${endX} ${endY}`}
               />
             );
           })}

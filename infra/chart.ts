@@ -4,12 +4,16 @@
  * with the reason.
  */
 import * as z from "zod";
+import { functionGrants } from "../shared/cli/installation/functions.ts";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
 import { yamlText } from "../shared/cli/io/documents.ts";
+import { fieldsOf } from "../shared/core/json.ts";
+import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
-import { fileName, namesFor, rowOf, type SettingName } from "../shared/deployments/settings/table.ts";
+import { fileName, namesFor, rowOf, type SettingName, variableName } from "../shared/deployments/settings/table.ts";
 import { families, features } from "../shared/kube/families.ts";
 import { plain } from "./kustomize.ts";
+import { dispatched, onDispatch } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
 
@@ -33,6 +37,8 @@ const broughtBy = (more: Partial<Installation>, without: Partial<Installation> =
 
 const isRole = ({ kind }: { readonly kind: string }): boolean => kind.includes("Role");
 
+const nameOf = ({ kind, metadata }: Obj): string => `${kind} ${metadata.name}`;
+
 const admissionHost = installed({ admission: true }).filter(
   ({ kind }) => kind === "Deployment" || kind === "NetworkPolicy",
 );
@@ -45,6 +51,51 @@ const rightsOf = (more: Partial<Installation>, suffix: string) => ({
   ),
   [`admission${suffix}`]: broughtBy({ ...more, admission: true }, more).filter(({ kind }) => kind !== "Service"),
 });
+
+type Functions = Partial<Parameters<typeof functionGrants>[0]>;
+
+const functionRoles = (more: Functions) =>
+  functionGrants({ namespace: release, functions: dispatched, ...more }).filter(isRole);
+
+const rulesIn = (role: Obj | undefined): readonly unknown[] => {
+  const { rules } = fieldsOf(role);
+  return Array.isArray(rules) ? rules : [];
+};
+
+/** Roles of the functions with the rules that one choice adds, and their bindings. */
+const addedRoles = (choice: string, more: Functions) => {
+  const before = new Map(functionRoles({}).map((object) => [nameOf(object), object]));
+  const roles = functionRoles(more);
+  return roles.flatMap((role) => {
+    const known = new Set(rulesIn(before.get(nameOf(role))).map((rule) => JSON.stringify(rule)));
+    const rules = rulesIn(role).filter((rule) => !known.has(JSON.stringify(rule)));
+    if (rules.length === 0) return [];
+    const metadata = { ...role.metadata, name: `${role.metadata.name}-${choice}` };
+    const bindings = roles.filter(
+      ({ kind, metadata: { name } }) => kind === `${role.kind}Binding` && name === role.metadata.name,
+    );
+    const bound = bindings.map((one) => {
+      const roleRef = { ...fieldsOf(fieldsOf(one)["roleRef"]), name: metadata.name };
+      return { ...one, metadata, roleRef };
+    });
+    return [{ ...role, metadata, rules }, ...bound];
+  });
+};
+
+const onCalls = onDispatch({ namespace: release, image: "@image@" });
+
+/** The objects of functions that a dispatcher calls, for `mode: functions`. */
+const functionObjects = {
+  functions: onCalls.filter((object) => !isRole(object) && object.kind !== "ServiceAccount"),
+  "functions-accounts": onCalls.filter(({ kind }) => kind === "ServiceAccount"),
+  "functions-roles": functionRoles({}),
+  ...Object.fromEntries(families.map((family) => [`functions-roles-${family}`, functionRoles({ families: [family] })])),
+  ...Object.fromEntries(
+    features.map((feature) => [`functions-feature-${feature}`, addedRoles(feature, { features: [feature] })]),
+  ),
+  "functions-nodes": addedRoles("nodes", { nodes: true }),
+  "functions-selection": addedRoles("selection", { namespaceSelector: "a=b" }),
+};
 
 const objects = {
   host: installed({}).filter((object) => !isRole(object) && object.kind !== "ServiceAccount"),
@@ -66,6 +117,7 @@ const objects = {
   "admission-service": installed({ admission: true }).filter(
     ({ kind, metadata }) => kind === "Service" && has(metadata.name).includes("admission"),
   ),
+  ...functionObjects,
   drivers: driverGrants({ sparkNamespaces: [jobs], sparkAccounts: accounts }),
   driver: driverGrants({ sparkNamespaces: [jobs], sparkAccounts: [driver] }),
 };
@@ -79,6 +131,7 @@ const many = z.union([text, z.number()]);
 
 /** Every value that is used, by its path: most have the names that they have in the chart of kubeflow's operator. */
 export const usedValues: Readonly<Record<string, z.ZodType>> = {
+  mode: z.enum(["host", "functions"]),
   commonLabels: z.record(z.string(), text),
   ...{ "image.registry": text, "image.repository": text, "image.tag": many },
   ...{ "image.pullPolicy": z.enum(["Always", "IfNotPresent", "Never"]), "image.pullSecrets": list },
@@ -229,15 +282,41 @@ const settingLeaf = (name: SettingName): object => {
   return { [box]: { anyOf: [leaf, { type: "null" }], description: reference[name].text } };
 };
 
-/** Settings that the chart passes on unchanged. */
+const isValue = (name: SettingName): boolean => rowOf(name).secret !== true && reference[name].valueOnly !== true;
+
+/** Settings that the chart passes on unchanged to a host. */
 export const settingValues: readonly SettingName[] = namesFor("host").filter(
-  (name) => rowOf(name).secret !== true && reference[name].valueOnly !== true && reasonOf(name, "helm") === undefined,
+  (name) => isValue(name) && reasonOf(name, "helm") === undefined,
 );
+
+/** Settings of queues outside: a dispatcher has its queue inside. */
+const otherQueues: ReadonlySet<SettingName> = new Set([
+  ...(["fifoUrl", "delayUrl", "updatesUrl"] as const),
+  ...(["natsUrl", "natsCredentials", "natsCaFile", "natsPrefix"] as const),
+]);
+
+/** Settings that the dispatcher or a function that it calls reads. */
+const readInFunctions = [...new Set(dispatched.flatMap((name) => namesFor(name)))].filter(
+  (name) => !otherQueues.has(name),
+);
+
+/** Settings that the chart passes on unchanged to functions. */
+export const functionSettingValues: readonly SettingName[] = readInFunctions.filter(
+  (name) => isValue(name) && reasonOf(name, "functionsOverlay") === undefined,
+);
+
+/** Variables that mean something in each mode; the templates refuse another one. */
+const variables = {
+  host: namesFor("host").map(variableName),
+  functions: readInFunctions.map(variableName),
+};
 
 const schema = (): object => {
   const leaves: readonly (readonly [string, object])[] = [
     ...Object.entries(usedValues).map(([path, shape]) => [path, leafOf(shape)] as const),
-    ...settingValues.map((name) => [`settings.${fileName(name)}`, settingLeaf(name)] as const),
+    ...[...new Set([...settingValues, ...functionSettingValues])].map(
+      (name) => [`settings.${fileName(name)}`, settingLeaf(name)] as const,
+    ),
     ...Object.keys(unneededValues).map((path) => [path, { [box]: {} }] as const),
     ...["basic", "custom", "service", "global"].map((path) => [path, { [box]: { type: "object" } }] as const),
   ];
@@ -269,5 +348,6 @@ export const chartFiles = (version: string): readonly File[] => [
   },
   { path: `${folder}/values.schema.json`, text: `${JSON.stringify(schema(), null, 2)}\n` },
   { path: `${folder}/files/unneeded.yaml`, text: yamlText(unneededHints()) },
+  { path: `${folder}/files/variables.yaml`, text: yamlText(variables) },
   ...Object.entries(objects).map(([name, made]) => ({ path: `${folder}/files/${name}.yaml`, text: yamlText(made) })),
 ];

@@ -249,9 +249,12 @@ export const onKnative = (place: Place): readonly Obj[] => [
   ...submitting(place),
 ];
 
+/** The dispatcher, and the functions that it calls. */
+export const dispatched = ["dispatch", "reconcile", "deliver"] as const;
+
 /** A dispatcher with the queue inside, and functions that it calls: they run only while they are called. */
 export const onDispatch = (place: Place): readonly Obj[] => [
-  ...functionGrants({ ...place, functions: ["dispatch", "reconcile", "deliver"] }),
+  ...functionGrants({ ...place, functions: dispatched }),
   settingsMap("functionsOverlay", {
     name: settings,
     namespace: place.namespace,

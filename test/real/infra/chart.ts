@@ -2,45 +2,18 @@
  * Compares the chart with its source: it must render the same objects as `rekindle manifests` for the same settings,
  * and report unknown values.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { settingValues, unneededValues } from "../../../infra/chart.ts";
 import { plain } from "../../../infra/kustomize.ts";
 import { type Installation, objectsOf } from "../../../shared/cli/installation/objects.ts";
-import { yamlText } from "../../../shared/cli/io/documents.ts";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { fileName, variableName } from "../../../shared/deployments/settings/table.ts";
 import { samples } from "../../support/setting-samples.ts";
 import type { Cluster } from "../cluster/cluster.ts";
-import { helmProgram } from "../setup/helm.ts";
-import { command } from "../setup/part.ts";
-import { type Check, install, type Manifest, objections, objectsIn } from "./accepted.ts";
+import { type Check, install, type Manifest, objections } from "./accepted.ts";
+import { differences, parsed, rendered, type Values, withoutDefinitions } from "./chart-objects.ts";
 import { kubeflowValues, treeOf } from "./kubeflow-values.ts";
-
-type Values = Readonly<Record<string, unknown>>;
-
-/** Returns Helm's output for these values, with the notes as comments at the end. */
-const rendered = async (values: Values, namespace: string): Promise<string> => {
-  const dir = await mkdtemp(join(tmpdir(), "rekindle-chart-"));
-  try {
-    const file = join(dir, "values.yaml");
-    await writeFile(file, yamlText(values));
-    return await command(await helmProgram(), ["infra/helm/rekindle", "batch", namespace, file]);
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
-};
-
-const isDefinition = ({ kind }: Manifest): boolean => kind === "CustomResourceDefinition";
-
-/** Leaves out the CRDs, which a line of Helm's own may precede. */
-const withoutDefinitions = (text: string): readonly Manifest[] =>
-  objectsIn(text.slice(text.indexOf("---"))).filter((object) => !isDefinition(object));
-
-const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
 
 /** The same settings as chart values and as options of `rekindle manifests`. */
 type Row = {
@@ -101,26 +74,8 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Lists the objects that only one side has, and the differing ones; empty if both are the same. */
-const differences = (chart: readonly Manifest[], manifests: readonly Manifest[]): readonly string[] => {
-  const left = new Map(chart.map((object) => [nameOf(object), object]));
-  const right = new Map(manifests.map((object) => [nameOf(object), object]));
-  return [
-    ...[...left.keys()].filter((name) => !right.has(name)).map((name) => `${name} is the chart's alone`),
-    ...[...right.keys()].filter((name) => !left.has(name)).map((name) => `${name} is missing in the chart`),
-    ...[...left]
-      .filter(([name, object]) => right.has(name) && !isDeepStrictEqual(object, right.get(name)))
-      .map(([name, object]) => `${name}: ${JSON.stringify(object)} is not ${JSON.stringify(right.get(name))}`),
-  ];
-};
-
-/** Returns the objects as parsed from YAML: without undefined fields. */
 const asRead = (installation: Installation): readonly Manifest[] =>
-  objectsIn(
-    objectsOf(installation)
-      .map((one) => JSON.stringify(one))
-      .join("\n---\n"),
-  ).filter(({ kind }) => kind !== "Namespace");
+  parsed(objectsOf(installation)).filter(({ kind }) => kind !== "Namespace");
 
 const same = ({ name, values, manifests }: Row): Check => ({
   name: `the chart with ${name} is what rekindle manifests prints`,
@@ -160,7 +115,7 @@ const rich: Values = {
   prometheus: { metrics: { prefix: "x_" } },
 };
 
-const taken = (cluster: Cluster, name: string, values: Values, namespace: string): Check => ({
+export const taken = (cluster: Cluster, name: string, values: Values, namespace: string): Check => ({
   name: `a real API server takes the chart with ${name}`,
   run: async () => {
     const places = [namespace, "team-a", "team-b"].map((one) => ({
@@ -187,6 +142,14 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
   [{ settings: { fense: "8s" } }, /settings': additional properties 'fense' not allowed/],
   [{ settings: { concurrency: 3 }, controller: { workers: 4 } }, /settings\.concurrency says what another value says/],
   [{ prometheus: { podMonitor: { create: true } } }, /this cluster has no PodMonitor; install/],
+  [{ mode: "lambda" }, /mode': value must be one of/],
+  [{ mode: "functions", webhook: { enable: true } }, /webhook\.enable: mode: functions registers no webhooks/],
+  [
+    { mode: "functions", controller: { serviceAccount: { name: "mine" } } },
+    /controller\.serviceAccount: with mode: functions each function has an account of its own/,
+  ],
+  [{ mode: "functions", settings: { queue: "nats" } }, /REKINDLE_QUEUE is not read with mode: functions/],
+  [{ settings: { callUrls: "reconcile=http://a/" } }, /REKINDLE_CALL_URLS is not read with mode: host/],
 ];
 
 /** Values of other charts without an effect here, and the notes on them. */

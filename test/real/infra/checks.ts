@@ -5,6 +5,7 @@ import { scaledObjects } from "../setup/keda.ts";
 import { knativeServices } from "../setup/knative.ts";
 import { type Check, install, objections } from "./accepted.ts";
 import { chartChecks } from "./chart.ts";
+import { functionChartChecks } from "./chart-functions.ts";
 import { yamlChecks } from "./yaml.ts";
 
 /** The folders that users apply. */
@@ -46,4 +47,5 @@ export const kubernetesChecks = (cluster: Cluster): readonly Check[] => [
   },
   ...yamlChecks(cluster),
   ...chartChecks(cluster),
+  ...functionChartChecks(cluster),
 ];

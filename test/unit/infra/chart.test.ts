@@ -30,7 +30,10 @@ describe("the chart and values of kubeflow's", () => {
 
   test("every value that does something has a default in values.yaml, and a template reads it", () => {
     const defaults: unknown = parse(readFileSync(new URL("values.yaml", root), "utf8"));
-    const read = ["_host.tpl", "_objects.tpl", "drivers.yaml", "host.yaml", "monitor.yaml", "roles.yaml", "NOTES.txt"]
+    const read = [
+      ...["_host.tpl", "_objects.tpl", "drivers.yaml", "functions.yaml", "host.yaml", "monitor.yaml", "roles.yaml"],
+      "NOTES.txt",
+    ]
       .map((name) => readFileSync(new URL(`templates/${name}`, root), "utf8"))
       .join("\n");
     for (const path of Object.keys(usedValues)) {

@@ -11,7 +11,7 @@ import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { parametersOf } from "../../../infra/aws/parameters.ts";
 import { readTemplate } from "../../../infra/aws/template.ts";
-import { settingValues } from "../../../infra/chart.ts";
+import { functionSettingValues, settingValues } from "../../../infra/chart.ts";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { settingsFor } from "../../../shared/deployments/settings/read.ts";
 import { reasonOf, reference, type Target } from "../../../shared/deployments/settings/reference.ts";
@@ -333,7 +333,8 @@ describe("the chart", () => {
   test("has each setting of the host in its schema, a value that means more, a Secret, or a reason", () => {
     const text = readFileSync(new URL("helm/rekindle/values.schema.json", root), "utf8");
     const { properties } = schema.parse(JSON.parse(text)).properties.settings;
-    assert.deepEqual(Object.keys(properties).toSorted(), settingValues.map(fileName).toSorted());
+    const named = new Set([...settingValues, ...functionSettingValues].map(fileName));
+    assert.deepEqual(Object.keys(properties).toSorted(), [...named].toSorted());
     const places = hostNames.filter(
       (name) => settingValues.includes(name) || rowOf(name).secret === true || reference[name].valueOnly === true,
     );

@@ -35,6 +35,7 @@
   "REKINDLE_METRICS_JOB_START_LATENCY_BUCKETS" $values.prometheus.metrics.jobStartLatencyBuckets
   "REKINDLE_METRICS_JOB_SUBMIT_LATENCY_BUCKETS" $values.prometheus.metrics.jobSubmitLatencyBuckets
 }}
+{{- $read := index (.Files.Get "files/variables.yaml" | fromYaml) .Values.mode -}}
 {{- $written := dict -}}
 {{- range $name, $value := $named }}{{ if $value }}{{ $_ := set $written $name ($value | toString) }}{{ end }}{{ end -}}
 {{- range $key, $value := $values.settings }}
@@ -48,15 +49,33 @@
 {{- end }}
 {{- end }}
 {{- range $name, $value := $written }}
+{{- if not (has $name $read) }}{{ fail (printf "%s is not read with mode: %s; leave out the value that sets it" $name $values.mode) }}{{ end }}
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}
-{{- with $values.controller.env }}
+{{- end -}}
+
+{{/* The same with the variables that the values add as they are. */}}
+{{- define "rekindle.environment" -}}
+{{ include "rekindle.env" . }}
+{{- with .Values.controller.env }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
-{{/* The Deployment with what the values add. Takes root and object. */}}
+{{/* A container with what the values add to each container. Takes root, container and environment. */}}
+{{- define "rekindle.container" -}}
+{{- $values := .root.Values.controller -}}
+{{- $container := .container -}}
+{{- if ne .root.Values.image.pullPolicy "IfNotPresent" }}{{ $_ := set $container "imagePullPolicy" .root.Values.image.pullPolicy }}{{ end -}}
+{{- $_ := set $container "env" (concat (get $container "env") .environment) -}}
+{{- with $values.envFrom }}{{ $_ := set $container "envFrom" (concat (get $container "envFrom") .) }}{{ end -}}
+{{- with $values.resources }}{{ $_ := set $container "resources" . }}{{ end -}}
+{{- with $values.volumeMounts }}{{ $_ := set $container "volumeMounts" (concat (get $container "volumeMounts" | default list) .) }}{{ end -}}
+{{- with $values.securityContext }}{{ $_ := set $container "securityContext" (mergeOverwrite (get $container "securityContext") .) }}{{ end -}}
+{{- end -}}
+
+{{/* A Deployment with what the values add. Takes root, object, account and environment. */}}
 {{- define "rekindle.host" -}}
 {{- $values := .root.Values.controller -}}
 {{- $spec := get .object "spec" -}}
@@ -67,25 +86,18 @@
 {{- $_ := set $metadata "labels" (merge (get $metadata "labels") $values.labels .root.Values.commonLabels) -}}
 {{- with $values.annotations }}{{ $_ := set $metadata "annotations" . }}{{ end -}}
 {{- $pod := get $template "spec" -}}
-{{- $_ := set $pod "serviceAccountName" (include "rekindle.account" .root) -}}
+{{- $_ := set $pod "serviceAccountName" .account -}}
 {{- with .root.Values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
 {{- range $name := list "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" "dnsConfig" -}}
 {{- with get $values $name }}{{ $_ := set $pod $name . }}{{ end -}}
 {{- end -}}
-{{- with $values.volumes }}{{ $_ := set $pod "volumes" (concat (get $pod "volumes") .) }}{{ end -}}
+{{- with $values.volumes }}{{ $_ := set $pod "volumes" (concat (get $pod "volumes" | default list) .) }}{{ end -}}
 {{- if kindIs "bool" $values.hostUsers }}{{ $_ := set $pod "hostUsers" $values.hostUsers }}{{ end -}}
 {{- if not $values.serviceAccount.automountServiceAccountToken }}{{ $_ := set $pod "automountServiceAccountToken" false }}{{ end -}}
 {{- with $values.podSecurityContext }}{{ $_ := set $pod "securityContext" (mergeOverwrite (get $pod "securityContext") .) }}{{ end -}}
 {{- $container := index (get $pod "containers") 0 -}}
-{{- if ne .root.Values.image.pullPolicy "IfNotPresent" }}{{ $_ := set $container "imagePullPolicy" .root.Values.image.pullPolicy }}{{ end -}}
-{{- $_ := set $container "env" (concat (get $container "env") (fromYamlArray (include "rekindle.env" .root))) -}}
+{{- include "rekindle.container" (dict "root" .root "container" $container "environment" .environment) -}}
 {{- if and .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
-{{- with $values.envFrom }}{{ $_ := set $container "envFrom" (concat (get $container "envFrom") .) }}{{ end -}}
-{{- range $name := list "resources" -}}
-{{- with get $values $name }}{{ $_ := set $container $name . }}{{ end -}}
-{{- end -}}
-{{- with $values.volumeMounts }}{{ $_ := set $container "volumeMounts" (concat (get $container "volumeMounts") .) }}{{ end -}}
-{{- with $values.securityContext }}{{ $_ := set $container "securityContext" (mergeOverwrite (get $container "securityContext") .) }}{{ end -}}
 {{- with $values.sidecars }}{{ $_ := set $pod "containers" (concat (get $pod "containers") .) }}{{ end -}}
 {{- toYaml .object -}}
 {{- end -}}

@@ -112,15 +112,28 @@ const appendTo = ({ stdout, stderr }: ChildProcess, log: string): void => {
   void Promise.all(open.map((stream) => once(stream, "end"))).finally(() => file.end());
 };
 
-/** Starts a built function as a process with this environment alone, and appends its outputs to `log`. */
-export const startFunction = (name: string, env: Readonly<Record<string, string>>, log: string): ChildProcess => {
-  const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`)], {
+type Env = Readonly<Record<string, string>>;
+
+const startNode = (args: readonly string[], env: Env, log: string): ChildProcess => {
+  const child = spawn(process.execPath, args, {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   appendTo(child, log);
   return child;
 };
+
+/** Starts a built function as a process with this environment alone, and appends its outputs to `log`. */
+export const startFunction = (name: string, env: Env, log: string): ChildProcess =>
+  startNode([join(root, "dist", `${name}.mjs`)], env, log);
+
+/** Starts the command of a container, which begins with `node`, with the built functions in place of its image. */
+export const startCommand = (command: readonly string[], env: Env, log: string): ChildProcess =>
+  startNode(
+    command.slice(1).map((part) => part.replaceAll("/app/dist/", `${join(root, "dist")}/`)),
+    env,
+    log,
+  );
 
 /** Starts one host as a separate process and appends its log to `log`. `node`: flags of the Node.js runtime. */
 export const startHost = (

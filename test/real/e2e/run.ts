@@ -11,18 +11,20 @@ import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { cloudLane } from "./cloud/lane.ts";
-import { dispatchLane } from "./dispatch/lane.ts";
+import { dispatched } from "./dispatch/lane.ts";
 import { families, familyNames } from "./families.ts";
 import type { Family, Which } from "./family.ts";
+import { type Lane, runLane } from "./functions/lane.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
 import { migrateLane } from "./migrate/lane.ts";
 import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
+import { onNats } from "./nats/lane.ts";
 import { pageLane } from "./page/lane.ts";
 import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud | --migrate | --triggers | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | --cloud | --migrate | --triggers | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
@@ -31,6 +33,8 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud |
                 client, killed, frozen, their messages doubled and delayed
   --dispatch    functions that a dispatcher calls over HTTP: processes that are started with the first call, stopped
                 when idle, and killed, and so is the dispatcher
+  --nats        functions whose queue is on NATS, under its overlay's settings: workers are started while messages wait,
+                stopped when idle, and killed, and so are the forwarder, the API, and NATS' server (10 times, 3 below 200 kills)
   --cloud       infra/aws/template.yaml as it is deployed: its functions, queues, table, mappings, schedules, routes and
                 rights; records moved in mid-run, the cluster lost and restored into another one
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
@@ -41,7 +45,7 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --cloud |
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40), of
-                functions and dispatcher (200)
+                functions and what sends to them (200)
   --short       the main family runs only upstream's examples with upstream's CRDs; --family spark leaves out the
                 examples that the main family runs
   --seed N      moments of the kills; printed, so that a run can be repeated
@@ -147,10 +151,9 @@ const lambdaOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   skipped: 0,
 });
 
-const dispatchOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
-  results: await dispatchLane(wanted),
-  skipped: 0,
-});
+const onDemand =
+  (lane: Lane) =>
+  async (_: Family, wanted: Wanted): Promise<Outcome> => ({ results: await runLane(lane, wanted), skipped: 0 });
 
 const cloudOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   results: await cloudLane(wanted),
@@ -171,20 +174,24 @@ const migrateOutcome = async (family: Family): Promise<Outcome> => {
 type Lanes = {
   readonly lambda: boolean;
   readonly dispatch: boolean;
+  readonly nats: boolean;
   readonly cloud: boolean;
   readonly migrate: boolean;
 };
 
-const needsOf = ({ lambda, cloud }: Lanes): readonly string[] => [
+const needsOf = ({ lambda, nats, cloud }: Lanes): readonly string[] => [
   ...(lambda || cloud ? ["lambda", "queue"] : []),
   ...(cloud ? ["store"] : []),
+  ...(nats ? ["nats"] : []),
 ];
 
-const killsOf = ({ lambda, dispatch, cloud }: Lanes): number => (lambda || dispatch ? 200 : cloud ? 40 : 20);
+const killsOf = ({ lambda, dispatch, nats, cloud }: Lanes): number =>
+  lambda || dispatch || nats ? 200 : cloud ? 40 : 20;
 
-const laneOf = ({ lambda, dispatch, cloud, migrate }: Lanes) => {
+const laneOf = ({ lambda, dispatch, nats, cloud, migrate }: Lanes) => {
   if (lambda) return lambdaOutcome;
-  if (dispatch) return dispatchOutcome;
+  if (dispatch) return onDemand(dispatched);
+  if (nats) return onDemand(onNats);
   if (cloud) return cloudOutcome;
   return migrate ? migrateOutcome : hostLane;
 };
@@ -210,6 +217,7 @@ const main = async (): Promise<void> => {
       family: { type: "string", default: "main" },
       lambda: { type: "boolean", default: false },
       dispatch: { type: "boolean", default: false },
+      nats: { type: "boolean", default: false },
       cloud: { type: "boolean", default: false },
       migrate: { type: "boolean", default: false },
       triggers: { type: "boolean", default: false },

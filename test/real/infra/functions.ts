@@ -19,7 +19,8 @@ import { recordOf } from "../lambda/cloud.ts";
 import { createQueues, credentials, openClient, region } from "../lambda/queues.ts";
 import { startElasticMq } from "../queue/elasticmq.ts";
 import { ensure } from "../setup/ensure.ts";
-import { type Check, install, objectsIn } from "./accepted.ts";
+import { type Check, install } from "./accepted.ts";
+import { accountsIn, dataIn, overlayOf } from "./overlays.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -60,28 +61,13 @@ const bySqs: Lane = {
   },
 };
 
-const overlay = async (cluster: Cluster): Promise<ReturnType<typeof objectsIn>> => {
-  const { stdout } = await cluster.kubectl(["kustomize", "infra/kubernetes/overlays/dispatch"]);
-  return objectsIn(stdout);
-};
-
-const ofAccounts: ReadonlySet<string> = new Set([
-  ...["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"],
-]);
-
-const settings = z.object({ kind: z.literal("ConfigMap"), data: z.record(z.string(), z.string()) });
-
 /** The overlay's accounts and settings; only the URLs are those of processes, and updates go to events. */
 export const byDispatcher: Lane = {
   lane: "dispatch",
   functions: ["dispatch", "reconcile", "deliver"],
-  accounts: async (cluster) =>
-    (await overlay(cluster))
-      .filter(({ kind }) => ofAccounts.has(kind))
-      .map((one) => JSON.stringify(one))
-      .join("\n---\n"),
+  accounts: async (cluster) => accountsIn(await overlayOf(cluster, "dispatch")),
   open: async (cluster) => {
-    const [{ data } = { data: {} }] = (await overlay(cluster)).flatMap((one) => settings.safeParse(one).data ?? []);
+    const data = dataIn(await overlayOf(cluster, "dispatch"));
     const [dispatch, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
     const at = (port: number): string => `127.0.0.1:${port}`;
     const listens = new Map(Object.entries({ dispatch: at(dispatch), reconcile: at(reconcile), deliver: at(deliver) }));

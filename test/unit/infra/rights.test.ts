@@ -71,6 +71,7 @@ describe("rights, as lanes saw them", () => {
   test("that were refused are too few, in whatever lane", async () => {
     const seen = lanes.map(usual).map((one) => ({ ...one, refused: { "rekindle-forward": ["get secrets"] } }));
     assert.deepEqual((await judgedOf(seen)).wrong, [
+      "rekindle-forward was refused get secrets in lane e2e-nats: grant it, or do not ask",
       "rekindle-forward was refused get secrets in lane functions: grant it, or do not ask",
       "rekindle-forward was refused get secrets in lane lambda: grant it, or do not ask",
     ]);

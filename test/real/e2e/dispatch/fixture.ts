@@ -1,47 +1,23 @@
 /**
- * The fixture of this lane: a real cluster with an audit log, the dispatcher as a process under its overlay's account
- * and settings, and its functions on a platform that starts, stops and kills their processes.
+ * The fixture of functions that a dispatcher calls: the dispatcher as a process under its overlay's account and settings,
+ * and its functions on a platform that starts, stops and kills their processes.
  */
-import type { ChildProcess } from "node:child_process";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../../support/port.ts";
-import { type Audit, openAudit } from "../../cluster/audit.ts";
-import { type Cluster, startCluster } from "../../cluster/cluster.ts";
-import { install as applied } from "../../infra/accepted.ts";
-import { byDispatcher } from "../../infra/functions.ts";
-import { recordOf, triggerSecret } from "../../lambda/cloud.ts";
+import { dataIn } from "../../infra/overlays.ts";
+import { triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
-import { install, startFunction } from "../installed.ts";
-import { collection, observeAll, type Witness } from "../lambda/witness.ts";
+import { type Fixture, openSurroundings, resyncMs } from "../functions/fixture.ts";
+import { keepUp } from "../functions/storm.ts";
+import { startFunction } from "../installed.ts";
+import type { LaneOptions } from "../lambda/lane.ts";
 import { type Fate, openPlatform, type Platform } from "./platform.ts";
 
-/** The dispatcher as a Deployment runs it: it is started again when it has ended. */
-type Dispatcher = {
-  /** `http://…` of its API. */
-  readonly url: string;
-  readonly kills: () => number;
-  readonly stop: () => Promise<void>;
-};
-
-export type Fixture = {
-  readonly cluster: Cluster;
-  readonly audit: Audit;
-  readonly witness: Witness;
-  readonly platforms: Readonly<Record<"reconcile" | "deliver", Platform>>;
-  readonly dispatcher: Dispatcher;
-  /** The storm: kills of functions and of the dispatcher. It begins at once. */
-  readonly storm: { blows: boolean };
-  stop(): Promise<void>;
-};
-
-/** A resync finds what a message that was given up has left; the overlay's is 5 minutes. */
-export const resyncMs = 30_000;
 /** Knative waits for 30 s and more. */
 const idleMs = 3_000;
 /** A killed dispatcher keeps its lease for 15 s. */
 export const dispatcherLives = { leastMs: 20_000, mostMs: 45_000 };
+const fewestDispatcherKills = 4;
 
 const fateOf = (random: Random): Fate | undefined => {
   const drawn = random();
@@ -50,66 +26,18 @@ const fateOf = (random: Random): Fate | undefined => {
   return drawn < 0.5 ? { when: "middle", afterMs: Math.round(random() * 250) } : undefined;
 };
 
-type Begin = { readonly log: string; readonly env: Readonly<Record<string, string>> };
-
-const startDispatcher = ({ log, env }: Begin, url: string, random: Random, storm: Fixture["storm"]): Dispatcher => {
-  let kills = 0;
-  let isOver = false;
-  const begin = (): ChildProcess => startFunction("dispatch", env, log);
-  let child = begin();
-  const gone = (): Promise<unknown> => new Promise((resolve) => child.once("exit", resolve));
-  const restarting = async (): Promise<void> => {
-    while (!isOver) {
-      await gone();
-      if (isOver) return;
-      await sleep(200);
-      child = begin();
-    }
-  };
-  const killing = async (): Promise<void> => {
-    while (!isOver) {
-      const { leastMs, mostMs } = dispatcherLives;
-      for (const until = performance.now() + leastMs + random() * (mostMs - leastMs); performance.now() < until; )
-        if (isOver) return;
-        else await sleep(200);
-      if (!storm.blows) continue;
-      kills += 1;
-      child.kill("SIGKILL");
-    }
-  };
-  const loops = [restarting(), killing()];
-  return {
-    url,
-    kills: () => kills,
-    stop: async () => {
-      isOver = true;
-      child.kill("SIGKILL");
-      await Promise.all(loops);
-    },
-  };
-};
-
-export const openFixture = async (dir: string, seed: number): Promise<Fixture> => {
+export const openDispatched = async (dir: string, { seed }: LaneOptions): Promise<Fixture> => {
   const random = randomFrom(seed);
-  const audit = await openAudit(dir, "rekindle");
-  const cluster = await startCluster({ nodes: 1, dir, extra: audit.flags });
-  await install(cluster, undefined);
-  await applied(cluster, await byDispatcher.accounts(cluster));
-  const { envOf: settingsOf } = await byDispatcher.open(cluster, dir);
-  await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
-  const logs = join(dir, "logs");
-  await mkdir(logs, { recursive: true });
+  const { overlay, logs, recordFor, close, ...around } = await openSurroundings(dir, "dispatch");
   const storm = { blows: true };
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
   const common = {
-    ...settingsOf("dispatch"),
+    ...dataIn(overlay),
     REKINDLE_CALL_URLS: `reconcile=http://127.0.0.1:${reconcile}/,deliver=http://127.0.0.1:${deliver}/`,
     REKINDLE_CALL_SECRET: "a secret that signs the calls of this lane",
     REKINDLE_UPDATES_TO: "events",
     REKINDLE_RESYNC: `${resyncMs / 1_000}s`,
   };
-  const recordFor = async (name: string): Promise<string> =>
-    await recordOf(await cluster.kubeconfigOf("rekindle", `rekindle-${name}`));
   const platformOf = async (name: "reconcile" | "deliver", port: number): Promise<Platform> => {
     const record = await recordFor(name);
     return await openPlatform({
@@ -118,7 +46,7 @@ export const openFixture = async (dir: string, seed: number): Promise<Fixture> =
       fate: () => (storm.blows ? fateOf(random) : undefined),
     });
   };
-  const platforms = {
+  const functions = {
     reconcile: await platformOf("reconcile", reconcile),
     deliver: await platformOf("deliver", deliver),
   };
@@ -128,14 +56,21 @@ export const openFixture = async (dir: string, seed: number): Promise<Fixture> =
     REKINDLE_LISTEN: `127.0.0.1:${door}`,
     REKINDLE_TRIGGER_SECRET: triggerSecret,
   };
-  const begin = { log: join(logs, "dispatch.log"), env };
-  const dispatcher = startDispatcher(begin, `http://127.0.0.1:${door}`, random, storm);
-  const witness = observeAll(cluster.api);
-  const stop = async (): Promise<void> => {
-    await dispatcher.stop();
-    await Promise.all([platforms.reconcile.stop(), platforms.deliver.stop()]);
-    await witness.stop();
-    await cluster.stop();
+  const dispatcher = keepUp(() => startFunction("dispatch", env, join(logs, "dispatch.log")), {
+    ...{ name: "the dispatcher", least: fewestDispatcherKills, lives: dispatcherLives, random, storm },
+  });
+  const { answers } = functions.reconcile;
+  return {
+    ...around,
+    functions,
+    daemons: [dispatcher],
+    door: `http://127.0.0.1:${door}`,
+    work: async () => ({ taken: answers.length, failed: answers.filter((status) => status !== 200).length }),
+    storm,
+    stop: async () => {
+      await dispatcher.stop();
+      await Promise.all([functions.reconcile.stop(), functions.deliver.stop()]);
+      await close();
+    },
   };
-  return { cluster, audit, witness, platforms, dispatcher, storm, stop };
 };

@@ -5,11 +5,12 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from "node:http";
-import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../../support/port.ts";
+import { freePort, isOpen } from "../../../support/port.ts";
+import type { OnDemand } from "../functions/fixture.ts";
 import { startFunction } from "../installed.ts";
+import { tallied } from "../lambda/cases.ts";
 
 /** The moment of a request at which its process is killed. After it, the answer is lost with the process. */
 export type Fate = { readonly when: "before" | "after" } | { readonly when: "middle"; readonly afterMs: number };
@@ -25,14 +26,10 @@ export type PlatformOptions = {
   readonly idleMs: number;
 };
 
-export type Platform = {
-  /** The moment of each kill. */
-  readonly kills: readonly string[];
+export type Platform = OnDemand & {
   /** Requests that were answered with this status; 502: the process died. */
   readonly answers: readonly number[];
-  /** Started processes, and those that were stopped because no request came. */
-  readonly counts: () => { readonly started: number; readonly stopped: number; readonly running: number };
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 };
 
 type Instance = {
@@ -41,16 +38,6 @@ type Instance = {
   requests: number;
   timer: NodeJS.Timeout | undefined;
 };
-
-const isOpen = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 
 type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer };
 
@@ -163,6 +150,7 @@ export const openPlatform = async (options: PlatformOptions): Promise<Platform> 
     kills,
     answers,
     counts: () => ({ ...counts, running: living.size }),
+    taken: async () => `${answers.length} calls (${tallied(answers.map(String))})`,
     stop: async () => {
       server.closeAllConnections();
       server.close();

@@ -1,4 +1,4 @@
-/** The cases of a Volcano job, the storm, and the quiet after it, where a dispatcher calls the functions. */
+/** The cases of a Volcano job, the storm, and the quiet after it, where functions run on demand. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { proofWith } from "../../../support/proof.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
@@ -9,6 +9,7 @@ import { type Case, longestWaitMs, type Observed, tallied } from "../lambda/case
 import { refusedIn } from "../rights.ts";
 import { must } from "../scene.ts";
 import { type Fixture, resyncMs } from "./fixture.ts";
+import type { Daemon } from "./storm.ts";
 
 const job = {
   apiVersion: "batch.volcano.sh/v1alpha1",
@@ -53,12 +54,12 @@ const asked = [
   "/reconcile/Job/default/job",
 ];
 
-/** Sends a signed trigger through the dispatcher. Returns its status; 0: the dispatcher is not there. */
-export const trigger = async ({ dispatcher }: Fixture, nth: number): Promise<number> => {
+/** Sends a signed trigger. Returns its status; 0: nobody answers. */
+export const trigger = async ({ door }: Pick<Fixture, "door">, nth: number): Promise<number> => {
   const path = asked[nth % asked.length] ?? "";
   const headers = proofWith(triggerSecret, { path });
   try {
-    const answer = await fetch(`${dispatcher.url}${path}`, {
+    const answer = await fetch(`${door}${path}`, {
       method: "POST",
       headers,
       signal: AbortSignal.timeout(5_000),
@@ -70,23 +71,34 @@ export const trigger = async ({ dispatcher }: Fixture, nth: number): Promise<num
   }
 };
 
-export const killsOf = ({ platforms, dispatcher }: Fixture): number =>
-  platforms.reconcile.kills.length + platforms.deliver.kills.length + dispatcher.kills();
+export const killsOf = ({ functions, daemons }: Fixture): number =>
+  functions.reconcile.kills.length +
+  functions.deliver.kills.length +
+  daemons.reduce((sum, { kills }) => sum + kills(), 0);
 
-export const fewestDispatcherKills = 4;
+const struckIn = ({ daemons, broker }: Fixture): readonly Daemon[] => [
+  ...daemons,
+  ...(broker === undefined ? [] : [broker]),
+];
+
+/** Returns the processes that were not killed often enough. */
+export const sparedIn = (fixture: Fixture): readonly Daemon[] =>
+  struckIn(fixture).filter(({ kills, least }) => kills() < least);
 
 export const stormy = (least: number): Case<Fixture> => ({
-  name: `the storm: ≥ ${least} kills of functions and dispatcher`,
+  name: `the storm: ≥ ${least} kills of functions and of what sends to them`,
   run: async (fixture) => {
-    const { platforms, dispatcher } = fixture;
     must(killsOf(fixture) >= least, `${killsOf(fixture)} kills, ${least} are needed`);
-    must(dispatcher.kills() >= fewestDispatcherKills, `the dispatcher was killed ${dispatcher.kills()} times only`);
-    const lines = Object.entries(platforms).map(
-      ([name, { kills, answers, counts }]) =>
-        `${name}: ${answers.length} calls (${tallied(answers.map(String))}); killed ${tallied(kills)}; ` +
-        `${counts().started} processes, ${counts().stopped} stopped without requests`,
-    );
-    return [`the dispatcher was killed ${dispatcher.kills()} times`, ...lines];
+    const spared = sparedIn(fixture).map(({ name, kills }) => `${name} was killed ${kills()} times only`);
+    must(spared.length === 0, spared.join("; "));
+    const lines = Object.entries(fixture.functions).map(async ([name, { kills, counts, taken }]) => {
+      const { started, stopped } = counts();
+      return `${name}: ${await taken()}; killed ${tallied(kills)}; ${started} processes, ${stopped} stopped without work`;
+    });
+    return [
+      ...struckIn(fixture).map(({ name, kills }) => `${name} was killed ${kills()} times`),
+      ...(await Promise.all(lines)),
+    ];
   },
 });
 
@@ -95,8 +107,8 @@ const isLease = ({ resource }: { readonly resource: string }): boolean => resour
 
 const restMs = resyncMs + 5_000;
 
-const running = ({ platforms }: Fixture): number =>
-  Object.values(platforms).reduce((sum, { counts }) => sum + counts().running, 0);
+const running = ({ functions }: Fixture): number =>
+  Object.values(functions).reduce((sum, { counts }) => sum + counts().running, 0);
 
 export const refusesNothing: Case<Fixture> = {
   name: "under the overlay's accounts no request is refused",
@@ -111,17 +123,17 @@ export const refusesNothing: Case<Fixture> = {
 export const quiet: Case<Fixture> = {
   name: "then quiet: a minute with resyncs and triggers, 0 writes, and no process of a function at its end",
   run: async (fixture) => {
-    const { audit, platforms } = fixture;
-    // The storm may end with a kill of the dispatcher: the next one begins when the lease of the killed one expires.
+    const { audit } = fixture;
+    // The storm may end with a kill: a dispatcher begins when the lease of the killed one expires.
     for (const until = performance.now() + 60_000; (await trigger(fixture, 0)) !== 202; await sleep(500))
-      must(performance.now() < until, "the dispatcher takes no triggers");
+      must(performance.now() < until, "no trigger is taken");
     for (const until = performance.now() + 240_000; ; await sleep(1_000)) {
       const newest = (await audit.read()).filter((one) => isWrite(one) && !isLease(one)).at(-1)?.at ?? 0;
       if (Date.now() - newest > restMs && running(fixture) === 0) break;
       must(performance.now() < until, "it does not come to rest");
     }
     const begun = Date.now();
-    const before = platforms.reconcile.answers.length;
+    const before = await fixture.work();
     const statuses: number[] = [];
     for (let nth = 0; nth < asked.length; nth += 1) statuses.push(await trigger(fixture, nth));
     must(
@@ -132,12 +144,14 @@ export const quiet: Case<Fixture> = {
     const seen = (await audit.read()).filter(({ at }) => at >= begun);
     const writes = seen.filter((one) => isWrite(one) && !isLease(one));
     must(writes.length === 0, `${writes.length} writes: ${JSON.stringify(writes.slice(0, 10))}`);
-    const answers = platforms.reconcile.answers.slice(before);
-    must(answers.length > 0 && answers.every((status) => status === 200), `calls were answered ${answers.join(", ")}`);
+    const after = await fixture.work();
+    const taken = after.taken - before.taken;
+    must(taken > 0, "the function reconcile took nothing");
+    must(after.failed === before.failed, `${after.failed - before.failed} of ${taken} calls or messages failed`);
     must(running(fixture) === 0, `${running(fixture)} processes of functions still run`);
     const reads = tableOf(seen.filter((one) => !isWrite(one))).map(([what, count]) => `${count} ${what}`);
     return [
-      `${answers.length} calls, then no process; renewals of the lease: ${seen.filter(isLease).length}`,
+      `${taken} calls or messages, then no process; requests for leases: ${seen.filter(isLease).length}`,
       `reads: ${reads.join(", ")}`,
     ];
   },

@@ -1,0 +1,84 @@
+/** The storm of a lane: processes are killed at random moments, and started again as their Deployments would. */
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../../lambda/random.ts";
+
+/** It blows from the beginning. */
+export type Storm = { blows: boolean };
+
+/** A process that is always up, and is killed in the storm, at least so many times. */
+export type Daemon = {
+  readonly name: string;
+  readonly kills: () => number;
+  readonly least: number;
+  readonly stop: () => Promise<void>;
+};
+
+/** The time between two kills. */
+export type Lives = { readonly leastMs: number; readonly mostMs: number };
+
+type Struck = {
+  readonly name: string;
+  readonly least: number;
+  /** Absent: without end. */
+  readonly most?: number;
+  readonly lives: Lives;
+  readonly random: Random;
+  readonly storm: Storm;
+};
+
+/** Kills again and again until `stop`; `kill` resolves when the process is there again, or will be. */
+export const strike = (
+  { name, least, most = Number.POSITIVE_INFINITY, lives: { leastMs, mostMs }, random, storm }: Struck,
+  { kill, end }: { readonly kill: () => Promise<void>; readonly end: () => Promise<void> },
+): Daemon => {
+  let kills = 0;
+  let isOver = false;
+  const killing = async (): Promise<void> => {
+    while (!isOver) {
+      for (const until = performance.now() + leastMs + random() * (mostMs - leastMs); performance.now() < until; )
+        if (isOver) return;
+        else await sleep(200);
+      if (!storm.blows || kills >= most) continue;
+      kills += 1;
+      await kill();
+    }
+  };
+  const loop = killing();
+  return {
+    name,
+    least,
+    kills: () => kills,
+    stop: async () => {
+      isOver = true;
+      await loop;
+      await end();
+    },
+  };
+};
+
+/** The time until a kubelet starts a container again, ms. */
+export const againMs = 200;
+
+/** Keeps a process up, as a Deployment does: it is started again when it has ended. */
+export const keepUp = (begin: () => ChildProcess, struck: Struck): Daemon => {
+  let isOver = false;
+  let child = begin();
+  const restarting = async (): Promise<void> => {
+    while (!isOver) {
+      await new Promise((resolve) => child.once("exit", resolve));
+      if (isOver) return;
+      await sleep(againMs);
+      child = begin();
+    }
+  };
+  const loop = restarting();
+  return strike(struck, {
+    kill: async () => void child.kill("SIGKILL"),
+    end: async () => {
+      isOver = true;
+      child.kill("SIGKILL");
+      await loop;
+    },
+  });
+};

@@ -44,7 +44,7 @@ export const stepOf = (named: Named, kinds: readonly string[], event: string): I
 /** Returns a notice; nothing where the name is not valid or the time is long over. `now`: epoch ms. */
 const noticeOf = (node: string, until: number, event: string, now: number): Intent => {
   if (!isName(node)) return nothing("not a node's name");
-  return until + lateMs < now ? nothing("the node's time was over long ago") : { do: "notice", node, until, event };
+  return until + lateMs < now ? nothing("the time of this notice is long past") : { do: "notice", node, until, event };
 };
 
 /** Headers by their names in lower case. */

@@ -105,7 +105,7 @@ const posts: Json = {
       responses: answers(
         "202",
         "accepted",
-        "the acknowledgement is on the queue; what it counts for, its delivery says",
+        "the acknowledgement is on the queue; the delivery of the update decides whether it is valid",
       ),
     },
   },

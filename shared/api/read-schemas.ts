@@ -40,12 +40,16 @@ const selector = z
 
 /** Filters of a list. */
 export const listQuery = z.strictObject({
-  kind: z.enum(shownKinds).optional().meta({ description: "SparkApplication where none is named" }),
+  kind: z.enum(shownKinds).optional().meta({ description: "kind of the objects; SparkApplication if absent" }),
   namespace: z.string().refine(isNamespace, { error: "a namespace is needed" }).optional(),
-  state: z.string().max(64).optional().meta({ description: "only those in this state, of each page" }),
+  state: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: "only objects in this state; the filter applies to each page" }),
   selector: selector.optional().meta({ description: "label selector, as a=b,c!=d" }),
   limit: z.coerce.number().int().min(1).max(500).default(100),
-  continue: z.string().max(8_192).optional().meta({ description: "the token of the page before" }),
+  continue: z.string().max(8_192).optional().meta({ description: "the token in the previous page" }),
 });
 
 export type ListQuery = z.infer<typeof listQuery>;
@@ -72,7 +76,7 @@ export type Item = z.infer<typeof item>;
 
 export const page = z.object({
   items: z.array(item),
-  continue: z.string().optional().meta({ description: "there is more: give it with the same filters" }),
+  continue: z.string().optional().meta({ description: "token of the next page: send it with the same filters" }),
 });
 
 const executor = z.object({
@@ -81,7 +85,7 @@ const executor = z.object({
   node: z.string().optional(),
   phase: z.string(),
   createdAt: time.optional(),
-  leavingAt: time.optional().meta({ description: "its node goes then" }),
+  leavingAt: time.optional().meta({ description: "when its node goes away" }),
 });
 
 export const executors = z.object({ items: z.array(executor) });
@@ -99,8 +103,8 @@ const loss = z.object({
 });
 
 export const losses = z.object({
-  lost: z.record(z.string(), z.number().int()).meta({ description: "how many, by reason" }),
-  items: z.array(loss).meta({ description: "the latest, the oldest first" }),
+  lost: z.record(z.string(), z.number().int()).meta({ description: "the number of lost executors, by reason" }),
+  items: z.array(loss).meta({ description: "the latest losses, the oldest first" }),
 });
 
 export const updates = z.object({

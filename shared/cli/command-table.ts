@@ -57,7 +57,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: "replay",
-    summary: "take recorded decisions again, and show where this version decides otherwise; needs no cluster",
+    summary: "repeat recorded decisions, and show where this version decides otherwise; needs no cluster",
     open: async () => (await import("./commands/record.ts")).replay,
   },
   {
@@ -82,7 +82,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: "pause",
-    summary: "keep every step away from an application; its pods continue",
+    summary: "pause an application: Rekindle changes nothing of it, and its pods continue",
     open: async () => (await import("./commands/lifecycle.ts")).pause,
   },
   {

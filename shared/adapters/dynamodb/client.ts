@@ -29,7 +29,7 @@ const silent: Meaning = { status: 0, reason: "StoreUnreachable", text: () => "no
 const mismatch: Meaning = {
   status: 0,
   reason: "StoreMismatch",
-  text: () => "its key is another one: the partition key cluster and the sort key key are needed, both strings",
+  text: () => "it has other keys: the partition key `cluster` and the sort key `key` are needed, both strings",
 };
 
 /** By the error's name. */
@@ -54,7 +54,8 @@ const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 300) ?
 const elsewhere: Meaning = {
   status: 0,
   reason: "StoreElsewhere",
-  text: () => "asked in another region than the one that was signed for: correct AWS_REGION, or ?region= of the place",
+  text: () =>
+    "the request went to another region than the one that it was signed for: correct AWS_REGION, or ?region= of the place",
 };
 
 const meaningOf = (name: string, text: string): Meaning | undefined => {

@@ -120,7 +120,7 @@ export const findCluster = async (wanted: Wanted): Promise<ClusterRecord> => {
   const paths = await pathsFor(wanted);
   if (paths !== undefined) return fromFiles(paths, wanted);
   if (wanted.server !== undefined)
-    throw new KubeconfigError(`no kubeconfig says who asks ${wanted.server}: name one with --kubeconfig`);
+    throw new KubeconfigError(`no kubeconfig has credentials for ${wanted.server}: name one with --kubeconfig`);
   const inside = await fromPod(wanted.env);
   if (inside !== undefined) return inside;
   throw new KubeconfigError("no cluster: no --kubeconfig, no KUBECONFIG, no ~/.kube/config, and this is not a pod");

@@ -60,7 +60,7 @@ const suspendApplication = async (session: Session, target: Target): Promise<str
     throw new Refused(
       kind.resource.kind === "Job"
         ? `a Job has no spec.suspend; suspend it by a command: rekindle job suspend -n ${target.key.namespace} ${target.key.name}`
-        : `a ${kind.resource.kind} has no spec.suspend; delete it, or keep every step away: rekindle pause`,
+        : `a ${kind.resource.kind} has no spec.suspend; delete it, or pause it: rekindle pause`,
     );
   const object = await objectOf(session, target);
   if (isSuspended(object)) return `${nameOf(target)} is suspended already`;

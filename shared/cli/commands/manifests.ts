@@ -162,7 +162,7 @@ const withScope = (command: Command, version: string): Command =>
     .option("--family <spark|volcano>", "one family only: its CRDs, its rights, and a host that runs it", familiesIn)
     .option(
       "--spark-namespace <a,b>",
-      "also accounts with the rights of Spark drivers in these namespaces",
+      "create accounts with the rights of Spark drivers in these namespaces, too",
       namesOf,
       [],
     )
@@ -174,7 +174,7 @@ const withScope = (command: Command, version: string): Command =>
     )
     .option(
       "--without-crds [groups]",
-      "these CRDs are there already, e.g. sparkoperator.k8s.io; without a value: all",
+      "leave out the CRDs of these groups, e.g. sparkoperator.k8s.io, because they are installed; without a value: all",
       namesOrAll,
     )
     .option("--without-deployment", "the host runs elsewhere")

@@ -177,7 +177,9 @@ const backward = async (session: Session, tools: Tools, options: Options): Promi
   await agreed(tools, options, `Bring ${titles(left)} in ${placeOf(session)} back?`);
   const waitMs = spanOf(options.wait);
   for (const family of left) await goBack({ session, family, tools, waitMs }, options.force === true);
-  tools.print(`done: ${titles(left)} go on with what is there; hosts of Rekindle stand aside while they lead`);
+  tools.print(
+    `done: ${titles(left)} continue with the existing objects; hosts of Rekindle write nothing while they lead`,
+  );
 };
 
 export const migrate = (tools: Tools): Command =>

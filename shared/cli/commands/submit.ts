@@ -124,7 +124,7 @@ export const submit = (tools: Tools): Command =>
     .description("Takes spark-submit's flags and creates a SparkApplication; no Spark is needed here.")
     .argument("<file>", "jar, .py or .R of the application: local:///… in the image, or a URL")
     .argument("[arguments...]", "for the application")
-    .option("--master <url>", "k8s://… or nothing: --context says which cluster")
+    .option("--master <url>", "k8s://…, or leave it out: --context selects the cluster")
     .option("--deploy-mode <mode>", "cluster")
     .option("--name <name>", "start of the application's name; the server completes it")
     .option("-c, --conf <key=value>", "a conf of Spark; may be repeated", several)

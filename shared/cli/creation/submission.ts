@@ -177,7 +177,9 @@ const fill = (tree: Tree, { options, properties }: Line): void => {
 const where = (options: Line["options"]): void => {
   const master = textOf(options["master"]);
   if (master !== undefined && !master.startsWith("k8s://"))
-    throw new Refused(`--master ${master}: applications run on Kubernetes; leave it away, --context says on which`);
+    throw new Refused(
+      `--master ${master}: applications run on Kubernetes; leave --master out, --context selects the cluster`,
+    );
   const mode = textOf(options["deployMode"]);
   if (mode !== undefined && mode !== "cluster")
     throw new Refused(`--deploy-mode ${mode}: only cluster; in client mode the driver would run here`);

@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
   {
     name: "an interruption of long ago",
     body: { ...spot, time: "2026-11-02T07:00:00Z" },
-    asks: ["nothing: the node's time was over long ago"],
+    asks: ["nothing: the time of this notice is long past"],
   },
   {
     name: "the same words of another source",

@@ -89,7 +89,7 @@ describe("the bundle", () => {
     const decisions = loadedBy(meta, "deliver").ever.inputs.filter((input) => /shared\/(spark|volcano)\//.test(input));
     assert.ok(decisions.length > 0);
     assert.deepEqual(
-      decisions.filter((input) => !/\/(resource|words|mode|command-namespaces)\.ts$/.test(input)),
+      decisions.filter((input) => !/\/(resource|words|gang\/settings)\.ts$/.test(input)),
       [],
     );
   });

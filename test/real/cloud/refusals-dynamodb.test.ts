@@ -89,7 +89,7 @@ describe("a table that a host is told of", () => {
     const { table } = await openTable("id", "sort");
     assert.match(
       (await why(table)) ?? "",
-      /its key is another one: the partition key cluster and the sort key key are needed/,
+      /it has other keys: the partition key `cluster` and the sort key `key` are needed/,
     );
     assert.match((await why("nowhere")) ?? "", /there is no such table in this region: create it/);
   });

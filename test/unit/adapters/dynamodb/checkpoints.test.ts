@@ -170,7 +170,7 @@ describe("a table", () => {
     await assert.rejects(store.load(key), (error) => {
       assert.ok(error instanceof ApiError);
       assert.equal(error.reason, "StoreMismatch", error.message);
-      assert.match(error.message, /partition key cluster and the sort key key are needed/);
+      assert.match(error.message, /partition key `cluster` and the sort key `key` are needed/);
       return true;
     });
   });

@@ -101,7 +101,7 @@ describe("another address of the API server", () => {
     const env = { HOME: "/no/such", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
     await assert.rejects(
       findCluster({ server, env }),
-      /who asks https:\/\/other.test:6443: name one with --kubeconfig$/,
+      /no kubeconfig has credentials for https:\/\/other.test:6443: name one with --kubeconfig$/,
     );
   });
 });

@@ -15,7 +15,7 @@ import type { QueueMemory } from "../queue/state/memory.ts";
 import { specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
-import { admissionEffects, mostAtOnce, standingIn, takeBack } from "./admission-writes.ts";
+import { mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
 import { type NodeGround, openGround } from "./ground.ts";
 import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline } from "./outlines.ts";
 import { bindMs, isWaiting, phaseOf, retryAt, takenBackOf } from "./plan.ts";
@@ -167,30 +167,19 @@ function* plannedRound(hall: AdmissionInput, found: Found, { now, memory }: Seen
   const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities } });
   const verdicts = verdictsOf({ ...hall, ground });
   const most = Math.max(0, mostAtOnce - back.length);
-  const { effects, admitted } = firstOf(verdicts, most, now);
+  const { effects, ...first } = roundWrites(verdicts, hall.queues, now, most);
+  const admitted = entering(first.verdicts);
   const planning = inFlightOf(admitted, now);
   const wakeAt = earliest([...wakes, admitted.length === 0 ? undefined : now + bindMs], now);
   const next = nextOf(found, waits.length - entering(verdicts).length, wakeAt);
   // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
   const isShort = ground.wasShort() && admitted.length > 0;
-  const isAll = effects.length === admissionEffects(verdicts, now).length && !isShort;
   return {
     ...{ groups, found, effects: [...back, ...effects] },
     ...(planning === undefined ? {} : { planning }),
-    next: isAll ? next : { ...next, do: "again" },
+    next: first.isAll && !isShort ? next : { ...next, do: "again" },
   };
 }
-
-/** The first writes of the verdicts, and the groups that they admit. */
-const firstOf = (
-  verdicts: readonly Verdict[],
-  most: number,
-  now: number,
-): { readonly effects: readonly Effect[]; readonly admitted: readonly Stored[] } => {
-  const each = verdicts.flatMap((verdict) => admissionEffects([verdict], now).map((effect) => ({ effect, verdict })));
-  const first = each.slice(0, most);
-  return { effects: first.map(({ effect }) => effect), admitted: entering(first.map(({ verdict }) => verdict)) };
-};
 
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
 export function* admissionRound(mode: GangMode, queues: readonly Stored[], seen: Seen): Reads<AdmissionRound> {
@@ -204,8 +193,7 @@ export function* admissionRound(mode: GangMode, queues: readonly Stored[], seen:
   const hall: AdmissionInput = { queues, groups: ours, priorities };
   if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen)), groups };
   const verdicts = verdictsOf(hall);
-  const admitting = admissionEffects(verdicts, now);
-  const effects = admitting.slice(0, mostAtOnce);
+  const { effects, isAll } = roundWrites(verdicts, queues, now);
   const next = nextOf(found, waits - entering(verdicts).length);
-  return { groups, found, effects, next: admitting.length > effects.length ? { ...next, do: "again" } : next };
+  return { groups, found, effects, next: isAll ? next : { ...next, do: "again" } };
 }

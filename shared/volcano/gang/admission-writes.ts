@@ -11,7 +11,7 @@ import { timeText } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
-import { statusOf } from "../queue/state/tree.ts";
+import { isFifo, queueOfGroup, statusOf } from "../queue/state/tree.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
@@ -43,8 +43,11 @@ export const placer = "default-scheduler";
 /** The most nodes that are remembered as having refused a group. */
 const mostNodes = 100;
 
-/** The most writes at once: as many as a step's fence leaves time for. */
+/** The most work of the writes of one round, in writes of a usual group: as many as a step's fence leaves time for. */
 export const mostAtOnce = 300;
+
+/** A usual group takes less memory, bytes. The time of a write grows with the size of the object. */
+const usualSize = 16_384;
 
 const conditionsOf = (group: Stored): readonly Json[] => {
   const { conditions } = statusOf(group);
@@ -101,12 +104,69 @@ const waiting = (group: Stored, obstacle: Obstacle, now: number): Effect =>
     },
   });
 
-/** Returns the writes for the verdicts; none for a group whose status gives the reason already. */
-export const admissionEffects = (verdicts: readonly Verdict[], now: number): readonly Effect[] =>
-  verdicts.flatMap((verdict) => {
-    if (verdict.enters) return [entering(verdict.group, verdict.places, now)];
-    return verdict.isTold === true || isTold(verdict.group, verdict) ? [] : [waiting(verdict.group, verdict, now)];
+type Write = { readonly verdict: Verdict; readonly effect: Effect };
+
+/** Returns the write for a verdict; none for a group whose status gives the reason already. */
+const writeFor = (verdict: Verdict, now: number): readonly Write[] => {
+  if (verdict.enters) return [{ verdict, effect: entering(verdict.group, verdict.places, now) }];
+  if (verdict.isTold === true || isTold(verdict.group, verdict)) return [];
+  return [{ verdict, effect: waiting(verdict.group, verdict, now) }];
+};
+
+const workOf = ({ verdict: { group } }: Write): number => {
+  const { size } = group;
+  return typeof size === "number" ? Math.ceil(size / usualSize) : 1;
+};
+
+/** Returns a namespace; of the groups in a fifo queue the queue, so that they keep their order. */
+const turnOf = (group: Stored, queues: ReadonlyMap<string, Stored>): string => {
+  const name = queueOfGroup(group);
+  return isFifo(queues.get(name)) ? `queue ${name}` : (group.metadata.namespace ?? "");
+};
+
+/** Orders the writes so that namespaces take turns, each with the next of its own. */
+const inTurns = (writes: readonly Write[], queues: ReadonlyMap<string, Stored>): readonly Write[] => {
+  const counts = new Map<string, number>();
+  const numbered = writes.map((write) => {
+    const turn = turnOf(write.verdict.group, queues);
+    const number = counts.get(turn) ?? 0;
+    counts.set(turn, number + 1);
+    return { write, number };
   });
+  return numbered.toSorted((one, other) => one.number - other.number).map(({ write }) => write);
+};
+
+/** The writes of one round, and the verdicts that they carry out; `isAll`: none is left for the next round. */
+export type RoundWrites = {
+  readonly effects: readonly Effect[];
+  readonly verdicts: readonly Verdict[];
+  readonly isAll: boolean;
+};
+
+/**
+ * Returns the writes of one round within its work, at least one: the groups of one tenant, however many and large, leave
+ * the first writes of each other tenant in the round. Any part of the verdicts may be carried out, because each admitted
+ * group has room beside all that were admitted before it.
+ */
+export const roundWrites = (
+  verdicts: readonly Verdict[],
+  queues: readonly Stored[],
+  now: number,
+  most = mostAtOnce,
+): RoundWrites => {
+  const all = verdicts.flatMap((verdict) => writeFor(verdict, now));
+  const ordered = inTurns(all, new Map(queues.map((queue) => [queue.metadata.name, queue])));
+  let work = 0;
+  const first = ordered.filter((write, at) => {
+    work += workOf(write);
+    return most > 0 && (at === 0 || work <= most);
+  });
+  return {
+    effects: first.map(({ effect }) => effect),
+    verdicts: first.map(({ verdict }) => verdict),
+    isAll: first.length === all.length,
+  };
+};
 
 /** Takes a group back whole: it waits again and has no plan; the job's step deletes its pods. */
 const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Effect => {

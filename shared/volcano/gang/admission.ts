@@ -10,7 +10,7 @@ import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
-import { lineOf, parentOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
+import { isFifo, lineOf, parentOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
 import type { Answer, Obstacle, OpenGround } from "./ground.ts";
 import { isWaiting, type Place, phaseOf } from "./plan.ts";
 
@@ -248,9 +248,6 @@ const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): strin
   if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
   return shortage(ledger, line, needOf(ledger, group));
 };
-
-const isFifo = (queue: Stored | undefined): boolean =>
-  queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";
 
 /** Returns a verdict for every waiting group, in their order. In a `fifo` queue no group passes one before it. */
 export const verdictsOf = (hall: AdmissionInput): readonly Verdict[] => {

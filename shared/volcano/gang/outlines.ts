@@ -6,7 +6,7 @@
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
-import { openShare } from "../../core/share.ts";
+import { bytesOf, openShare } from "../../core/share.ts";
 import { pinned, pinOf } from "../../kube/node-pin.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -112,6 +112,8 @@ const mostEntries = 50;
 const mostAmounts = 1_000;
 /** The most text of the Jobs of one round, characters. */
 const mostText = 8_000_000;
+/** The largest size of a group that counts, bytes: an API server keeps no object that is much larger. */
+const mostSize = 1_048_576;
 
 const only = (value: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
@@ -144,8 +146,8 @@ const writersOf = ({ metadata }: Stored): Json => {
 const marks = { [scheduledByKey]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planKey]: mostPlanBytes } as const;
 
 /**
- * Keeps of a group what a round reads; `resources`: the resources that queues state. A group for whose marks the share of
- * its namespace has no room counts as one without a plan.
+ * Keeps of a group what a round reads, and its size; `resources`: the resources that queues state. A group for whose
+ * marks the share of its namespace has no room counts as one without a plan.
  */
 export const groupOutline = (resources: ReadonlySet<string>, most = mostText): Projection => {
   const share = openShare(most);
@@ -158,7 +160,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
     const size = named.reduce((sum, [key]) => sum + (annotations[key]?.length ?? 0), 0);
     const kept = share.take(namespace, size) ? named.map(([key]) => key) : [scheduledByKey];
     return {
-      ...{ apiVersion: group.apiVersion, kind: group.kind },
+      ...{ apiVersion: group.apiVersion, kind: group.kind, size: Math.min(mostSize, bytesOf(group, mostSize)) },
       metadata: {
         ...metadataOf(group, kept),
         ...writersOf(group),

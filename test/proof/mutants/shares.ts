@@ -14,6 +14,22 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/volcano/gang/ground.test.ts"],
   },
   {
+    name: "admission-writes-without-turns",
+    promise: "tenants take turns in the writes of an admission round",
+    file: "shared/volcano/gang/admission-writes.ts",
+    find: "one.number - other.number",
+    replace: "0 * (one.number - other.number)",
+    tests: ["test/unit/volcano/gang/admission-writes.test.ts"],
+  },
+  {
+    name: "writes-of-any-size",
+    promise: "large groups of a tenant make no admission round long",
+    file: "shared/volcano/gang/admission-writes.ts",
+    find: "Math.ceil(size / usualSize)",
+    replace: "Math.ceil(Math.min(size, usualSize) / usualSize)",
+    tests: ["test/unit/volcano/gang/admission-writes.test.ts"],
+  },
+  {
     name: "plans-of-any-size",
     promise: "with gang: builtin tasks × nodes × constraints of a group are bounded together",
     file: "shared/volcano/gang/ground.ts",

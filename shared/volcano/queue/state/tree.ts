@@ -84,3 +84,7 @@ export const queueOfGroup = (group: Stored): string => {
   const { queue } = specOf(group);
   return typeof queue === "string" && queue !== "" ? queue : defaultName;
 };
+
+/** True for a queue whose groups are admitted in their order: none passes one before it. */
+export const isFifo = (queue: Stored | undefined): boolean =>
+  queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";

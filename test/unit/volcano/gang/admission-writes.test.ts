@@ -1,0 +1,69 @@
+/** The writes of an admission round: namespaces take turns, and a large group takes the work of many small ones. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { Verdict } from "../../../../shared/volcano/gang/admission.ts";
+import { mostAtOnce, roundWrites } from "../../../../shared/volcano/gang/admission-writes.ts";
+import { groupOutline } from "../../../../shared/volcano/gang/outlines.ts";
+
+const eight = Date.UTC(2026, 10, 2, 8);
+
+const group = (namespace: string, name: string, size?: number, queue = "q"): Stored => ({
+  ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", ...(size === undefined ? {} : { size }) },
+  metadata: { name, namespace, uid: name, resourceVersion: "1" },
+  spec: { queue },
+});
+
+const enters = (one: Stored): Verdict => ({ group: one, enters: true, places: [] });
+
+const many = (count: number, make: (at: number) => Stored): readonly Verdict[] =>
+  Array.from({ length: count }, (_, at) => enters(make(at)));
+
+const queue = (spec: Readonly<Record<string, unknown>>): Stored => ({
+  ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", spec },
+  metadata: { name: "q", uid: "q", resourceVersion: "1" },
+});
+
+const namesOf = ({ verdicts }: Pick<ReturnType<typeof roundWrites>, "verdicts">): readonly string[] =>
+  verdicts.map((one) => one.group.metadata.name);
+
+test("the groups of two tenants are written in turns, each tenant's in their order", () => {
+  const verdicts = [...many(3, (at) => group("a", `a${at}`)), ...many(2, (at) => group("b", `b${at}`))];
+  assert.deepEqual(namesOf(roundWrites(verdicts, [queue({})], eight)), ["a0", "b0", "a1", "b1", "a2"]);
+});
+
+test("a round without time for all of one tenant's groups admits the last that came from another", () => {
+  const verdicts = [...many(2_000, (at) => group("a", `a${at}`)), enters(group("b", "b"))];
+  const round = roundWrites(verdicts, [queue({})], eight);
+  assert.deepEqual(namesOf(round).slice(0, 2), ["a0", "b"]);
+  assert.equal(round.effects.length, mostAtOnce);
+  assert.equal(round.isAll, false);
+});
+
+test("groups of a fifo queue are written in their order, whichever tenants they belong to", () => {
+  const verdicts = [...many(3, (at) => group("a", `a${at}`)), enters(group("b", "b"))];
+  const round = roundWrites(verdicts, [queue({ dequeueStrategy: "fifo" })], eight);
+  assert.deepEqual(namesOf(round), ["a0", "a1", "a2", "b"]);
+});
+
+test("few large groups fill a round, and one that is larger than a round is written alone", () => {
+  const large = many(60, (at) => group("a", `a${at}`, 1_048_576));
+  assert.equal(roundWrites(large, [queue({})], eight).effects.length, 4);
+  assert.deepEqual(namesOf(roundWrites(large, [queue({})], eight, 1)), ["a0"]);
+  assert.deepEqual(namesOf(roundWrites(large, [queue({})], eight, 0)), []);
+});
+
+test("the outline of a group states its size, at most a megabyte", () => {
+  const sizeOf = (text: number): unknown =>
+    groupOutline(new Set())({ ...group("a", "a"), spec: { minResources: { cpu: "x".repeat(text) } } })?.["size"];
+  assert.equal(Number(sizeOf(100_000)) - Number(sizeOf(0)), 100_000);
+  assert.equal(sizeOf(5_000_000), 1_048_576);
+});
+
+test("a group whose status gives the reason already is not written", () => {
+  const told = enters(group("a", "a"));
+  const waits: Verdict = { group: group("b", "b"), enters: false, why: "no room", isTold: true };
+  const round = roundWrites([told, waits], [queue({})], eight);
+  assert.deepEqual(namesOf(round), ["a"]);
+  assert.equal(round.isAll, true);
+});

@@ -15,7 +15,7 @@ import { openHost } from "./host.ts";
 import { openListener } from "./listener.ts";
 import { nameServer, openNameServer } from "./nameserver.ts";
 import { runOf } from "./program.ts";
-import { attackers, type Hands, pathOf, type Stand, timed, waitFor } from "./stand.ts";
+import { attackers, fresh, type Hands, pathOf, type Stand, timed, waitFor } from "./stand.ts";
 
 /** Secrets of the host. They are canaries, too: no place may show them. */
 export const secrets = { trigger: "canary-trigger-secret-4711", updates: "canary-updates-secret-4712" };
@@ -60,9 +60,11 @@ export type ClusterStages = {
   readonly stop: () => Promise<void>;
 };
 
+/** Opens a host with a log of its own: `openHost` reads the host's address in it. */
 const opened = async (cluster: Cluster, dir: string, kubeconfig: string, which: Which) => {
   const listener = await openListener();
-  const host = await openHost(kubeconfig, join(dir, `${which}.log`), flagsOf(which, dir, listener.url));
+  const log = join(dir, `${fresh(which)}.log`);
+  const host = await openHost(kubeconfig, log, flagsOf(which, dir, listener.url));
   const hands: Hands = { call: cluster.api.call };
   if (which === "admission") must(await waitFor(() => isAsked(hands), 20_000), "the API server does not ask admission");
   return {

@@ -16,7 +16,7 @@ import type { Stand } from "./stand.ts";
 const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
 
   --short      the cases of the short form: some two minutes
-  --only TEXT  only the cases of this class, or whose name contains this
+  --only TEXT  only the cases of this class, or whose name contains this; may be repeated
   --list       name them, and stop
   --json FILE  the outcome as data: of each case its seconds, the neighbour's, the longest silence, memory
 
@@ -77,8 +77,8 @@ const tell = ({ outcome, class: of, name, ms, neighbourMs, silenceMs, residentMi
   for (const problem of problems) console.log(`    ${problem}`);
 };
 
-const isChosen = ({ class: of, name, short }: Attack, only: string | undefined, isShort: boolean): boolean =>
-  (only === undefined || of === only || name.includes(only)) && (!isShort || short === true);
+const isChosen = ({ class: of, name, short }: Attack, only: readonly string[], isShort: boolean): boolean =>
+  (only.length === 0 || only.some((text) => of === text || name.includes(text))) && (!isShort || short === true);
 
 const onCluster = async (chosen: (stage: StageName) => readonly Attack[]): Promise<readonly Verdict[]> => {
   const wanted = (["cluster", "admission"] as const).filter((stage) => chosen(stage).length > 0);
@@ -126,7 +126,7 @@ const main = async (): Promise<void> => {
       help: { type: "boolean", short: "h" },
       list: { type: "boolean", default: false },
       short: { type: "boolean", default: false },
-      only: { type: "string" },
+      only: { type: "string", multiple: true, default: [] },
       json: { type: "string" },
     },
   });

@@ -37,14 +37,14 @@ type Saying = {
 
 export type Act = {
   readonly state: State;
-  /** The command that the step takes. */
-  readonly order?: Order | undefined;
+  /** The commands that the step takes: one that is obeyed, or several that are refused. */
+  readonly orders: readonly Order[];
   /** The parent's annotation is removed. */
   readonly unmarks: boolean;
   /** The queue names no parent: the step writes root as its parent. */
   readonly adopts: boolean;
   readonly events: readonly Saying[];
-  /** Events that say why the command cannot be carried out. */
+  /** Events that say why commands cannot be carried out. */
   readonly objections: readonly Saying[];
 };
 
@@ -111,22 +111,23 @@ export const isUnshown = ({ object, memory: { wanted } }: Pick<QueueContext, "ob
   wanted !== undefined && wanted !== shownState(object);
 
 /**
- * Decides the step; `order`: the oldest command that was not taken. A command that cannot be carried out is taken, and
- * an Event says why.
+ * Decides the step; `orders`: the commands that it takes. A command that cannot be carried out is taken, and an Event says
+ * why.
  */
-export const actOf = (context: QueueContext, order: Order | undefined): Act => {
+export const actOf = (context: QueueContext, orders: readonly Order[]): Act => {
   const { object, memory, groups } = context;
   const now = memory.wanted ?? shownState(object);
-  const wrong = order === undefined ? undefined : objection(context, order);
-  const ordered = order !== undefined && wrong === undefined && isKnown(order.action) ? order.action : undefined;
+  const objections = orders.flatMap((order) => objection(context, order) ?? []);
+  const [first] = orders;
+  const ordered = first !== undefined && objections.length === 0 && isKnown(first.action) ? first.action : undefined;
   const action = ordered ?? (isUnshown(context) ? "SyncQueue" : inherited(object, now));
   const state = stateAfter(now, action, groups);
   return {
     state,
-    order,
+    orders,
     unmarks: unmarks(context, action, ordered !== undefined, state),
     adopts: object.metadata.name !== rootName && (specOf(object)["parent"] ?? "") === "",
     events: succeeded(context, now, state),
-    objections: wrong === undefined ? [] : [wrong],
+    objections,
   };
 };

@@ -19,7 +19,7 @@ import {
   waitingOrders,
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
-import { type GangMode, obeyedFirst } from "../gang/settings.ts";
+import { type GangMode, isObeyed, obeyedFirst } from "../gang/settings.ts";
 import { queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { queueGaps } from "./defaults.ts";
@@ -108,10 +108,10 @@ const queueEvents = ({ object }: QueueContext, events: Act["events"]): readonly 
 
 const memoryOf = (
   { object, memory, orders: all }: QueueContext,
-  { order, state }: Act,
+  { orders: taken, state }: Act,
   turn: AdmissionRound | undefined,
 ): QueueMemory => {
-  const commands = order === undefined ? memory.commands : remembered(memory.commands, order);
+  const commands = taken.length === 0 ? memory.commands : taken.reduce(remembered, memory.commands ?? []);
   const kept = commands === undefined ? undefined : recalled(commands, all);
   return {
     ...(state === shownState(object) ? {} : { wanted: state, decidedAt: decidedAt({ object, memory }, state) }),
@@ -146,7 +146,7 @@ const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefi
 const nextOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefined): Next => {
   const next = turn?.next ?? { do: "rest" };
   const moved = act.state !== shownState(context.object);
-  const more = waitingOrders(context.orders, context.memory.commands).length > (act.order === undefined ? 0 : 1);
+  const more = waitingOrders(context.orders, context.memory.commands).length > act.orders.length;
   if (moved || more) return { ...next, do: "again" };
   if (next.do === "again" || act.state !== "Closing") return next;
   return { ...next, do: "wait", waitsFor: until("its last PodGroups", "ended") };
@@ -168,12 +168,18 @@ function* gone(view: Seeing, memory: QueueMemory): Decision<QueueMemory> {
   return { memory, stages: [leftover(view.uid, yield* list(orders))], next: { do: "forget" } };
 }
 
-const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | undefined =>
-  waitingOrders(found, commands)[0];
+/** The most commands that one step refuses: each is an Event and a deletion. */
+const mostRefused = 100;
 
-/** Returns the command that this step carries out. */
-const orderIn = (context: QueueContext): Order | undefined =>
-  isUnshown(context) ? undefined : nextOrder(context.orders, context.memory);
+/**
+ * Returns the commands that a step takes, of a list in which those that are obeyed come first. Refused ones are taken
+ * together: each step lists the commands of all tenants, however many and large they are.
+ */
+const takenIn = (found: readonly Order[], { commands }: QueueMemory, obeyed: readonly string[]): readonly Order[] => {
+  const waits = waitingOrders(found, commands);
+  const [first] = waits;
+  return waits.slice(0, first === undefined || isObeyed(first, obeyed) ? 1 : mostRefused);
+};
 
 /** True if it matters whether groups are in the queue. */
 const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefined): boolean =>
@@ -188,11 +194,12 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
     const [given, queuesOfAll] = yield* all([list(orders), list(allQueues)]);
     const found = obeyedFirst(ordersFor(object, queues, given), commandNamespaces);
-    const counted = drains(object, memory, nextOrder(found, memory)) ? yield* list(groupsOf(queuesOfAll)) : [];
+    const taken = takenIn(found, memory, commandNamespaces);
+    const counted = drains(object, memory, taken[0]) ? yield* list(groupsOf(queuesOfAll)) : [];
     const turn = key.name === rootName ? yield* admissionRound(gang, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
     const context: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
-    const act = actOf(context, orderIn(context));
+    const act = actOf(context, isUnshown(context) ? [] : taken);
     const news = notYetRecorded(view, [...finding(context, turn), ...queueEvents(context, act.objections)]);
     // Events are recorded before the memory notes them; after a death in between, the next step records the same ones.
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };

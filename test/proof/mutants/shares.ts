@@ -149,4 +149,12 @@ export const shareMutants: readonly Mutant[] = [
     replace: "",
     tests: ["test/unit/volcano/command/order.test.ts"],
   },
+  {
+    name: "refusals-one-by-one",
+    promise: "commands for a queue that are refused cost few steps, however many they are",
+    file: "shared/volcano/queue/decide.ts",
+    find: "isObeyed(first, obeyed) ? 1 : mostRefused",
+    replace: "isObeyed(first, obeyed) ? 1 : mostRefused / 100",
+    tests: ["test/unit/volcano/queue/decide.test.ts"],
+  },
 ];

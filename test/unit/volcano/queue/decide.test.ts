@@ -110,6 +110,16 @@ describe("a queue", () => {
     assert.equal(hall.told("q").filter((saying) => saying.startsWith("CommandRefused")).length, 3);
   });
 
+  test("refuses a hundred commands of other namespaces in one step", () => {
+    const hall = new Hall({ q: {} }).run();
+    for (let at = 0; at < 150; at += 1) hall.order(`c${at}`, "CloseQueue", "q", "team-a");
+    hall.step("q");
+    assert.equal(hall.told("q").filter((saying) => saying.startsWith("CommandRefused")).length, 100);
+    hall.run();
+    assert.deepEqual([hall.state("q"), hall.commands()], ["Open", []]);
+    assert.equal(hall.told("q").length, 150);
+  });
+
   const places = [
     [["ops"], "ops", "Closed"],
     [["ops"], "default", "Open"],

@@ -41,6 +41,8 @@ export type Query =
        * which are larger than any memory if a tenant wants it.
        */
       readonly projecting?: () => Projection;
+      /** The list ends with the page that brings its text to so many characters: the rest is not read. */
+      readonly mostText?: number;
     }
   | {
       /** Reads an object that the service account may not be allowed to read; 403 is an answer, not a trouble. */

@@ -196,6 +196,8 @@ const listOnce = async (
   const project: Projection = query.projecting?.() ?? ((object) => object);
   let date = Number.NaN;
   const paging = openPaging(pageSize);
+  const { mostText = Number.POSITIVE_INFINITY } = query;
+  let text = 0;
   let next: string | undefined;
   do {
     const pathOf = (size: number): string =>
@@ -215,7 +217,8 @@ const listOnce = async (
       const kept = project(item);
       if (kept !== undefined) items.push(kept);
     }
-    next = page.next;
+    text += response.body.length;
+    next = text < mostText ? page.next : undefined;
   } while (next !== undefined);
   return { value: items, date };
 };

@@ -3,10 +3,12 @@
  * the object, so that each command is carried out once, whenever a step dies.
  */
 import * as z from "zod";
+import { all, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Metadata, Obj, Resource, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import type { Effect, Looking, Projection } from "../../core/plan.ts";
+import type { Effect, Listing, Projection } from "../../core/plan.ts";
+import { bytesOf } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
@@ -67,8 +69,15 @@ const shortOwners = (owners: NonNullable<Metadata["ownerReferences"]>): NonNulla
     ...(controller === undefined ? {} : { controller }),
   }));
 
-/** Keeps of a command its identity, owners, target and action: a queue's step lists the commands of all tenants. */
-export const commandOutline: Projection = ({ apiVersion, kind, metadata, ...command }) => {
+/** The characters of a list of commands after which it ends. */
+const mostText = 8_000_000;
+
+/** The most characters of JSON that a character of a text takes, with room for the rest. */
+const perCharacter = 8;
+
+/** Keeps of a command its identity, owners, target, action and size: a queue's step lists the commands of all tenants. */
+export const commandOutline: Projection = (whole) => {
+  const { apiVersion, kind, metadata, ...command } = whole;
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const aim = fieldsOf(command["target"]);
   const optional: Partial<Metadata> = {
@@ -81,11 +90,27 @@ export const commandOutline: Projection = ({ apiVersion, kind, metadata, ...comm
     ...{ apiVersion, kind, metadata: { name, uid, resourceVersion, ...optional } },
     target: Object.fromEntries(["apiVersion", "kind", "name", "uid"].map((field) => [field, short(aim[field])])),
     action: short(command["action"]),
+    size: bytesOf(whole, mostText),
   };
 };
 
+const sizeOf = ({ size }: Stored): number => (typeof size === "number" ? size : 0);
+
+/**
+ * Reads the commands of all namespaces, of their text a bounded part: each step of a queue lists them, and tenants write
+ * them. All commands of the namespaces whose commands are obeyed are read in any case.
+ */
+export function* readCommands(obeyed: readonly string[]): Reads<readonly Stored[]> {
+  const some = yield* list({ ...commandsIn(""), mostText });
+  const isWhole = some.reduce((sum, command) => sum + sizeOf(command), 0) < mostText / perCharacter;
+  if (isWhole) return some;
+  const ofObeyed = (yield* all(obeyed.map((namespace) => list(commandsIn(namespace))))).flat();
+  const known = new Set(ofObeyed.map(({ metadata }) => metadata.uid));
+  return [...ofObeyed, ...some.filter(({ metadata }) => !known.has(metadata.uid))];
+}
+
 /** Lists every command of a namespace, because a command's metadata does not name its target. */
-export const commandsIn = (namespace: string): Looking => ({
+export const commandsIn = (namespace: string): Listing => ({
   do: "list",
   resource: commands,
   namespace,

@@ -14,12 +14,13 @@ import {
   leftover,
   type Order,
   ordersFor,
+  readCommands,
   recalled,
   remembered,
   waitingOrders,
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
-import { type GangMode, isObeyed, obeyedFirst } from "../gang/settings.ts";
+import { everyNamespace, type GangMode, isObeyed, obeyedFirst } from "../gang/settings.ts";
 import { queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { queueGaps } from "./defaults.ts";
@@ -48,7 +49,8 @@ type Seeing = View<QueueMemory>;
 
 const allQueues: Looking = { do: "list", resource: queues, namespace: "", labels: {} };
 
-const orders = commandsIn("");
+/** The namespaces to read for the commands that are obeyed: "" means all. */
+const readFrom = (obeyed: readonly string[]): readonly string[] => (obeyed.includes(everyNamespace) ? [""] : obeyed);
 
 const patchOf = (
   { metadata: { name, uid, resourceVersion } }: Stored,
@@ -165,7 +167,7 @@ const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefine
 
 function* gone(view: Seeing, memory: QueueMemory): Decision<QueueMemory> {
   if (view.object !== undefined) return { memory, stages: [], next: { do: "rest" } };
-  return { memory, stages: [leftover(view.uid, yield* list(orders))], next: { do: "forget" } };
+  return { memory, stages: [leftover(view.uid, yield* list(commandsIn("")))], next: { do: "forget" } };
 }
 
 /** The most commands that one step refuses: each is an Event and a deletion. */
@@ -173,13 +175,16 @@ const mostRefused = 100;
 
 /**
  * Returns the commands that a step takes, of a list in which those that are obeyed come first. Refused ones are taken
- * together: each step lists the commands of all tenants, however many and large they are.
+ * together, because each step lists the commands of all tenants.
  */
 const takenIn = (found: readonly Order[], { commands }: QueueMemory, obeyed: readonly string[]): readonly Order[] => {
   const waits = waitingOrders(found, commands);
   const [first] = waits;
   return waits.slice(0, first === undefined || isObeyed(first, obeyed) ? 1 : mostRefused);
 };
+
+/** True if groups are admitted or told why they wait: refused commands wait until that is done. */
+const isBusy = (turn: AdmissionRound | undefined): boolean => turn !== undefined && turn.effects.length > 0;
 
 /** True if it matters whether groups are in the queue. */
 const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefined): boolean =>
@@ -192,14 +197,15 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
   function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
-    const [given, queuesOfAll] = yield* all([list(orders), list(allQueues)]);
+    const [given, queuesOfAll] = yield* all([readCommands(readFrom(commandNamespaces)), list(allQueues)]);
     const found = obeyedFirst(ordersFor(object, queues, given), commandNamespaces);
     const taken = takenIn(found, memory, commandNamespaces);
     const counted = drains(object, memory, taken[0]) ? yield* list(groupsOf(queuesOfAll)) : [];
     const turn = key.name === rootName ? yield* admissionRound(gang, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
     const context: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
-    const act = actOf(context, isUnshown(context) ? [] : taken);
+    const waits = isUnshown(context) || (isBusy(turn) && taken.some((order) => !isObeyed(order, commandNamespaces)));
+    const act = actOf(context, waits ? [] : taken);
     const news = notYetRecorded(view, [...finding(context, turn), ...queueEvents(context, act.objections)]);
     // Events are recorded before the memory notes them; after a death in between, the next step records the same ones.
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };

@@ -157,4 +157,20 @@ export const shareMutants: readonly Mutant[] = [
     replace: "isObeyed(first, obeyed) ? 1 : mostRefused / 100",
     tests: ["test/unit/volcano/queue/decide.test.ts"],
   },
+  {
+    name: "commands-read-to-the-end",
+    promise: "a queue's step reads a bounded text of the commands of all tenants",
+    file: "shared/adapters/kubernetes/cluster.ts",
+    find: "next = text < mostText ? page.next : undefined;",
+    replace: "next = text < 1_000 * mostText ? page.next : undefined;",
+    tests: ["test/unit/adapters/kubernetes/cluster.test.ts"],
+  },
+  {
+    name: "obeyed-commands-behind-others",
+    promise: "commands that are obeyed are read, however much text the commands of others have",
+    file: "shared/volcano/command/order.ts",
+    find: "sum + sizeOf(command), 0) < mostText / perCharacter",
+    replace: "sum + sizeOf(command), 0) < mostText * perCharacter",
+    tests: ["test/unit/volcano/command/order.test.ts"],
+  },
 ];

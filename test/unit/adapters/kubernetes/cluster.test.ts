@@ -138,6 +138,13 @@ describe("list", () => {
     );
   });
 
+  it("ends with the page that brings its text to the most that the query reads", async () => {
+    const transport = scripted(page([bare("a")], "more"), page([bare("b".repeat(200))], "yet more"));
+    const { value } = await openCluster(transport).list({ ...query, mostText: 250 });
+    assert.equal(value.length, 2);
+    assert.equal(transport.asked.length, 2);
+  });
+
   it("gives up lists that together exceed their memory, and reads the next one", async () => {
     const cluster = openCluster(scripted(page([bare("a")], "more"), page([bare("b".repeat(200))]), page([])), {
       listBytes: 1_000,

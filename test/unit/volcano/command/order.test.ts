@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { commandOutline, commandsIn, ordersFor } from "../../../../shared/volcano/command/order.ts";
+import { commandOutline, commandsIn, ordersFor, readCommands } from "../../../../shared/volcano/command/order.ts";
 import { queues } from "../../../../shared/volcano/schema/resource.ts";
 
 const target = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", name: "q", uid: "u", controller: true };
@@ -50,5 +50,38 @@ describe("the outline of a command", () => {
   test("is what a list of commands keeps", () => {
     const query = commandsIn("");
     assert.ok(query.do === "list" && query.projecting?.() === commandOutline);
+  });
+});
+
+describe("the commands that a queue's step reads", () => {
+  const one = (name: string, namespace: string, action: string): Stored =>
+    commandOutline(command({ action }, { name, namespace, uid: name })) ?? assert.fail();
+
+  type Step = ReturnType<ReturnType<typeof readCommands>["next"]>;
+
+  /** The namespace of each list, and where it ends. */
+  const askedOf = ({ done, value }: Step): readonly (readonly [string, number | undefined])[] =>
+    done === true ? [] : value.flatMap((query) => (query.do === "list" ? [[query.namespace, query.mostText]] : []));
+
+  test("are one list, which ends after 8 million characters", () => {
+    const reads = readCommands(["default"]);
+    assert.deepEqual(askedOf(reads.next()), [["", 8_000_000]]);
+    const found = [one("a", "team-a", "x")];
+    assert.deepEqual(reads.next([{ objects: found }]), { done: true, value: found });
+  });
+
+  test("are all of the namespaces that are obeyed, if that list may have ended before them", () => {
+    const reads = readCommands(["default", "ops"]);
+    reads.next();
+    const large = one("a", "team-a", "x".repeat(1_500_000));
+    const known = one("b", "default", "y");
+    const further = reads.next([{ objects: [large, known] }]);
+    assert.deepEqual(askedOf(further), [
+      ["default", undefined],
+      ["ops", undefined],
+    ]);
+    const missed = one("c", "ops", "z");
+    const { value } = reads.next([{ objects: [known] }, { objects: [missed] }]);
+    assert.deepEqual(value, [known, missed, large]);
   });
 });

@@ -110,6 +110,13 @@ describe("a queue", () => {
     assert.equal(hall.told("q").filter((saying) => saying.startsWith("CommandRefused")).length, 3);
   });
 
+  test("admits groups before it tells of commands that are refused", () => {
+    const hall = new Hall({ root: {}, q: {} }, "none").run();
+    hall.order("c", "CloseQueue", "root", "team-a").group("g", "q").step("root");
+    assert.deepEqual([hall.phase("g"), hall.commands().length], ["Inqueue", 1]);
+    assert.deepEqual(hall.run().commands(), []);
+  });
+
   test("refuses a hundred commands of other namespaces in one step", () => {
     const hall = new Hall({ q: {} }).run();
     for (let at = 0; at < 150; at += 1) hall.order(`c${at}`, "CloseQueue", "q", "team-a");

@@ -5,10 +5,10 @@
  */
 import type { Report } from "../../engine/ports.ts";
 import type { Received } from "../sqs/receiver.ts";
+import type { Waiting, WaitingRoom } from "./backlog.ts";
 import type { Nats } from "./connection.ts";
 import type { Lock, Locks } from "./locks.ts";
 import type { Names } from "./streams.ts";
-import type { Waiting, WaitingRoom } from "./waiting.ts";
 
 type Claim = {
   /** Its place among the claims of this worker, for receipts. */

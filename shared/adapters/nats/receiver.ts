@@ -1,13 +1,13 @@
 /** The receiving side of NATS JetStream: pull, claim the groups, hand out, acknowledge, give back. */
 import type { Report } from "../../engine/ports.ts";
 import type { Received, Receiver } from "../sqs/receiver.ts";
+import { openWaiting } from "./backlog.ts";
 import { acknowledge, type Claims, claimAll, extendAll, giveBack, nextMs, noteFree, openClaims } from "./claims.ts";
 import type { Nats } from "./connection.ts";
 import { openLocks } from "./locks.ts";
 import { openPulls, type Pulls } from "./pulls.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Clock, Names } from "./streams.ts";
-import { openWaiting } from "./waiting.ts";
 
 type Options = {
   readonly nats: Nats;

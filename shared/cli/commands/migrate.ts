@@ -12,8 +12,8 @@ import { columns } from "../io/text.ts";
 import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
 import { holderText, leave } from "../migration/apply.ts";
 import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
+import { loadSaved } from "../migration/record.ts";
 import { examine, type Report } from "../migration/report.ts";
-import { loadSaved } from "../migration/saved.ts";
 import { goBack } from "../migration/undo.ts";
 import { findInstalled, type Installed, isInstalled } from "../migration/upstream.ts";
 

@@ -18,7 +18,7 @@ import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
 import { registered } from "../installation/webhooks.ts";
 import type { Session, Tools } from "../io/tools.ts";
 import type { Counted, Family } from "./families.ts";
-import { loadSaved, type Saved } from "./saved.ts";
+import { loadSaved, type Saved } from "./record.ts";
 import {
   all,
   findInstalled,

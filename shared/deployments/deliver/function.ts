@@ -25,7 +25,7 @@ import { openOptional } from "../common/secret.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
 import { stepFigures } from "../common/step-figures.ts";
 import { updatesFor } from "../common/updates.ts";
-import type { UrlAnswer } from "../http/called.ts";
+import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
@@ -130,7 +130,7 @@ export const openDeliver = async (env: Environment): Promise<Deliver> => {
   const { take, during, queue, nats, report } = openDelivering(env);
   if (nats !== undefined) throw new Error(pollsNats);
   if (queue === undefined) {
-    const { answersUrl } = await import("../http/called.ts");
+    const { answersUrl } = await import("../http/dispatch-calls.ts");
     return answersUrl({ settings: settingsFor("deliver", env), take, during, report });
   }
   return async (event) => answerOf(await take(recordsOf(event)));

@@ -10,7 +10,7 @@ export const takeDeliveries = async (env: Environment): Promise<void> => {
   const { take, during, queue, nats, concurrency, report } = openDelivering(env);
   const settings = settingsFor("deliver", env);
   if (queue === undefined && nats === undefined) {
-    const { serveCalls } = await import("../http/called.ts");
+    const { serveCalls } = await import("../http/dispatch-calls.ts");
     await serveCalls({ settings, take, during, report }, stopped());
     return;
   }

@@ -14,7 +14,7 @@ import type { Clock, Cluster, Queue } from "../../engine/ports.ts";
 import type { ServerTime } from "../../engine/server-time.ts";
 import { openSightings } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
-import { type Enclosing, openEnclosing } from "../../forward/enclosing.ts";
+import { type Enclosing, openEnclosing } from "../../forward/enclosures.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import type { Watcher } from "../../forward/keys.ts";
 import { renewMs } from "../../forward/lease.ts";

@@ -24,7 +24,7 @@ import { once } from "../common/once.ts";
 import { openRecords } from "../common/records.ts";
 import { openWorld, processClock, quarantineFor } from "../common/step-dependencies.ts";
 import { stepFigures } from "../common/step-figures.ts";
-import type { UrlAnswer } from "../http/called.ts";
+import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
@@ -161,7 +161,7 @@ export const openReconcile = async (env: Environment): Promise<Reconcile> => {
   const { take, during, fifoUrl, nats, report } = openTaking(env);
   if (nats !== undefined) throw new Error(pollsNats);
   if (fifoUrl === undefined) {
-    const { answersUrl } = await import("../http/called.ts");
+    const { answersUrl } = await import("../http/dispatch-calls.ts");
     return answersUrl({ settings: settingsFor("reconcile", env), take, during, report });
   }
   return async (event, context) => answerOf(await take(recordsOf(event), remainingMsOf(context)));

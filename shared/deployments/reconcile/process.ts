@@ -13,7 +13,7 @@ export const takeSteps = async (env: Environment): Promise<void> => {
   const { take: takeAll, during, fifoUrl: queue, nats, concurrency, report } = openTaking(env);
   const settings = settingsFor("reconcile", env);
   if (queue === undefined && nats === undefined) {
-    const { serveCalls } = await import("../http/called.ts");
+    const { serveCalls } = await import("../http/dispatch-calls.ts");
     await serveCalls({ settings, take: takeAll, during, report }, stopped());
     return;
   }

@@ -80,7 +80,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "function-obeys-strangers",
     promise: "a function takes no step for a caller that does not prove itself",
-    file: "shared/deployments/http/called.ts",
+    file: "shared/deployments/http/dispatch-calls.ts",
     find: "if (rights.calls) return",
     replace: "if (rights.calls || method !== undefined) return",
     tests: calls,
@@ -128,7 +128,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "forged-enclosure-believed",
     promise: "what a call encloses is believed only from a caller that may enclose",
-    file: "shared/deployments/http/called.ts",
+    file: "shared/deployments/http/dispatch-calls.ts",
     find: "encloses ? batch.enclosure : undefined",
     replace: "encloses || batch.records.length > 0 ? batch.enclosure : undefined",
     tests: calls,
@@ -152,9 +152,9 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "enclosed-without-a-watch",
     promise: "nothing is enclosed for a message that is not of the watch, or while the watch is in doubt",
-    file: "shared/forward/enclosing.ts",
+    file: "shared/forward/enclosures.ts",
     find: "watched === true && tries === undefined",
     replace: "watched !== null && tries === undefined",
-    tests: ["test/unit/forward/enclosing.test.ts"],
+    tests: ["test/unit/forward/enclosures.test.ts"],
   },
 ];

@@ -4,12 +4,12 @@ import type { Mutant } from "./mutants.ts";
 const claims = "shared/adapters/nats/claims.ts";
 const locks = "shared/adapters/nats/locks.ts";
 const queue = "shared/adapters/nats/queue.ts";
-const waiting = "shared/adapters/nats/waiting.ts";
+const waiting = "shared/adapters/nats/backlog.ts";
 
 const ofClaims = ["test/unit/adapters/nats/claims.test.ts"];
 const ofLocks = ["test/unit/adapters/nats/locks.test.ts"];
 const ofQueue = ["test/unit/adapters/nats/queue.test.ts"];
-const ofWaiting = ["test/unit/adapters/nats/waiting.test.ts"];
+const ofWaiting = ["test/unit/adapters/nats/backlog.test.ts"];
 
 export const natsMutants: readonly Mutant[] = [
   {

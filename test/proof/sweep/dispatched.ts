@@ -10,7 +10,7 @@ import { recordsOf } from "../../../shared/adapters/lambda/batch.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import type { Enclosure } from "../../../shared/engine/ports.ts";
 import { intake } from "../../../shared/engine/reconcile/intake.ts";
-import { type Enclosing, openEnclosing } from "../../../shared/forward/enclosing.ts";
+import { type Enclosing, openEnclosing } from "../../../shared/forward/enclosures.ts";
 import { carry, reporting, worldFor } from "./calls.ts";
 import type { ExecutionState, Flight } from "./execution-state.ts";
 import type { Bounds, Post } from "./journal.ts";

@@ -9,7 +9,7 @@ import { type Call, openAgents, openCall } from "../../../../shared/adapters/dis
 import { openCarrier } from "../../../../shared/adapters/dispatch/carrier.ts";
 import { recordsOf } from "../../../../shared/adapters/lambda/batch.ts";
 import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
-import { serveCalls } from "../../../../shared/deployments/http/called.ts";
+import { serveCalls } from "../../../../shared/deployments/http/dispatch-calls.ts";
 import { openReconcile, openTaking } from "../../../../shared/deployments/reconcile/function.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
 import { messageOf } from "../../../real/queue/counter.ts";

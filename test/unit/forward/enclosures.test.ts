@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { longestEnclosure, openEnclosing } from "../../../shared/forward/enclosing.ts";
+import { longestEnclosure, openEnclosing } from "../../../shared/forward/enclosures.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import { openObjectCache } from "../../../shared/forward/keys.ts";
 import { openWholeObjects } from "../../../shared/forward/whole-objects.ts";

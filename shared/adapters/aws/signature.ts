@@ -110,7 +110,7 @@ export const identity = (env: Environment): Credentials => {
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
     return { accessKeyId, secretAccessKey, sessionToken: token };
   const message =
-    "no AWS credentials: a Lambda function has its role's, anything else needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+    "no AWS credentials: a Lambda function has its role's, everything else needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
   throw new ApiError({ status: 401, reason: "NoCredentials", message });
 };
 

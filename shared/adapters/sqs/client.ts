@@ -70,7 +70,10 @@ export const refusalOf = (what: string, queue: string, cause: unknown): ApiError
     return apiError("QueueElsewhere", "it is in another region than AWS_REGION: correct its URL, or AWS_REGION");
   if (known !== undefined) return apiError(known.reason, known.text(what));
   if (isOtherKind(text))
-    return apiError("QueueMismatch", `keys need a FIFO queue, timers a standard one; this is the other kind (${text})`);
+    return apiError(
+      "QueueMismatch",
+      `keys need a FIFO queue, and timers need a standard queue; this is the other kind (${text})`,
+    );
   return apiError("QueueUnreachable", text);
 };
 

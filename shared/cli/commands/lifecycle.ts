@@ -214,7 +214,7 @@ export const deletion = (tools: Tools): Command =>
     .argument("[applications...]", application[1])
     .option("-l, --selector <labels>", "all with these labels in the namespace")
     .option("--all", "all of the namespace")
-    .option("--kind <kind>", `of which kind, with -l or --all (default: ${usual.resource.kind})`)
+    .option("--kind <kind>", `kind of the objects, with -l or --all (default: ${usual.resource.kind})`)
     .option("--yes", "do not ask, with -l or --all")
     .option("--wait", "wait until they and their pods are gone")
     .addOption(spanOption("--timeout <span>", "how long --wait waits", 120_000))

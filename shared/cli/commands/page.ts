@@ -16,7 +16,7 @@ type Options = Scoped & { readonly port: number };
 export const page = (tools: Tools): Command =>
   onNamespace("page")
     .description("serve the page on 127.0.0.1 with the rights of the kubeconfig; it only reads")
-    .argument("[application]", "opens with it: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME")
+    .argument("[application]", "the page opens with this object: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME")
     .option("--port <number>", "port on 127.0.0.1 (default: a free one)", countFrom(0), 0)
     .action((name: string | undefined, options: Options) =>
       connected(tools, options, async (session) => {

@@ -109,7 +109,7 @@ const troubled: Row = (seen) => {
 
 /** An application whose record cannot be used waits for its repair. */
 export const repairText = (error: string): string =>
-  `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${error}`;
+  `its checkpoint to be repaired (RecoveryFailed); until then Rekindle writes nothing for it: ${error}`;
 
 /** The command that keeps the readable part of a record. */
 export const repairCommand = ({ kind, namespace, name }: Pick<Key, "kind" | "namespace" | "name">): string =>

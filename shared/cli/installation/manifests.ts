@@ -70,7 +70,7 @@ export const podRulesIn = (options: PodRuleOptions): PodRules => {
   const isServed = options.admission === true || options.admissionUrl !== undefined;
   if (isServed || (!queueGate && text === undefined)) return rules;
   throw new Refused(
-    "--admission-queue-gate, --admission-resource-groups: admission writes into pods; say --admission, or --admission-url",
+    "--admission-queue-gate, --admission-resource-groups: admission does this: add --admission, or --admission-url",
   );
 };
 

@@ -62,7 +62,7 @@ const needed: readonly Needed[] = [
   need(
     "spark",
     rule("", ["pods/status"], ["patch"]),
-    "end executors of a lost node, for their driver goes by the status",
+    "mark executors of a lost node as failed, because their driver goes by their status",
   ),
   need(
     "any",
@@ -72,7 +72,7 @@ const needed: readonly Needed[] = [
   need(
     "any",
     rule("", ["services", "configmaps"], ["patch"]),
-    "follow a changed Connect server or job, and put labels back",
+    "update what belongs to a changed Connect server or job, and restore labels",
   ),
   need(
     "any",

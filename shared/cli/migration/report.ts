@@ -129,7 +129,7 @@ const isGating = ({ args }: Stoppable): boolean =>
     .some((one) => one.trim().toLowerCase() === "schedulinggatesqueueadmission=true");
 
 const gateSaying =
-  "its gate SchedulingGatesQueueAdmission is --admission-queue-gate of rekindle host --admission: set it when its webhook server is gone, for a pod that both gate is refused; until then autoscalers see pods that their queue holds back. Its scheduler takes the gate away as before";
+  "for its feature gate SchedulingGatesQueueAdmission, a host has --admission --admission-queue-gate. Set it when Volcano's webhook server is gone, because a pod that both gate is refused. Until then autoscalers see pods that wait for their queue. Volcano's scheduler removes the gate as before";
 
 const mutates = ({ args }: Stoppable): boolean =>
   (flagIn(args, "enabled-admission") ?? "/pods/mutate").split(",").some((path) => path.trim() === "/pods/mutate");
@@ -242,10 +242,10 @@ const keepers = ({ workloads, hooks }: Installed): readonly string[] => {
     objects.flatMap(({ metadata: { annotations } }) => annotations?.["meta.helm.sh/release-name"] ?? []),
   );
   return [
-    ...(argo ? ["Argo CD looks after this installation: stop its self-healing, or it brings upstream back"] : []),
-    ...(flux ? ["Flux looks after this installation: suspend it, or it brings upstream back"] : []),
+    ...(argo ? ["Argo CD manages this installation: turn off its self-healing, or it installs upstream again"] : []),
+    ...(flux ? ["Flux manages this installation: suspend it, or it installs upstream again"] : []),
     ...[...releases].map(
-      (name) => `Helm's release ${name} made this installation: an upgrade of it brings upstream back`,
+      (name) => `Helm's release ${name} made this installation: an upgrade of it installs upstream again`,
     ),
   ];
 };
@@ -261,7 +261,7 @@ const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Repor
   if (scheduling !== undefined)
     return { differs: [`${stays} stays, and lets groups of pods in: its lease ${scheduling} is renewed`], blocks: [] };
   if (names.length === 0)
-    return { differs: ["no scheduler of its own is here: hosts let groups of pods in, in its place"], blocks: [] };
+    return { differs: ["Rekindle has no scheduler: its hosts admit groups of pods instead"], blocks: [] };
   const lacks = `${stays} renews none of the leases ${family.scheduler.leases.join(", ")}`;
   if (schedulers.some(({ available }) => available > 0))
     return {

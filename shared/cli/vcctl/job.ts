@@ -221,7 +221,7 @@ const view = (tools: Tools): Command =>
     else if (options.output === "yaml") tools.print(asYaml(job));
     else tools.print(await viewed(tools, session, job));
   })
-    .summary("one job: what it asks for, what it is, what it waits for")
+    .summary("one job: its spec, its state, and what it waits for")
     .addOption(outputOption("text", "json", "yaml"));
 
 const ended = ["Completed", "Failed", "Terminated"];
@@ -251,7 +251,7 @@ export const job = (tools: Tools): Command =>
     run(tools),
     list(tools),
     view(tools),
-    ordering(tools, "suspend", "AbortJob", "end a job's pods, to go on when it is resumed"),
+    ordering(tools, "suspend", "AbortJob", "stop a job: its pods end, and are created again when it is resumed"),
     ordering(tools, "resume", "ResumeJob", "let a suspended job go on"),
     deletion(tools),
   ].reduce((command, one) => command.addCommand(one), new Command("job"));

@@ -121,7 +121,7 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
 const judgementMs = 750;
 
 const tooLong =
-  "to judge this object takes too long: make its spec smaller, with fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas";
+  "checking this object takes too long: make its spec smaller, with fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas";
 
 const judgingBy =
   (limit: TimeLimit | undefined): Judging =>

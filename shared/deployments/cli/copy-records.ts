@@ -86,7 +86,10 @@ const copied = async (target: Checkpoints, key: Key, { record }: Sound, dryRun: 
 const removed = async (source: Checkpoints, key: Key, { version }: Sound): Promise<Did> =>
   (await source.remove(key, version)) === "removed"
     ? { did: "removed" }
-    : { did: "refused", why: "it was saved again meanwhile: try again, and stop who still works with it" };
+    : {
+        did: "refused",
+        why: "it was saved again meanwhile: stop the hosts and functions that still use it, and try again",
+      };
 
 const moved = async (source: Checkpoints, target: Checkpoints, key: Key, move: Move): Promise<Did | undefined> => {
   if (key.kind === "") return { did: "refused", why: "its metadata does not tell whose record it is" };

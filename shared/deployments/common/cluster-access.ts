@@ -112,7 +112,7 @@ const known = (answer: HttpResponse, wall: () => number): HttpResponse => {
   const skew = wall() - dateOf(answer);
   if (answer.status !== 401 || !(Math.abs(skew) > skewMs)) return answer;
   const minutes = Math.round(Math.abs(skew) / 60_000);
-  const message = `the API server does not know us, and this clock is ${minutes} minutes ${skew > 0 ? "ahead of" : "behind"} its: set this clock`;
+  const message = `the API server does not accept the credentials, and this clock is ${minutes} minutes ${skew > 0 ? "ahead of" : "behind"} its: set this clock`;
   throw new ApiError({ status: 401, reason: "ClockSkew", message });
 };
 

@@ -249,7 +249,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   return yield* startingUp(key, view, object, plan);
 }
 
-const prefix = "held up by the platform, which spends no retry: ";
+const prefix = "held up by the platform, which uses up no retry: ";
 
 /** Returns the status with the trouble as its message, or undefined: a message of the application's own stays. */
 export const heldUp = (object: Stored, message: string): Readonly<Record<string, unknown>> | undefined => {

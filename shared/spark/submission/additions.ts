@@ -55,7 +55,7 @@ export const additions: readonly { readonly what: string; readonly why: string }
   },
   {
     what: "with rekindle.dev/executors: own, dynamic allocation from 0 executors on that never asks for one",
-    why: "Rekindle is the allocator; two of them would replace every loss twice",
+    why: "Rekindle creates the executors; a second allocator would replace every loss once more",
   },
   {
     what: "spark.executor.failuresValidityInterval=1h, unless spark.executor.maxNumFailures is set",
@@ -63,7 +63,7 @@ export const additions: readonly { readonly what: string; readonly why: string }
   },
   {
     what: "with rekindle.dev/executors: own, spark.executor.maxNumFailures of 100 or ten for every executor",
-    why: "Spark would end the application for losses that are made good",
+    why: "Spark would end the application because of losses that Rekindle replaces",
   },
   {
     what: `with it and with dynamic allocation, ${decommissionConfs.map(([key, value]) => `${key}=${value}`).join(", ")}, unless they are set`,

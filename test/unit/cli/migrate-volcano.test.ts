@@ -174,10 +174,7 @@ describe("migrate of Volcano, alone", () => {
   it("carries the gate of queue admission over: which setting it is, and when to set it", async () => {
     const gated = ["--port=8443", "--feature-gates=SchedulingGatesQueueAdmission=true"];
     const { out, code } = await (await opened({ webhook: gated })).run("migrate");
-    assert.match(
-      out,
-      /SchedulingGatesQueueAdmission is --admission-queue-gate of rekindle host --admission: set it when/,
-    );
+    assert.match(out, /SchedulingGatesQueueAdmission, a host has --admission --admission-queue-gate\. Set it when/);
     assert.equal(code, 0);
   });
 
@@ -201,7 +198,7 @@ describe("migrate of Volcano, alone", () => {
 
   it("without its scheduler hosts let groups in, and it says so", async () => {
     const { out, code } = await (await opened({ scheduler: "none" })).run("migrate");
-    assert.match(out, /no scheduler of its own is here: hosts let groups of pods in, in its place/);
+    assert.match(out, /Rekindle has no scheduler: its hosts admit groups of pods instead/);
     assert.equal(code, 0);
   });
 

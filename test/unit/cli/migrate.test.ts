@@ -206,6 +206,6 @@ describe("migrate --apply", () => {
       headers: { "content-type": "application/merge-patch+json" },
       body,
     });
-    assert.match((await terminal.run("migrate")).out, /Argo CD looks after this installation: stop its self-healing/);
+    assert.match((await terminal.run("migrate")).out, /Argo CD manages this installation: turn off its self-healing/);
   });
 });

@@ -43,7 +43,10 @@ describe("the command line", () => {
 
   test("a command below another has its own description and example", async () => {
     const { out } = await openTerminal().run("job", "view", "--help");
-    assert.match(out, /\n\nOne job: what it asks for[\s\S]+Examples:\n {2}rekindle job view pair -n team-a$/);
+    assert.match(
+      out,
+      /\n\nOne job: its spec, its state, and what it waits for[\s\S]+Examples:\n {2}rekindle job view pair -n team-a$/,
+    );
   });
 
   test("spans that are defaults are shown as they are written", async () => {

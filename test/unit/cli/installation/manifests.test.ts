@@ -223,7 +223,7 @@ describe("rekindle manifests", () => {
   });
 
   const unwritten: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [podFlags, /admission writes into pods; say --admission, or --admission-url/],
+    [podFlags, /admission does this: add --admission, or --admission-url/],
     [["--admission", "--admission-resource-groups=gpu"], /--admission-resource-groups: write JSON/],
     [
       ["--admission", "--admission-resource-groups=[{}]"],

@@ -179,7 +179,7 @@ test("values that look like secrets are masked, also in a container's environmen
       [row?.group, row?.waits],
       [
         "waiting",
-        "its checkpoint to be repaired (RecoveryFailed); nothing is written until then: memory.attempt: no number",
+        "its checkpoint to be repaired (RecoveryFailed); until then Rekindle writes nothing for it: memory.attempt: no number",
       ],
     );
   });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { heldUp } from "../../../../shared/spark/application/decide.ts";
 import { application } from "./fixtures.ts";
 
-const held = "held up by the platform, which spends no retry: exceeded quota";
+const held = "held up by the platform, which uses up no retry: exceeded quota";
 
 const cases: readonly { name: string; status: unknown; want: unknown }[] = [
   {

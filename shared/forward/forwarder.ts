@@ -40,11 +40,11 @@ export type ForwarderSettings = {
   /** Called with every deleted object, trimmed. */
   readonly gone?: ((object: Stored) => void) | undefined;
   /** Returns the state from which a loop continues; undefined: from the beginning. */
-  readonly trailOf?: (loop: Loop) => WatchState | undefined;
+  readonly watchStateOf?: (loop: Loop) => WatchState | undefined;
   /** The memory for watched objects, bytes; absent: as in a process with the heap of the manifests. */
   readonly cacheBytes?: number;
   /** Returns keys of known objects that the first list of a loop did not find: they were deleted earlier. */
-  readonly strays?: (loop: Loop, trail: WatchState) => Promise<readonly Sending[]>;
+  readonly strays?: (loop: Loop, state: WatchState) => Promise<readonly Sending[]>;
 };
 
 /**
@@ -98,13 +98,13 @@ export const loopsOf = ({
   );
 
 /** A running loop. */
-type Course = { readonly loop: Loop; readonly trail: WatchState; readonly searches: Set<Promise<boolean>> };
+type Course = { readonly loop: Loop; readonly state: WatchState; readonly searches: Set<Promise<boolean>> };
 
 /** Finds the objects whose deletion a list could not show; the cursor is not stored before that is done. */
-const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, sender: Sender): void => {
+const search = (settings: ForwarderSettings, { loop, state, searches }: Course, sender: Sender): void => {
   const { strays, report } = settings;
   if (strays === undefined) return;
-  const done = strays(loop, trail).then(
+  const done = strays(loop, state).then(
     (sendings) => {
       for (const sending of sendings) sender.offer(sending);
       searches.delete(done);
@@ -144,7 +144,7 @@ const following = (
   listed: (objects: number) => void,
 ): FollowContext => {
   const { transport, report, now, random, cluster, pause = realPause } = settings;
-  const { loop, trail } = course;
+  const { loop, state } = course;
   const { resource, selector, field, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
   const failures = openTold(now);
@@ -165,7 +165,7 @@ const following = (
     changed: (change) => {
       well();
       if (change.after === undefined) settings.gone?.(change.before);
-      const unsure = trail.base === "cursor";
+      const unsure = state.base === "cursor";
       for (const sending of sendingsOf(cluster, loop.subject, change, unsure)) sender.offer(sending);
     },
     troubled: (cause, waitMs) => {
@@ -195,17 +195,17 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   const sender = openSender(settings);
   const share = openShare(settings.cacheBytes ?? usualCacheBytes);
   const courses = loopsOf(settings).map((loop): Course => {
-    const trail = settings.trailOf?.(loop) ?? openWatchState(loop.subject.trim, undefined, share);
-    return { loop, trail, searches: new Set() };
+    const state = settings.watchStateOf?.(loop) ?? openWatchState(loop.subject.trim, undefined, share);
+    return { loop, state, searches: new Set() };
   });
   const listed = new Set<Loop>();
   const running = courses.map((course) => {
-    const { loop, trail } = course;
+    const { loop, state } = course;
     const synced = (objects: number): void => {
       listed.add(loop);
       report("debug", "listed", { resource: loop.subject.resource.plural, namespace: loop.namespace, objects });
     };
-    return follow(following(settings, course, sender, stopping.signal, synced), trail);
+    return follow(following(settings, course, sender, stopping.signal, synced), state);
   });
   const searched = async (): Promise<boolean> =>
     (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
@@ -215,16 +215,16 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
       return covers && shows(subject, { kind, resource });
     });
     const [course] = mine;
-    if (mine.length !== 1 || course?.trail.base !== "list") return undefined;
-    const { trail } = course;
-    if (!trail.known.isWhole(namespace)) return undefined;
-    return { get: trail.known.get, values: trail.known.values, reached: () => trail.cursor };
+    if (mine.length !== 1 || course?.state.base !== "list") return undefined;
+    const { state } = course;
+    if (!state.known.isWhole(namespace)) return undefined;
+    return { get: state.known.get, values: state.known.values, reached: () => state.cursor };
   };
   return {
     known,
-    synced: () => courses.every(({ loop, trail }) => listed.has(loop) || trail.cursor !== undefined),
+    synced: () => courses.every(({ loop, state }) => listed.has(loop) || state.cursor !== undefined),
     sent: async () => {
-      const reached = courses.flatMap(({ loop, trail: { cursor } }) =>
+      const reached = courses.flatMap(({ loop, state: { cursor } }) =>
         cursor === undefined ? [] : [[loop, cursor] as const],
       );
       const complete = await searched();

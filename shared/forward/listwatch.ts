@@ -84,10 +84,10 @@ const withoutVersion = (resource: Resource): ApiError =>
   new ApiError({ status: 0, reason: "BadAnswer", message: `list ${resource.plural}: no resourceVersion` });
 
 /** Lists all objects. The cursor is set when all pages were taken in before the signal was raised. */
-export const list = async (following: FollowContext, trail: WatchState): Promise<void> => {
+export const list = async (following: FollowContext, state: WatchState): Promise<void> => {
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-  const round = trail.known.begin();
+  const round = state.known.begin();
   const breathe = openBreather(following.now);
   const paging = openPaging(pageSize);
   let next: string | undefined;
@@ -106,11 +106,11 @@ export const list = async (following: FollowContext, trail: WatchState): Promise
   } while (next !== undefined);
   if (version === "") throw withoutVersion(resource);
   tell(following, round.end());
-  const blind = trail.base !== "list";
-  trail.cursor = version;
-  trail.base = "list";
-  trail.news = true;
-  following.synced(trail.known.size(), blind);
+  const blind = state.base !== "list";
+  state.cursor = version;
+  state.base = "list";
+  state.news = true;
+  following.synced(state.known.size(), blind);
 };
 
 type WatchEvent =
@@ -156,33 +156,33 @@ const stallMs = 80_000;
 /** Handles an event that ends the watch. Events may have been missed, so the cursor is cleared and a list follows. */
 const mend = (
   following: FollowContext,
-  trail: WatchState,
+  state: WatchState,
   event: WatchEvent & { type: "garbled" | "error" },
 ): "ended" => {
-  trail.cursor = undefined;
+  state.cursor = undefined;
   if (event.type === "garbled" || event.status === 410) return "ended";
   const message = `watch ${following.resource.plural}: ${event.message}`;
   throw new ApiError({ status: event.status, reason: "WatchError", message });
 };
 
 /** Takes in one event, then moves the cursor past it. */
-const take = (following: FollowContext, trail: WatchState, event: WatchEvent): "ended" | undefined => {
-  trail.moved ||= event.type !== "garbled" && event.type !== "error";
-  trail.news ||= event.type === "changed" || event.type === "deleted";
+const take = (following: FollowContext, state: WatchState, event: WatchEvent): "ended" | undefined => {
+  state.moved ||= event.type !== "garbled" && event.type !== "error";
+  state.news ||= event.type === "changed" || event.type === "deleted";
   switch (event.type) {
     case "bookmark":
-      trail.cursor = event.resourceVersion;
+      state.cursor = event.resourceVersion;
       return undefined;
     case "changed":
-      tell(following, trail.known.seen(event.object));
-      trail.cursor = event.object.metadata.resourceVersion;
+      tell(following, state.known.seen(event.object));
+      state.cursor = event.object.metadata.resourceVersion;
       return undefined;
     case "deleted":
-      tell(following, trail.known.gone(event.object));
-      trail.cursor = event.object.metadata.resourceVersion;
+      tell(following, state.known.gone(event.object));
+      state.cursor = event.object.metadata.resourceVersion;
       return undefined;
     default:
-      return mend(following, trail, event);
+      return mend(following, state, event);
   }
 };
 
@@ -212,7 +212,7 @@ const textOf = async (lines: AsyncIterable<string>): Promise<string> => {
 /** Reads events until the stream ends or must be given up; returns their number. */
 const read = async (
   following: FollowContext,
-  trail: WatchState,
+  state: WatchState,
   stream: HttpStream,
   heard: () => void,
 ): Promise<number> => {
@@ -220,7 +220,7 @@ const read = async (
   for await (const line of stream.lines) {
     if (following.signal.aborted) return events;
     heard();
-    const ended = take(following, trail, eventOf(line));
+    const ended = take(following, state, eventOf(line));
     if (ended !== undefined) return events;
     events += 1;
   }
@@ -235,7 +235,7 @@ const open = (following: FollowContext, from: string): Promise<HttpStream | unde
 };
 
 /** Watches from the cursor. Returns the number of events; the cursor is undefined afterwards if a list is needed. */
-const watch = async (following: FollowContext, trail: WatchState, from: string): Promise<number> => {
+const watch = async (following: FollowContext, state: WatchState, from: string): Promise<number> => {
   const { signal, resource } = following;
   const stream = await open(following, from);
   if (stream === undefined) return 0;
@@ -247,9 +247,9 @@ const watch = async (following: FollowContext, trail: WatchState, from: string):
   signal.addEventListener("abort", end, { once: true });
   const guard = startGuard(following, over.signal, stream.close);
   try {
-    if (stream.status === 200) return await read(following, trail, stream, guard.heard);
+    if (stream.status === 200) return await read(following, state, stream, guard.heard);
     const { status, headers } = stream;
-    if (status === 410) trail.cursor = undefined;
+    if (status === 410) state.cursor = undefined;
     throw errorOf(`watch ${resource.plural}`, { status, headers, body: await textOf(stream.lines) });
   } finally {
     signal.removeEventListener("abort", end);
@@ -264,11 +264,11 @@ const longestWaitMs = 30_000;
 const briefMs = 2_000;
 
 /** Lists if necessary, then watches once. Throws an error that must be followed by a wait. */
-const round = async (following: FollowContext, trail: WatchState): Promise<void> => {
-  if (trail.cursor === undefined) await list(following, trail);
-  if (trail.cursor === undefined || following.signal.aborted) return;
+const round = async (following: FollowContext, state: WatchState): Promise<void> => {
+  if (state.cursor === undefined) await list(following, state);
+  if (state.cursor === undefined || following.signal.aborted) return;
   const begun = following.now();
-  const events = await watch(following, trail, trail.cursor);
+  const events = await watch(following, state, state.cursor);
   if (events > 0 || following.now() - begun >= briefMs || following.signal.aborted) return;
   const message = `watch ${following.resource.plural}: ended at once`;
   throw new ApiError({ status: 0, reason: "Unreachable", message });
@@ -284,19 +284,19 @@ const waitAfter = (failures: number, cause: unknown, random: number): number => 
 /** Runs until the signal is raised. Never rejects: errors are reported, and retried after a wait. */
 export const follow = async (
   following: FollowContext,
-  trail: WatchState = openWatchState(following.trim),
+  state: WatchState = openWatchState(following.trim),
 ): Promise<void> => {
   const { signal } = following;
   let failures = 0;
   while (!signal.aborted) {
-    trail.moved = false;
+    state.moved = false;
     try {
-      await round(following, trail);
+      await round(following, state);
       failures = 0;
     } catch (cause) {
       if (signal.aborted) return;
       // A connection that breaks repeatedly but delivers events each time does not get growing waits.
-      if (trail.moved) failures = 0;
+      if (state.moved) failures = 0;
       const waitMs = waitAfter(failures, cause, following.random());
       failures += 1;
       following.troubled(cause, waitMs);

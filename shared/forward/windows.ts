@@ -26,7 +26,7 @@ export type Windows = {
   run(lengthMs: number, signal: AbortSignal): Promise<Ran>;
 };
 
-type Settings = Omit<ForwarderSettings, "trailOf"> & {
+type Settings = Omit<ForwarderSettings, "watchStateOf"> & {
   readonly cursors: Cursors;
   /** Waits for the end of a window; the loops themselves wait with `pause`. */
   readonly wait?: Pause;
@@ -38,7 +38,7 @@ const keepMs = 10_000;
 const quietMs = 600_000;
 
 /** The state of a loop in this process. */
-type StoredWatch = { trail: WatchState; stored: string | undefined; storedAt: number };
+type StoredWatch = { state: WatchState; stored: string | undefined; storedAt: number };
 
 export const openWindows = (settings: Settings): Windows => {
   const { cluster, cursors, report, now, wait = realPause } = settings;
@@ -50,7 +50,7 @@ export const openWindows = (settings: Settings): Windows => {
     const warm = storedWatches.get(idOf(loop));
     if (warm !== undefined) return warm;
     const stored = await cursors.load(loopKey(cluster, loop));
-    const opened = { trail: openWatchState(loop.subject.trim, stored, share), stored, storedAt: now() };
+    const opened = { state: openWatchState(loop.subject.trim, stored, share), stored, storedAt: now() };
     storedWatches.set(idOf(loop), opened);
     return opened;
   };
@@ -58,12 +58,12 @@ export const openWindows = (settings: Settings): Windows => {
   const keep = async (loop: Loop, cursor: string): Promise<void> => {
     const watch = storedWatches.get(idOf(loop));
     if (watch === undefined || watch.stored === cursor) return;
-    if (!watch.trail.news && now() - watch.storedAt < quietMs) return;
-    watch.trail.news = false;
+    if (!watch.state.news && now() - watch.storedAt < quietMs) return;
+    watch.state.news = false;
     try {
       await cursors.save(loopKey(cluster, loop), cursor);
     } catch (cause) {
-      watch.trail.news = true;
+      watch.state.news = true;
       throw cause;
     }
     watch.stored = cursor;
@@ -93,8 +93,8 @@ export const openWindows = (settings: Settings): Windows => {
     run: async (lengthMs, signal) => {
       const loops = loopsOf(settings);
       const begun = await Promise.all(loops.map(stand));
-      const resumed = begun.filter(({ trail }) => trail.cursor !== undefined).length;
-      const forwarder = startForwarder({ ...settings, trailOf: (loop) => storedWatches.get(idOf(loop))?.trail });
+      const resumed = begun.filter(({ state }) => state.cursor !== undefined).length;
+      const forwarder = startForwarder({ ...settings, watchStateOf: (loop) => storedWatches.get(idOf(loop))?.state });
       const until = now() + lengthMs;
       for (let left = lengthMs; left > 0 && !signal.aborted; left = until - now()) {
         await wait(Math.min(keepMs, left), signal);

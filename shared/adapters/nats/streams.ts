@@ -73,14 +73,14 @@ const infoShape = z.object({
   }),
 });
 
-type Wished = ReturnType<typeof streamsOf>[number];
+type DesiredStream = ReturnType<typeof streamsOf>[number];
 
 /** Returns what an operator's stream lacks; undefined: nothing. */
-const lacks = (wished: Wished, { config }: z.infer<typeof infoShape>): string | undefined => {
-  if ("retention" in wished && config.retention !== wished.retention) return `retention ${wished.retention}`;
-  if ("allow_msg_schedules" in wished && !config.allow_msg_schedules) return "allow_msg_schedules";
-  if ("allow_msg_ttl" in wished && !config.allow_msg_ttl) return "allow_msg_ttl";
-  if ("max_msgs_per_subject" in wished && config.max_msgs_per_subject !== 1) return "max_msgs_per_subject 1";
+const lacks = (desired: DesiredStream, { config }: z.infer<typeof infoShape>): string | undefined => {
+  if ("retention" in desired && config.retention !== desired.retention) return `retention ${desired.retention}`;
+  if ("allow_msg_schedules" in desired && !config.allow_msg_schedules) return "allow_msg_schedules";
+  if ("allow_msg_ttl" in desired && !config.allow_msg_ttl) return "allow_msg_ttl";
+  if ("max_msgs_per_subject" in desired && config.max_msgs_per_subject !== 1) return "max_msgs_per_subject 1";
   return undefined;
 };
 
@@ -94,12 +94,12 @@ const infoOf = async (nats: Nats, name: string): Promise<z.infer<typeof infoShap
 };
 
 /** Creates a stream unless it is there. */
-const ensureStream = async (nats: Nats, wished: Wished): Promise<void> => {
-  const there = await infoOf(nats, wished.name);
-  const { ts, config } = there ?? infoShape.parse(await nats.ask(`$JS.API.STREAM.CREATE.${wished.name}`, wished));
-  const missing = lacks(wished, { ts, config });
+const ensureStream = async (nats: Nats, desired: DesiredStream): Promise<void> => {
+  const there = await infoOf(nats, desired.name);
+  const { ts, config } = there ?? infoShape.parse(await nats.ask(`$JS.API.STREAM.CREATE.${desired.name}`, desired));
+  const missing = lacks(desired, { ts, config });
   if (missing === undefined) return;
-  throw new Error(`the stream ${wished.name} lacks ${missing}: give it that, or remove it and let Rekindle create it`);
+  throw new Error(`the stream ${desired.name} lacks ${missing}: give it that, or remove it and let Rekindle create it`);
 };
 
 export type Clock = {
@@ -119,7 +119,7 @@ const clockOf = async (nats: Nats, { queue }: Names): Promise<Clock> => {
  * every message ever sent for its lag. Returns the server's clock.
  */
 export const ensureQueue = async (nats: Nats, names: Names, visibilityMs: number): Promise<Clock> => {
-  await Promise.all(streamsOf(names).map((wished) => ensureStream(nats, wished)));
+  await Promise.all(streamsOf(names).map((desired) => ensureStream(nats, desired)));
   await nats.ask(`$JS.API.CONSUMER.CREATE.${names.queue}.${consumer}.${names.key("*")}`, {
     stream_name: names.queue,
     config: {

@@ -81,11 +81,11 @@ const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: R
 export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
   const settings = settingsFor("api", env);
   const { cluster, updatesUrl, natsUrl } = settings;
-  const trail = openLines(settings);
-  const { report } = trail;
+  const telemetry = openLines(settings);
+  const { report } = telemetry;
   const secret = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
   const updatesSecret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
-  const { send: queued, close } = openSender(settings, trail);
+  const { send: queued, close } = openSender(settings, telemetry);
   const send = async (message: Message, event: string): Promise<void> => {
     try {
       await queued(message, dedupe.trigger(message, digest(event)));

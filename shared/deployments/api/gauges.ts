@@ -21,8 +21,8 @@ export const gaugesFrom = (
   called: Pick<Naming, "prefix" | "labels">,
 ): (() => Promise<Scrape>) => {
   const transport = openAccess(access, { userAgent: "rekindle-api" });
-  const territory = openNamespaceScope({ ...everywhere, transport });
+  const namespaceScope = openNamespaceScope({ ...everywhere, transport });
   const naming = { ...upstreamNaming, ...called };
-  if (kept.in === "kubernetes") return openGauges({ naming, transport, territory });
-  return openGauges({ naming, transport, territory, hints: async () => [] }, ofRecords);
+  if (kept.in === "kubernetes") return openGauges({ naming, transport, namespaceScope });
+  return openGauges({ naming, transport, namespaceScope, hints: async () => [] }, ofRecords);
 };

@@ -50,10 +50,10 @@ const servedPages = async function* (
 const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
   const theirs = resources.filter(({ group }) => groups.includes(group));
-  const territory = openNamespaceScope({ ...scope, transport, report: () => {}, now: Date.now });
-  const places = territory.watched.length === 0 ? [""] : territory.watched;
+  const namespaceScope = openNamespaceScope({ ...scope, transport, report: () => {}, now: Date.now });
+  const places = namespaceScope.watched.length === 0 ? [""] : namespaceScope.watched;
   return async function* (): AsyncIterable<readonly Stored[]> {
-    const within = await territory.within();
+    const within = await namespaceScope.within();
     for (const resource of theirs) {
       for (const namespace of places) {
         const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };

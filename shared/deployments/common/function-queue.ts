@@ -3,7 +3,7 @@
  * function, which gets the messages in the answer.
  */
 import { type Carrier, openCarrier } from "../../adapters/dispatch/carrier.ts";
-import type { Trail } from "../../adapters/telemetry/trail.ts";
+import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { Settings } from "../settings/read.ts";
 import { type LazyNats, natsFor } from "./nats.ts";
 import { queueOn } from "./sender.ts";
@@ -26,14 +26,14 @@ export const pollsNats = "unset REKINDLE_NATS_URL: only a process polls NATS, an
 const nothing = async <T>(work: () => Promise<T>) => ({ value: await work(), carried: [] });
 
 /** Opens the queue. Throws where only a part of the queues' URLs is set. */
-export const openFunctionQueue = (settings: Queues, trail: Trail): FunctionQueue => {
+export const openFunctionQueue = (settings: Queues, telemetry: Telemetry): FunctionQueue => {
   const { fifoUrl, delayUrl, updatesUrl } = settings;
-  const nats = natsFor(settings, trail.report);
-  if (nats !== undefined) return { queue: trail.queue(nats.queue), during: nothing, called: false, nats };
+  const nats = natsFor(settings, telemetry.report);
+  if (nats !== undefined) return { queue: telemetry.queue(nats.queue), during: nothing, called: false, nats };
   if (fifoUrl !== undefined && delayUrl !== undefined)
-    return { queue: queueOn({ fifoUrl, delayUrl, updatesUrl }, trail), during: nothing, called: false, nats };
+    return { queue: queueOn({ fifoUrl, delayUrl, updatesUrl }, telemetry), during: nothing, called: false, nats };
   if (fifoUrl !== undefined || delayUrl !== undefined || updatesUrl !== undefined)
     throw new Error("set both REKINDLE_FIFO_URL and REKINDLE_DELAY_URL, or no queue for calls of a dispatcher");
   const carrier = openCarrier();
-  return { queue: trail.queue(carrier.queue), during: carrier.during, called: true, nats };
+  return { queue: telemetry.queue(carrier.queue), during: carrier.during, called: true, nats };
 };

@@ -114,16 +114,16 @@ export type Scope = {
   readonly selector: string | undefined;
 };
 
-type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: NamespaceScope };
+type Charge = Pick<Scope, "cluster" | "selector"> & { readonly namespaceScope: NamespaceScope };
 
 /**
  * Returns the check of a key against the scope. `labels` undefined: the object is not read yet, and the key alone
  * decides.
  */
-export const scopeCheckOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
+export const scopeCheckOf = ({ cluster, selector, namespaceScope }: Charge): NonNullable<World["inCharge"]> => {
   const selects = selectorOf(selector ?? "") ?? (() => false);
   return async (key: Key, labels) =>
     key.cluster === cluster &&
     (labels === undefined || key.namespace === "" || selects(labels)) &&
-    (await territory.within())(key.namespace);
+    (await namespaceScope.within())(key.namespace);
 };

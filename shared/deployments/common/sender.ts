@@ -3,7 +3,7 @@
  * another, where there is one.
  */
 import { sqsQueue, sqsSender } from "../../adapters/sqs/queue.ts";
-import type { Trail } from "../../adapters/telemetry/trail.ts";
+import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { Queue } from "../../engine/ports.ts";
 import type { Settings } from "../settings/read.ts";
 import { natsFor } from "./nats.ts";
@@ -28,24 +28,24 @@ const onSqs = ({ fifoUrl, updatesUrl }: Omit<Queues, "delayUrl">): Queue => {
 };
 
 /** Opens sending of keys to SQS, without timers. */
-export const sendingTo = (queues: Omit<Queues, "delayUrl">, trail: Pick<Trail, "queue">): Queue["send"] =>
-  trail.queue(onSqs(queues)).send;
+export const sendingTo = (queues: Omit<Queues, "delayUrl">, telemetry: Pick<Telemetry, "queue">): Queue["send"] =>
+  telemetry.queue(onSqs(queues)).send;
 
 type Wanted = Pick<Settings<"forward">, "natsUrl" | "natsCredentials" | "natsCaFile" | "natsPrefix" | "fifoUrl"> & {
   readonly updatesUrl?: string | undefined;
 };
 
 /** Opens sending without timers to the queue of the settings. */
-export const openSender = (settings: Wanted, trail: Pick<Trail, "queue" | "report">): Sender => {
+export const openSender = (settings: Wanted, telemetry: Pick<Telemetry, "queue" | "report">): Sender => {
   const { fifoUrl, updatesUrl } = settings;
-  const nats = natsFor(settings, trail.report);
-  if (nats !== undefined) return { send: trail.queue(nats.queue).send, close: nats.close };
+  const nats = natsFor(settings, telemetry.report);
+  if (nats !== undefined) return { send: telemetry.queue(nats.queue).send, close: nats.close };
   if (fifoUrl === undefined) throw new Error("set REKINDLE_FIFO_URL, or REKINDLE_NATS_URL");
-  return { send: sendingTo({ fifoUrl, updatesUrl }, trail), close: async () => {} };
+  return { send: sendingTo({ fifoUrl, updatesUrl }, telemetry), close: async () => {} };
 };
 
 /** Opens sending to SQS with timers. */
-export const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: Queues, trail: Pick<Trail, "queue">): Queue => {
+export const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: Queues, telemetry: Pick<Telemetry, "queue">): Queue => {
   const steps = sqsQueue({ fifo: fifoUrl, delay: delayUrl });
-  return trail.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) }));
+  return telemetry.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) }));
 };

@@ -96,23 +96,23 @@ export const openDelivering = (env: Environment): Delivering => {
   const settings = settingsFor("deliver", env);
   const { updatesTo: to, updatesHosts: hosts, updatesQueues: queues, updatesAllowPrivate: allowPrivate } = settings;
   const timing = timingOf(settings);
-  const trail = openLines(settings);
-  const { report, within } = trail;
+  const telemetry = openLines(settings);
+  const { report, within } = telemetry;
   const secret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
-  const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
-  const { queue, during, nats } = openFunctionQueue(settings, trail);
+  const transport = telemetry.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
+  const { queue, during, nats } = openFunctionQueue(settings, telemetry);
   const desk = { queue, report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
-  const territory = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
+  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const { checkpoints } = openRecords(settings.checkpoints, around);
     // A delivery has a kind of its own, so this function takes steps of no kind and loads none.
     const operatorOf = (): undefined => undefined;
-    const opened = trail.ports(await openWorld({ ...desk, transport, checkpoints, timing, operatorOf }));
+    const opened = telemetry.ports(await openWorld({ ...desk, transport, checkpoints, timing, operatorOf }));
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: desk.clock.monotonic });
     const measured = { meter, ended: stepFigures(meter, Date.now) };
-    const charged = { ...opened, within, ...measured, share, inCharge: scopeCheckOf({ ...settings, territory }) };
+    const charged = { ...opened, within, ...measured, share, inCharge: scopeCheckOf({ ...settings, namespaceScope }) };
     return {
       ...charged,
       deliver: deliveryFor({ ...charged, resourceOf }, { to, hosts, queues, allowPrivate, secret }),

@@ -51,21 +51,21 @@ export const proving = (secret: Secret | undefined): Prove => {
 
 /** Opens the parts of a dispatcher that outlive its leases. */
 export const openParts = async (settings: Settings<"dispatch">): Promise<Omit<DispatchParts, "mayCall">> => {
-  const trail = openLines(settings);
-  const { report } = trail;
+  const telemetry = openLines(settings);
+  const { report } = telemetry;
   const own = openAccess(settings.clusterRecord, { userAgent: "rekindle-dispatch" });
-  const territory = openNamespaceScope({ ...settings, transport: own, report, now: Date.now });
+  const namespaceScope = openNamespaceScope({ ...settings, transport: own, report, now: Date.now });
   const around = { cluster: settings.cluster, home: settings.home };
   const { hints } = openRecords(settings.checkpoints, { ...around, transport: own });
   const naming = { ...upstreamNaming, prefix: settings.metricsPrefix, labels: settings.metricsLabels };
-  const metering = openMetering({ naming, transport: own, hints, territory, now: Date.now });
-  const transport = trail.transport(metering.counted(own));
+  const metering = openMetering({ naming, transport: own, hints, namespaceScope, now: Date.now });
+  const transport = telemetry.transport(metering.counted(own));
   const { tlsCertFile: cert, tlsKeyFile: key, concurrency } = settings;
   const secret = openOptional(settings.callSecret, { report, setting: "callSecret" });
   const clock = processClock();
   const { cluster, latest: serverTime } = openServerTime(openCluster(transport), clock, "answered");
   return {
-    ...{ settings, trail, transport, territory, metering, clock, cluster, serverTime },
+    ...{ settings, telemetry, transport, namespaceScope, metering, clock, cluster, serverTime },
     records: openRecords(settings.checkpoints, { ...around, transport }),
     agents: await openAgents({ cert, key }, concurrency * 2),
     prove: proving(secret),
@@ -91,21 +91,21 @@ const refusingStandby = (api: Hono, active: () => Dispatching | undefined) => ({
       : api.fetch(request, env),
 });
 
-type ApiInput = Pick<DispatchParts, "settings" | "trail" | "metering" | "transport">;
+type ApiInput = Pick<DispatchParts, "settings" | "telemetry" | "metering" | "transport">;
 
 /** The page. Its code is loaded with the first request for it. */
 const pageIn =
-  ({ settings, trail, transport }: ApiInput, secret: Secret): ApiParts["page"] =>
+  ({ settings, telemetry, transport }: ApiInput, secret: Secret): ApiParts["page"] =>
   async () => {
     const { openFunctionPage } = await import("../page/host.ts");
-    return openFunctionPage({ settings, transport, secret, report: trail.report });
+    return openFunctionPage({ settings, transport, secret, report: telemetry.report });
   };
 
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
 const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => Dispatching | undefined): ApiParts => {
-  const { settings, trail, metering } = parts;
+  const { settings, telemetry, metering } = parts;
   const { cluster } = settings;
-  const updates = openOptional(settings.updatesSecret, { report: trail.report, setting: "updatesSecret" });
+  const updates = openOptional(settings.updatesSecret, { report: telemetry.report, setting: "updatesSecret" });
   const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).send(message, id);
   return {
     ready: () => active()?.ready() === true,
@@ -119,7 +119,7 @@ const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => 
       for (const one of noticesOf(cluster, node, until)) await (active() ?? standby()).notice(one);
     },
     scrape: withProcess(metering.scrape),
-    identify: identifyBy(trigger, trail.report),
+    identify: identifyBy(trigger, telemetry.report),
     page: trigger === undefined ? undefined : pageIn(parts, trigger),
     acknowledging: acknowledgingFor(cluster, updates, send),
   };
@@ -130,7 +130,7 @@ type Turns = {
   readonly start: () => Promise<Dispatching>;
   readonly stopped: () => boolean;
   readonly pause: (ms: number) => Promise<void>;
-  readonly report: DispatchParts["trail"]["report"];
+  readonly report: DispatchParts["telemetry"]["report"];
   readonly became: (active: Dispatching | undefined) => void;
 };
 
@@ -167,7 +167,7 @@ export const takeTurns = async (turns: Turns): Promise<void> => {
 export const dispatchUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
   const settings = settingsFor("dispatch", env);
   const parts = await openParts(settings);
-  const { report } = parts.trail;
+  const { report } = parts.telemetry;
   const trigger = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
   await checkCallers(trigger);
   const stopping = new AbortController();

@@ -6,7 +6,7 @@ import { type Agents, type Call, openCall, type Prove, takingBy } from "../../ad
 import type { Carried } from "../../adapters/dispatch/carrier.ts";
 import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
-import type { Trail } from "../../adapters/telemetry/trail.ts";
+import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import { groupOf, type Message, noticedKind, textOf } from "../../core/key.ts";
 import { readMessage } from "../../engine/message.ts";
@@ -38,13 +38,13 @@ import type { Settings } from "../settings/read.ts";
 /** The parts that outlive a lease. */
 export type DispatchParts = {
   readonly settings: Settings<"dispatch">;
-  readonly trail: Trail;
+  readonly telemetry: Telemetry;
   readonly transport: Transport;
   readonly cluster: Cluster;
   readonly clock: Clock;
   /** Returns the latest reading of the API server's clock, by `clock`. */
   readonly serverTime: ServerTime["latest"];
-  readonly territory: NamespaceScope;
+  readonly namespaceScope: NamespaceScope;
   readonly records: Records;
   readonly metering: Metering;
   readonly agents: Agents;
@@ -91,7 +91,7 @@ const limitOf = ({ stepMs }: Settings<"dispatch">): number => stepMs + besideMs;
 
 /** Puts a message that a function sends into the queue. One that cannot be read is logged and dropped. */
 const putting =
-  (queue: Queue, { report }: Trail) =>
+  (queue: Queue, { report }: Telemetry) =>
   async ({ body, id, delayMs }: Carried): Promise<void> => {
     const message = readMessage(body);
     if (message === undefined) {
@@ -101,9 +101,9 @@ const putting =
     await (delayMs === undefined ? queue.send(message, id) : queue.sendLater(message, id, delayMs));
   };
 
-const openQueues = ({ settings, trail, metering }: DispatchParts) => {
+const openQueues = ({ settings, telemetry, metering }: DispatchParts) => {
   const bury = (message: Message): void =>
-    trail.report("error", "gave up a message that was delivered too often", { key: textOf(message) });
+    telemetry.report("error", "gave up a message that was delivered too often", { key: textOf(message) });
   const open = (): EmbeddedQueue =>
     openQueue({
       ...{ now, visibilityMs: limitOf(settings) + marginMs, maxReceives, mostMessages, bury },
@@ -111,7 +111,7 @@ const openQueues = ({ settings, trail, metering }: DispatchParts) => {
     });
   const steps = open();
   const deliveries = open();
-  return { steps, deliveries, queue: trail.queue(apart(metering.timed(steps), deliveries)) };
+  return { steps, deliveries, queue: telemetry.queue(apart(metering.timed(steps), deliveries)) };
 };
 
 type Calls = { readonly reconcile: Call; readonly deliver: Call };
@@ -129,12 +129,12 @@ const openCalls = ({ settings, metering, agents, prove, mayCall }: DispatchParts
 
 /** Starts the calls: those of steps and those of deliveries, so that no step waits behind a listener. */
 const startCalls = (
-  { settings, trail }: DispatchParts,
+  { settings, telemetry }: DispatchParts,
   { steps, deliveries, queue }: ReturnType<typeof openQueues>,
   { reconcile, deliver }: Calls,
   enclosing: Enclosing | undefined,
 ): Workers => {
-  const common = { put: putting(queue, trail), report: trail.report, now, random: Math.random };
+  const common = { put: putting(queue, telemetry), report: telemetry.report, now, random: Math.random };
   const stepping = startWorkers({
     ...{ queue: steps, parallel: settings.concurrency, againMs, now },
     take: takingBy({ ...common, call: reconcile, ...(enclosing === undefined ? {} : { enclosing }) }),
@@ -166,14 +166,14 @@ const noticing =
   };
 
 /** Looks for other controllers, and keeps what is seen for the functions. Without leases in the settings nobody looks. */
-const sightingOf = async ({ settings, cluster, records, trail, territory }: DispatchParts) => {
-  const { report } = trail;
+const sightingOf = async ({ settings, cluster, records, telemetry, namespaceScope }: DispatchParts) => {
+  const { report } = telemetry;
   const writers = openWriters();
   const operators = watchers.filter(runs(settings.families));
   if (leasesOf(settings).length === 0) return { operators, see: writers.see, stop: async () => {} };
   const { checkpoints } = records;
   const cursors = openCursors({ checkpoints, clusterUid: await identify(cluster), report });
-  const sightings = openSightings(cursors, sightingKey(settings.cluster, territory.watched));
+  const sightings = openSightings(cursors, sightingKey(settings.cluster, namespaceScope.watched));
   const groups = operators.map(({ resource }) => resource.group);
   return { operators, see: writers.see, stop: startSighting({ cluster, groups, report, sightings, writers }) };
 };
@@ -210,10 +210,10 @@ const enclosingFor = (
 
 /** Starts everything. What a dispatcher before this one knew is made again: by lists, and by the records' timers. */
 export const startDispatching = async (parts: DispatchParts): Promise<Dispatching> => {
-  const { settings, trail, transport, territory, records } = parts;
-  const { report } = trail;
+  const { settings, telemetry, transport, namespaceScope, records } = parts;
+  const { report } = telemetry;
   const { cluster, selector } = settings;
-  const { watched: namespaces, within } = territory;
+  const { watched: namespaces, within } = namespaceScope;
   await within();
   const queues = openQueues(parts);
   const { queue } = queues;
@@ -221,7 +221,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   const about = { cluster, namespaces, selector, operators, within, updates: true };
   const scope = { ...about, transport, hints: records.hints, queue, breathe: openBreather(now) };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const surveyed = territory.survey(surveyMs, () => {
+  const surveyed = namespaceScope.survey(surveyMs, () => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   });
   const open = openCalls(parts);
@@ -241,7 +241,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
     send: queue.send,
-    notice: noticing(open.reconcile, putting(queue, trail)),
+    notice: noticing(open.reconcile, putting(queue, telemetry)),
     stop: async (graceMs) => {
       surveyed();
       // Calls first: a lost lease allows no further one.

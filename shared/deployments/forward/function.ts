@@ -76,13 +76,13 @@ export const openForwarding = async (env: Environment) => {
   const settings = settingsFor("forward", env);
   const { windowMs, cluster, selector, home } = settings;
   const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-forward" });
-  const trail = openLines(settings);
-  const { report } = trail;
+  const telemetry = openLines(settings);
+  const { report } = telemetry;
   const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
-  const sender = openSender(settings, trail);
+  const sender = openSender(settings, telemetry);
   const send: Queue["send"] = async (message, id) => {
     if (!(await within())(message.namespace)) return;
-    await trail.part("forward", () => sender.send(message, id));
+    await telemetry.part("forward", () => sender.send(message, id));
   };
   const operators = watchers.filter(runs(settings.families));
   const records = openRecords(settings.checkpoints, { transport, cluster, home });

@@ -115,7 +115,7 @@ type Parts = {
   readonly naming: Naming;
   readonly transport: Transport;
   readonly hints?: Records["hints"];
-  readonly territory: NamespaceScope;
+  readonly namespaceScope: NamespaceScope;
   readonly now: () => number;
 };
 

@@ -8,7 +8,7 @@ import { openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
 import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
 import { calm } from "../../adapters/telemetry/log.ts";
-import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
+import { openTelemetry, type Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
@@ -285,13 +285,13 @@ const tellingSaves = (checkpoints: Checkpoints, recorded: HostSettings["recorded
  * Opens the transport that counts requests, the records, and the metrics. The metrics read records through the
  * uncounted transport.
  */
-const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Trail) => {
+const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telemetry: Telemetry) => {
   const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
   const home = settings.home === undefined ? {} : { home: settings.home };
   const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
-  const metering = openMetering({ naming, transport: settings.transport, hints, territory, now: Date.now });
-  const transport = trail.transport(metering.counted(settings.transport));
+  const metering = openMetering({ naming, transport: settings.transport, hints, namespaceScope, now: Date.now });
+  const transport = telemetry.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
   return { metering, transport, checkpoints: tellingSaves(checkpoints, settings.recorded), hints };
 };
@@ -316,21 +316,21 @@ const queuesOf = (
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
-  const trail = openTrail({ report: settings.report, level: "debug" });
-  const report = calm(trail.report, Date.now);
-  const territory = openNamespaceScope({ ...settings, report, now: Date.now });
-  const { watched: namespaces, within } = territory;
+  const telemetry = openTelemetry({ report: settings.report, level: "debug" });
+  const report = calm(telemetry.report, Date.now);
+  const namespaceScope = openNamespaceScope({ ...settings, report, now: Date.now });
+  const { watched: namespaces, within } = namespaceScope;
   await within();
-  const { metering, hints, ...ways } = openStore(settings, territory, trail);
+  const { metering, hints, ...ways } = openStore(settings, namespaceScope, telemetry);
   const mail = queuesOf(settings, metering, report);
-  const queue = trail.queue(mail.queue);
+  const queue = telemetry.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings, settings.families);
   const base = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };
-  const opened = { ...trail.ports(await openWorld(base)), within: trail.within };
-  const inCharge = scopeCheckOf({ cluster, selector, territory });
+  const opened = { ...telemetry.ports(await openWorld(base)), within: telemetry.within };
+  const inCharge = scopeCheckOf({ cluster, selector, namespaceScope });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
   const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query) });
-  const bounds = { ...boundsOf(settings), ...recordingFor(settings, trail.report) };
+  const bounds = { ...boundsOf(settings), ...recordingFor(settings, telemetry.report) };
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
@@ -341,7 +341,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   };
   const standby = await standbyFor(settings, operators, anew);
-  const surveyed = territory.survey(surveyMs, anew);
+  const surveyed = namespaceScope.survey(surveyMs, anew);
   const step = stepping({ world, metering, standby, operators });
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({

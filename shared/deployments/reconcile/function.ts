@@ -71,19 +71,26 @@ type Surroundings = {
   readonly settings: Settings<"reconcile">;
   readonly opened: World;
   readonly transport: Transport;
-  readonly territory: NamespaceScope;
+  readonly namespaceScope: NamespaceScope;
   readonly families: Families;
   readonly report: Report;
 };
 
 /** Opens standby, by the record of other controllers that all functions share. */
-const standbyOf = ({ settings, opened, transport, territory, families, report }: Surroundings): FunctionStandby => {
+const standbyOf = ({
+  settings,
+  opened,
+  transport,
+  namespaceScope,
+  families,
+  report,
+}: Surroundings): FunctionStandby => {
   const { cluster, clusterUid, clock } = opened;
   const { cluster: alias, home } = settings;
   const { checkpoints } = openRecords(settings.checkpoints, { transport, cluster: alias, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const groups = families.kinds.map(({ resource }) => resource.group);
-  const key = sightingKey(alias, territory.watched);
+  const key = sightingKey(alias, namespaceScope.watched);
   const sighter = openSighter({ ...settings, cluster, key, transport, cursors, groups, report });
   const leases = leasesOf(settings);
   return openStandby({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
@@ -110,10 +117,10 @@ export type Taking = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
 export const openTaking = (env: Environment): Taking => {
   const settings = settingsFor("reconcile", env);
   const timing = timingOf(settings);
-  const trail = openLines(settings);
-  const { report, within } = trail;
-  const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-reconcile" }));
-  const { queue, during, called, nats } = openFunctionQueue(settings, trail);
+  const tracing = openLines(settings);
+  const { report, within } = tracing;
+  const transport = tracing.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-reconcile" }));
+  const { queue, during, called, nats } = openFunctionQueue(settings, tracing);
   const desk = { queue, report, clock: processClock(), within };
   const { families: chosen } = settings;
   const families = openFamilies({ options: sparkOptionsOf(settings), queues: settings, families: chosen, timing });
@@ -122,16 +129,16 @@ export const openTaking = (env: Environment): Taking => {
   const parts = { ...desk, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) };
   const turns = openSubmissionSlots(settings.maxSubmissions);
   const { clock } = desk;
-  const territory = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
-  const charge = scopeCheckOf({ ...settings, territory });
+  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
+  const charge = scopeCheckOf({ ...settings, namespaceScope });
   const enclosed = openEnclosed(settings.cluster);
   const world = once(async () => {
     const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
-    const ports = trail.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
+    const ports = tracing.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
     const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "asked");
     const opened = { ...ports, cluster, serverTime, enclosed: enclosed.find };
-    const standby = standbyOf({ settings, opened, transport, territory, families, report });
+    const standby = standbyOf({ settings, opened, transport, namespaceScope, families, report });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standby.aside(key.kind));
     const known = { ...opened, within };
@@ -143,7 +150,7 @@ export const openTaking = (env: Environment): Taking => {
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);
     const charged = { ...known, meter, ended, turns, quarantine, share, inCharge, ...recordingFor(settings, report) };
-    return { ...charged, ...noticingFor(charged, territory.watched), ...updates };
+    return { ...charged, ...noticingFor(charged, namespaceScope.watched), ...updates };
   });
   const take: Take = async (delivered, remainingMs, enclosure) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);

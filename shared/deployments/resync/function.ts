@@ -55,16 +55,16 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
 const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const { home, cluster, selector } = settings;
   const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-resync" });
-  const trail = openLines(settings);
-  const { report } = trail;
+  const telemetry = openLines(settings);
+  const { report } = telemetry;
   const opened = openCluster(transport);
   const clusterUid = await identify(opened);
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const operators = watchers.filter(runs(settings.families));
-  const territory = openNamespaceScope({ ...settings, transport, report, now: Date.now });
-  const { watched: namespaces, within } = territory;
-  const queue = openSender(settings, trail);
+  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: Date.now });
+  const { watched: namespaces, within } = namespaceScope;
+  const queue = openSender(settings, telemetry);
   const updates = settings.updatesUrl !== undefined || settings.natsUrl !== undefined;
   const groups = operators.map(({ resource }) => resource.group);
   const key = sightingKey(cluster, namespaces);
@@ -75,7 +75,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
     ...{ sighter, looks: true, now: clock.monotonic },
   });
   const print = (line: string): void => console.log(line);
-  const counted = { transport, territory, families: settings.families, hints: hinting.hints };
+  const counted = { transport, namespaceScope: namespaceScope, families: settings.families, hints: hinting.hints };
   return {
     // Loaded when the keys are sent, so that the first of them does not wait for it.
     tellGauges: async (late) => {

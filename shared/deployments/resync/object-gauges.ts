@@ -30,7 +30,7 @@ const kinds: readonly Counted[] = [
 type Parts = {
   readonly transport: Transport;
   readonly hints?: Records["hints"] | undefined;
-  readonly territory: Pick<NamespaceScope, "watched" | "within">;
+  readonly namespaceScope: Pick<NamespaceScope, "watched" | "within">;
   /** Families whose kinds are counted; absent: all. */
   readonly families?: readonly Family[];
 };
@@ -43,9 +43,9 @@ const isNone = (cause: unknown): boolean => cause instanceof ApiError && [403, 4
  * served counts as empty. So does a kind that is not listed to its end, in all namespaces: a part would look like a fall.
  */
 export const censusOf = async (parts: Parts): Promise<readonly MetricSample[]> => {
-  const { transport, hints: known, territory, families = allFamilies } = parts;
-  const within = await territory.within().catch(() => () => false);
-  const watched = territory.watched.length === 0 ? [""] : territory.watched;
+  const { transport, hints: known, namespaceScope, families = allFamilies } = parts;
+  const within = await namespaceScope.within().catch(() => () => false);
+  const watched = namespaceScope.watched.length === 0 ? [""] : namespaceScope.watched;
   const ofPlace = async ({ resource, samplesOf, everywhere }: Counted, namespace: string) => {
     const samples: MetricSample[] = [];
     for await (const { items } of pages(transport, { resource, namespace }))
@@ -64,7 +64,7 @@ export const censusOf = async (parts: Parts): Promise<readonly MetricSample[]> =
     return (await Promise.all(lists).catch(() => [])).flat();
   };
   const samples = await Promise.all(kinds.filter(runs(families)).map(ofKind));
-  const hints = await hintsIn({ transport, hints: known, namespaces: territory.watched }).catch(() => []);
+  const hints = await hintsIn({ transport, hints: known, namespaces: namespaceScope.watched }).catch(() => []);
   const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
   return [...samples.flat(), { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} }];
 };

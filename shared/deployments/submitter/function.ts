@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import type { Trail } from "../../adapters/telemetry/trail.ts";
+import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import { ApiError } from "../../core/http.ts";
 import { begun, traceForm } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
@@ -34,7 +34,7 @@ export type Submitter = {
   /** Submissions at once; a further one is answered SUBMITTER_OVERLOADED. */
   readonly atOnce: number;
   /** Traces a submission through its requests to the API server; absent: no trace. */
-  readonly trail?: Trail;
+  readonly telemetry?: Telemetry;
 };
 
 const path = "/api/v1/spark-submit";
@@ -115,7 +115,7 @@ const traceOf = (given: string | undefined, { id }: Submission): string =>
   given !== undefined && traceForm.test(given) ? given : begun(id);
 
 const answered = async (c: Context, submitter: Submitter): Promise<Response> => {
-  const { sparkVersion, now, trail } = submitter;
+  const { sparkVersion, now, telemetry } = submitter;
   const handed = readHanded(await c.req.json().catch(() => undefined));
   if ("code" in handed) throw new Refusal(handed);
   const submission = submissionOf(handed, { now: now(), sparkVersion });
@@ -127,17 +127,19 @@ const answered = async (c: Context, submitter: Submitter): Promise<Response> => 
   }
   const parent = traceOf(c.req.header("traceparent"), submission);
   const work = (): Promise<Response> => submitted(c, submitter, submission);
-  return await (trail === undefined ? work() : trail.part("submit", work, { parent, of: { id: submission.id } }));
+  return await (telemetry === undefined
+    ? work()
+    : telemetry.part("submit", work, { parent, of: { id: submission.id } }));
 };
 
 const submitted = async (c: Context, submitter: Submitter, submission: Submission): Promise<Response> => {
-  const { cluster, now, trail } = submitter;
+  const { cluster, now, telemetry } = submitter;
   const { id, namespace } = submission;
   try {
     const { pod, duplicate } = await driverOf(cluster, submission);
     await complete(cluster, submission, pod);
     const { name, uid, labels, creationTimestamp } = pod.metadata;
-    trail?.report("info", "submitted", { id, namespace, pod: name, duplicate });
+    telemetry?.report("info", "submitted", { id, namespace, pod: name, duplicate });
     const message = duplicate ? "the driver pod of this submission exists already" : "the driver pod was created";
     const identity = { submission_id: submission.id, app_name: submission.appName, namespace: submission.namespace };
     const driver = { driver_pod_name: name, driver_pod_uid: uid, spark_app_id: labels?.["spark-app-selector"] ?? "" };
@@ -145,7 +147,7 @@ const submitted = async (c: Context, submitter: Submitter, submission: Submissio
     return c.json({ ...identity, ...driver, ...when, message, duplicate_submission: duplicate }, duplicate ? 200 : 201);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
-    trail?.report("warn", "a submission was not taken", { id, namespace, error: cause.message });
+    telemetry?.report("warn", "a submission was not taken", { id, namespace, error: cause.message });
     throw new Refusal({ code: codeOf(cause), message: cause.message, id });
   }
 };
@@ -192,9 +194,9 @@ export const submitterApp = (submitter: Submitter): Hono => {
 export const openSubmitter = (env: Environment): Submitter => {
   const settings = settingsFor("submitter", env);
   const { sparkVersion } = settings;
-  const trail = openLines(settings);
-  const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-submitter" }));
-  return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64, trail };
+  const telemetry = openLines(settings);
+  const transport = telemetry.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-submitter" }));
+  return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64, telemetry };
 };
 
 const isLoopback = (listen: string): boolean => {

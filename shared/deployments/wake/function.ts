@@ -58,8 +58,8 @@ export const wake = async (
 
 export const openWake = async (env: Environment): Promise<Wake> => {
   const settings = settingsFor("wake", env);
-  const trail = openLines(settings);
-  const { report } = trail;
-  const send = sendingTo(settings, trail);
+  const telemetry = openLines(settings);
+  const { report } = telemetry;
+  const send = sendingTo(settings, telemetry);
   return async (event) => answerOf(await wake(send, report, recordsOf(event)));
 };

@@ -41,9 +41,9 @@ export const pollTimers = async (env: Environment): Promise<void> => {
   const settings = settingsFor("wake", env);
   const { delayUrl } = settings;
   if (delayUrl === undefined) throw new Error("set the function's environment: REKINDLE_DELAY_URL (is missing)");
-  const trail = openLines(settings);
-  const { report } = trail;
-  const send = sendingTo(settings, trail);
+  const telemetry = openLines(settings);
+  const { report } = telemetry;
+  const send = sendingTo(settings, telemetry);
   const receiver = openReceiver({ queue: delayUrl, visibilityMs });
   const take = (messages: Parameters<typeof wake>[2]): Promise<readonly string[]> => wake(send, report, messages);
   const poller = startPoller({ receiver, take, parallel: 1, againMs, report, pause });

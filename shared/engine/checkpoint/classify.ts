@@ -57,10 +57,10 @@ export type Defect = {
 };
 
 export type Classification =
-  | { readonly is: "well"; readonly record: CheckpointRecord; readonly memory: unknown }
+  | { readonly is: "sound"; readonly record: CheckpointRecord; readonly memory: unknown }
   /** The record was never written: it counts as missing, not as an error. */
   | { readonly is: "empty" }
-  | { readonly is: "ill"; readonly ill: Defect };
+  | { readonly is: "broken"; readonly defect: Defect };
 
 export type Judge = {
   /** UID of the cluster's kube-system namespace. */
@@ -135,10 +135,10 @@ export const classify = (judge: Judge, loaded: Loaded): Classification => {
   if (isEmpty(stored)) return { is: "empty" };
   const elsewhere = isElsewhere(stored, judge.clusterUid);
   const found = complaintOf(judge, loaded);
-  if ("why" in found) return { is: "ill", ill: { ...found, elsewhere, stored } };
+  if ("why" in found) return { is: "broken", defect: { ...found, elsewhere, stored } };
   const memory = memoryIn(judge.operator, found.memory);
-  if (!memory.ok) return { is: "ill", ill: { ...damaged([memory.error], found, judge.key), elsewhere, stored } };
-  if (!elsewhere) return { is: "well", record: found, memory: memory.memory };
+  if (!memory.ok) return { is: "broken", defect: { ...damaged([memory.error], found, judge.key), elsewhere, stored } };
+  if (!elsewhere) return { is: "sound", record: found, memory: memory.memory };
   const why = `made in another cluster (${found.cluster}, this is ${judge.clusterUid}): its UIDs are not valid here`;
-  return { is: "ill", ill: { is: "sound", elsewhere, why, problems: [], rest: found, stored } };
+  return { is: "broken", defect: { is: "sound", elsewhere, why, problems: [], rest: found, stored } };
 };

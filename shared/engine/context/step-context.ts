@@ -44,7 +44,7 @@ export type Observation = {
 
 /** A record that cannot be used as it is, and the object of its name. */
 export type BrokenRecord = {
-  readonly ill: Defect;
+  readonly defect: Defect;
   readonly version: Version | undefined;
   readonly object: Stored | undefined;
   readonly now: number;
@@ -53,7 +53,7 @@ export type BrokenRecord = {
 export type FirstRead =
   | { readonly see: "observation"; readonly observation: Observation }
   | { readonly see: "nothing" }
-  | { readonly see: "ill"; readonly brokenRecord: BrokenRecord };
+  | { readonly see: "broken"; readonly brokenRecord: BrokenRecord };
 
 export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
   resource: operator.resource,

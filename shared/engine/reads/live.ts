@@ -93,11 +93,12 @@ const recorded = async ({ world, key, operator, loaded, first }: Found): Promise
   const diagnosis = classify({ key, operator, settings, clusterUid: world.clusterUid, timing: world.timing }, loaded);
   const { version } = loaded;
   if (diagnosis.is === "empty") return unrecorded(first, { version, returning: windowFor(world, operator, first) });
-  const record = diagnosis.is === "well" ? diagnosis.record : diagnosis.ill.rest;
+  const record = diagnosis.is === "sound" ? diagnosis.record : diagnosis.defect.rest;
   const got = isOlder(first.value, record) ? await world.cluster.get(objectRef(key, operator)) : first;
   const { value: object, date: now } = got;
   if (object === undefined) await confirmAbsence(world.cluster, key, operator);
-  if (diagnosis.is === "ill") return { see: "ill", brokenRecord: { ill: diagnosis.ill, version, object, now } };
+  if (diagnosis.is === "broken")
+    return { see: "broken", brokenRecord: { defect: diagnosis.defect, version, object, now } };
   const observation = observationOf(diagnosis.record, { version, object, memory: diagnosis.memory, now });
   return { see: "observation", observation };
 };

@@ -97,7 +97,7 @@ const readEnclosed = async (call: EnclosedCall): Promise<FirstRead | undefined> 
   if (loaded === undefined) return undefined;
   const { clusterUid, timing } = world;
   const diagnosis = classify({ key: message, operator, settings: recoveryOf(world), clusterUid, timing }, loaded);
-  if (diagnosis.is !== "well") return undefined;
+  if (diagnosis.is !== "sound") return undefined;
   const { record, memory } = diagnosis;
   const isCurrent = record.uid === uid && (object.metadata.generation ?? 0) >= (record.generation ?? 0);
   // A recovery window is about objects that may still appear: only live reads show them.

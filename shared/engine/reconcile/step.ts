@@ -84,7 +84,7 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
   const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;
-  const object = observed.see === "ill" ? observed.brokenRecord.object : observed.observation.object;
+  const object = observed.see === "broken" ? observed.brokenRecord.object : observed.observation.object;
   if (isPaused(object)) return { did: "nothing", why: "paused by annotation" };
   const observation = await ready({ ...call, looked }, observed);
   return "did" in observation ? observation : await proceed({ ...call, observation, looked, created: new Map() });

@@ -50,7 +50,7 @@ type Case = Omit<StepContext, "observation">;
 const givenUp = ({ record, version, object, now }: Observation): BrokenRecord => {
   const why = record === undefined ? "there is no record" : "discarded by rekindle recover --fresh";
   return {
-    ill: { is: "sound", elsewhere: false, why, problems: [], rest: record ?? {}, stored: record },
+    defect: { is: "sound", elsewhere: false, why, problems: [], rest: record ?? {}, stored: record },
     version,
     object,
     now,
@@ -65,16 +65,16 @@ const archived = (stored: unknown): Pick<Recovered, "was"> => {
 };
 
 /** Returns a context in which a step can report about a key whose record it cannot use. */
-const runOf = (call: Case, { version, object, now, ill }: BrokenRecord): StepContext => {
-  const uid = object?.metadata.uid ?? ill.rest.uid ?? "";
+const runOf = (call: Case, { version, object, now, defect }: BrokenRecord): StepContext => {
+  const uid = object?.metadata.uid ?? defect.rest.uid ?? "";
   const blank = { successor: false, record: undefined, assumedNew: false, memory: undefined, returning: undefined };
   return { ...call, observation: { ...blank, object, uid, version, now } };
 };
 
-const tellFound = ({ world, message }: Case, { ill }: BrokenRecord, more: Omit<Finding, "record" | "why">): void =>
+const tellFound = ({ world, message }: Case, { defect }: BrokenRecord, more: Omit<Finding, "record" | "why">): void =>
   world.found?.(message, {
-    record: ill.elsewhere && ill.is === "sound" ? "elsewhere" : recordWord(ill),
-    why: ill.why,
+    record: defect.elsewhere && defect.is === "sound" ? "elsewhere" : recordWord(defect),
+    why: defect.why,
     ...more,
   });
 
@@ -83,9 +83,9 @@ const recordWord = ({ is }: Defect): Finding["record"] => is;
 type Said = Pick<Trouble, "reason" | "message">;
 
 /** Writes one Event for a defect, however many steps meet it. Returns an ending if the Event met trouble. */
-const tell = async (run: StepContext, { ill, now }: BrokenRecord, said: Said): Promise<Ending | undefined> => {
+const tell = async (run: StepContext, { defect, now }: BrokenRecord, said: Said): Promise<Ending | undefined> => {
   if (run.world.shadow !== undefined) return undefined;
-  const untold = await warn(run, `recovery ${ill.why}`, said);
+  const untold = await warn(run, `recovery ${defect.why}`, said);
   return untold === undefined ? undefined : await requeue(run.world, run.message, untold, { now, lastedMs: 0 });
 };
 
@@ -93,7 +93,7 @@ const unusable = "the checkpoint cannot be used, so nothing is written for this 
 
 const stop = async (call: Case, brokenRecord: BrokenRecord): Promise<Ending> => {
   const { world, message } = call;
-  const { why, problems } = brokenRecord.ill;
+  const { why, problems } = brokenRecord.defect;
   const value = Math.max(1, problems.length);
   world.report("error", unusable, { key: textOf(message), error: why });
   world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value, of: {} }]);
@@ -103,7 +103,7 @@ const stop = async (call: Case, brokenRecord: BrokenRecord): Promise<Ending> => 
   if (world.shadow === undefined) await showTrouble(run, `RecoveryFailed: ${why}`);
   if (untold !== undefined) return untold;
   // A newer version must take the message, whichever of two versions takes it next.
-  if (brokenRecord.ill.is === "newer" && world.shadow === undefined)
+  if (brokenRecord.defect.is === "newer" && world.shadow === undefined)
     await requeue(world, message, { reason: "NewerRecord", message: why }, { now: brokenRecord.now, lastedMs: 0 });
   return { did: "stopped", why };
 };
@@ -119,30 +119,30 @@ const mended = async (
 ): Promise<Mended> => {
   const { world, message: key, operator } = call;
   const { recovery } = operator;
-  const { ill, now } = brokenRecord;
-  const parsed = operator.parse(ill.rest.memory);
+  const { defect, now } = brokenRecord;
+  const parsed = operator.parse(defect.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
-  if (recovery === undefined) return { memory: undefined, kept: [], problems: ill.problems, survey: undefined };
+  if (recovery === undefined) return { memory: undefined, kept: [], problems: defect.problems, survey: undefined };
   if (treatment === "void")
-    return { memory: recovery.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
+    return { memory: recovery.voided(memory), kept: Object.keys(defect.rest), problems: [], survey: undefined };
   const found = await findOwned(world.cluster, operator, { key, uid: object.metadata.uid, memory });
-  const stored = treatment === "fresh" ? undefined : ill.rest.memory;
+  const stored = treatment === "fresh" ? undefined : defect.rest.memory;
   const rebuilt = recovery.rebuild({ key, object, found: found.found, now, stored });
-  const whole = ill.elsewhere ? { ...rebuilt, memory: recovery.voided(rebuilt.memory) } : rebuilt;
+  const whole = defect.elsewhere ? { ...rebuilt, memory: recovery.voided(rebuilt.memory) } : rebuilt;
   const problems = [
     ...new Set([
-      ...(parsed.ok ? ill.problems : [...ill.problems.filter((one) => one !== parsed.error)]),
+      ...(parsed.ok ? defect.problems : [...defect.problems.filter((one) => one !== parsed.error)]),
       ...rebuilt.problems,
     ]),
   ];
-  return { ...whole, problems: treatment === "fresh" ? ill.problems : problems, survey: found };
+  return { ...whole, problems: treatment === "fresh" ? defect.problems : problems, survey: found };
 };
 
-const runsAfter = ({ world, operator }: Case, { ill, now }: BrokenRecord, memory: unknown): readonly PastRun[] => {
-  const before = operator.parse(ill.rest.memory);
-  const over = ill.elsewhere && before.ok ? operator.recovery?.past?.(before.memory, memory, now) : undefined;
+const runsAfter = ({ world, operator }: Case, { defect, now }: BrokenRecord, memory: unknown): readonly PastRun[] => {
+  const before = operator.parse(defect.rest.memory);
+  const over = defect.elsewhere && before.ok ? operator.recovery?.past?.(before.memory, memory, now) : undefined;
   return keptRuns(
-    ill.rest.runs ?? [],
+    defect.rest.runs ?? [],
     over && { ...over, driver: undefined, outcome: "voided" },
     now,
     recoveryOf(world),
@@ -157,15 +157,15 @@ const recordAfter = (
   { treatment, object, memory }: Treated,
 ): CheckpointRecord => {
   const { world, operator } = call;
-  const { ill, now } = brokenRecord;
-  const { trouble: _, status: __, wakeAt: ___, rests: ____, ...rest } = ill.rest;
+  const { defect, now } = brokenRecord;
+  const { trouble: _, status: __, wakeAt: ___, rests: ____, ...rest } = defect.rest;
   const until = now + (world.ask?.returnMs ?? returnMsOf(world, operator, object));
   const runs = runsAfter(call, brokenRecord, memory);
   const recovered: Recovered = {
     at: now,
     how: hows[treatment],
-    why: ill.why,
-    ...(treatment === "fresh" ? archived(ill.stored) : {}),
+    why: defect.why,
+    ...(treatment === "fresh" ? archived(defect.stored) : {}),
   };
   return {
     ...(treatment === "fresh" ? {} : rest),
@@ -175,7 +175,7 @@ const recordAfter = (
     saves: (rest.saves ?? 0) + 1,
     generation: object.metadata.generation,
     recovered,
-    returning: ill.elsewhere ? undefined : { since: now, until, ends: true },
+    returning: defect.elsewhere ? undefined : { since: now, until, ends: true },
     runs: runs.length === 0 ? undefined : runs,
     pruneAt: expiryOf(runs, recoveryOf(world)),
     made: madeWith(world.timing),
@@ -187,11 +187,11 @@ const recordAfter = (
  * Returns the observation of a record whose object is gone or replaced: the fields that can be read lead to the objects
  * that must be ended.
  */
-const orphaned = ({ operator }: Case, { ill, version, object, now }: BrokenRecord): Observation => {
-  const parsed = operator.parse(ill.rest.memory);
+const orphaned = ({ operator }: Case, { defect, version, object, now }: BrokenRecord): Observation => {
+  const parsed = operator.parse(defect.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
   const base = { assumedNew: false, returning: undefined, object: undefined, record: undefined };
-  return { ...base, successor: object !== undefined, uid: ill.rest.uid ?? "unknown", version, memory, now };
+  return { ...base, successor: object !== undefined, uid: defect.rest.uid ?? "unknown", version, memory, now };
 };
 
 const isAbout = ({ uid }: Stored["metadata"], { elsewhere, rest }: Defect, treatment: Treatment): boolean =>
@@ -203,23 +203,23 @@ const treat = async (
   treatment: Exclude<Treatment, "stop">,
 ): Promise<Observation | Ending> => {
   const { world, message, operator } = call;
-  const { object, version, now, ill } = brokenRecord;
-  if (object === undefined || !isAbout(object.metadata, ill, treatment)) return orphaned(call, brokenRecord);
+  const { object, version, now, defect } = brokenRecord;
+  if (object === undefined || !isAbout(object.metadata, defect, treatment)) return orphaned(call, brokenRecord);
   const { memory, kept, problems, survey: found } = await mended(call, brokenRecord, object, treatment);
   const did = hows[treatment];
   const run = runOf(call, brokenRecord);
   // Before the save: a step after it finds a usable record and would write no Event.
-  const untold = await tell(run, brokenRecord, { reason: "RekindleRecovered", message: `${did}: ${ill.why}` });
+  const untold = await tell(run, brokenRecord, { reason: "RekindleRecovered", message: `${did}: ${defect.why}` });
   if (untold !== undefined) return untold;
   if (memory === undefined)
     return { ...orphaned(call, brokenRecord), object, successor: false, uid: object.metadata.uid };
   const record = recordAfter(call, brokenRecord, { treatment, object, memory });
-  const adopted = found === undefined || ill.elsewhere ? [] : livingIn(found, operator);
+  const adopted = found === undefined || defect.elsewhere ? [] : livingIn(found, operator);
   tellFound(call, brokenRecord, { kept, problems, adopted, did, returning: record.returning });
   if (world.shadow !== undefined) return observationOf(record, { version, object, memory, now });
   const saved = await world.checkpoints.save(message, record, version);
   if (saved === "raced") return await requeueAfterRace(run);
-  world.report("warn", "recovered", { key: textOf(message), how: did, why: ill.why, problems });
+  world.report("warn", "recovered", { key: textOf(message), how: did, why: defect.why, problems });
   if (problems.length > 0)
     world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value: problems.length, of: {} }]);
   return observationOf(record, { version: saved, object, memory, now });
@@ -231,7 +231,7 @@ const treatmentFor = ({ is, elsewhere }: Defect, strict: boolean, ask: RecoveryR
 /** Recovers the record. Returns the observation to go on with, or the end of the step. */
 const recover = async (call: Case, brokenRecord: BrokenRecord): Promise<Observation | Ending> => {
   const { world } = call;
-  const treatment = treatmentFor(brokenRecord.ill, recoveryOf(world).strict, world.ask);
+  const treatment = treatmentFor(brokenRecord.defect, recoveryOf(world).strict, world.ask);
   return treatment === "stop" ? await stop(call, brokenRecord) : await treat(call, brokenRecord, treatment);
 };
 
@@ -326,7 +326,7 @@ type Seen = Exclude<FirstRead, { see: "nothing" }>;
 /** Recovers a broken record, and carries out a recovery that a user asks for. */
 const treated = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   const { ask } = call.world;
-  if (observed.see === "ill") {
+  if (observed.see === "broken") {
     const mended = await recover(call, observed.brokenRecord);
     return "did" in mended || ask?.mode !== "cleanup" ? mended : await begin({ ...call, observation: mended }, ask);
   }
@@ -346,8 +346,8 @@ export const ready = async (call: Case, observed: Seen): Promise<Observation | E
 /** Returns the labels of the object; if it is gone, those in its record. */
 export const labelsOf = (observed: Seen): Labels => {
   const [object, record] =
-    observed.see === "ill"
-      ? [observed.brokenRecord.object, observed.brokenRecord.ill.rest]
+    observed.see === "broken"
+      ? [observed.brokenRecord.object, observed.brokenRecord.defect.rest]
       : [observed.observation.object, observed.observation.record];
   return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
 };

@@ -109,10 +109,10 @@ const refusedFor = (all: readonly Bound[]): string => {
 };
 
 /** Decides whether a user may do the action, and gives the reason. */
-const decide = (store: Store, user: User, wish: AccessReview): Decision => {
+const decide = (store: Store, user: User, access: AccessReview): Decision => {
   if (user.groups.includes("system:masters")) return { allowed: true, reason: "" };
-  const all = boundTo(store, user, wish.namespace);
-  const found = all.find(({ rules }) => rules.some((rule) => grants(rule, wish)));
+  const all = boundTo(store, user, access.namespace);
+  const found = all.find(({ rules }) => rules.some((rule) => grants(rule, access)));
   return found === undefined ? { allowed: false, reason: refusedFor(all) } : { allowed: true, reason: found.reason };
 };
 
@@ -124,21 +124,21 @@ const whyNot = ({ store }: Server, user: User, owner: unknown, within: string): 
   if (kind === undefined)
     return `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${version} Kind ${name}: no matches for kind "${name}" in version "${version}"`;
   const { group, plural, namespaced } = kind;
-  const wish = { verb: "update", group, resource: plural, sub: "finalizers", name: textAt(owner, "name") ?? "" };
-  const { allowed, reason } = decide(store, user, { ...wish, namespace: namespaced ? within : "" });
+  const access = { verb: "update", group, resource: plural, sub: "finalizers", name: textAt(owner, "name") ?? "" };
+  const { allowed, reason } = decide(store, user, { ...access, namespace: namespaced ? within : "" });
   return allowed
     ? undefined
     : `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, <nil>`;
 };
 
 /** Throws when a new object blocks the deletion of an owner whose finalizers its creator may not set. */
-const guardOwners = (server: Server, user: User, request: ApiRequest, wish: AccessReview): void => {
-  if (request.method !== "POST" || wish.sub !== "" || wish.path !== undefined) return;
+const guardOwners = (server: Server, user: User, request: ApiRequest, access: AccessReview): void => {
+  if (request.method !== "POST" || access.sub !== "" || access.path !== undefined) return;
   const body = parsed(request.body ?? "");
-  const { group, resource } = wish;
+  const { group, resource } = access;
   for (const owner of itemsAt(body, "metadata", "ownerReferences")) {
     if (at(owner, "blockOwnerDeletion") !== true) continue;
-    const why = whyNot(server, user, owner, wish.namespace);
+    const why = whyNot(server, user, owner, access.namespace);
     if (why !== undefined)
       throw forbidden({ group, plural: resource, kind: "" }, textAt(body, "metadata", "name") ?? "", why);
   }
@@ -187,25 +187,25 @@ const words = ({ verb, group, resource, sub, namespace, path }: AccessReview, { 
   return `User "${username}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
 };
 
-const refusalOf = (wish: AccessReview, user: User, reason: string): Refusal => {
-  const said = `${words(wish, user)}${reason === "" ? "" : `: ${reason}`}`;
-  if (wish.path !== undefined) return new Refusal(403, "Forbidden", `forbidden: ${said}`, {});
-  return forbidden({ group: wish.group, plural: wish.resource, kind: "" }, wish.name, said);
+const refusalOf = (access: AccessReview, user: User, reason: string): Refusal => {
+  const said = `${words(access, user)}${reason === "" ? "" : `: ${reason}`}`;
+  if (access.path !== undefined) return new Refusal(403, "Forbidden", `forbidden: ${said}`, {});
+  return forbidden({ group: access.group, plural: access.resource, kind: "" }, access.name, said);
 };
 
-const demand = ({ store }: Server, user: User, wish: AccessReview): void => {
-  const { allowed, reason } = decide(store, user, wish);
-  if (!allowed) throw refusalOf(wish, user, reason);
+const demand = ({ store }: Server, user: User, access: AccessReview): void => {
+  const { allowed, reason } = decide(store, user, access);
+  if (!allowed) throw refusalOf(access, user, reason);
 };
 
 /** A PUT or an apply that creates its object needs the right to create, too. */
-const demandCreation = (server: Server, user: User, request: ApiRequest, wish: AccessReview): void => {
+const demandCreation = (server: Server, user: User, request: ApiRequest, access: AccessReview): void => {
   const applies = request.method === "PATCH" && (request.headers["content-type"] ?? "").includes("apply-patch");
-  if ((request.method !== "PUT" && !applies) || wish.sub !== "") return;
+  if ((request.method !== "PUT" && !applies) || access.sub !== "") return;
   const target = targetOf(server.store, request.path.split("?")[0] ?? "");
   if (target === undefined || (!applies && !target.kind.createdByPut)) return;
   if (server.store.get(target.kind.table, keyOf(target.namespace, target.name ?? "")) === undefined)
-    demand(server, user, { ...wish, verb: "create" });
+    demand(server, user, { ...access, verb: "create" });
 };
 
 /** The gate of a cluster that keeps rights. */
@@ -214,10 +214,10 @@ export const gateOf =
   (request) => {
     const user = userOf(server, request);
     if (user.groups.includes("system:masters")) return;
-    const wish = wishOf(request);
-    demand(server, user, wish);
-    demandCreation(server, user, request, wish);
-    if (guardsOwners) guardOwners(server, user, request, wish);
+    const access = wishOf(request);
+    demand(server, user, access);
+    demandCreation(server, user, request, access);
+    if (guardsOwners) guardOwners(server, user, request, access);
   };
 
 type Review = (server: Server, spec: Fields, user: User) => { readonly status: unknown; readonly spec?: unknown };
@@ -258,8 +258,8 @@ const wishIn = (spec: Fields): AccessReview => {
 
 const shown = ({ allowed, reason }: Decision) => ({ allowed, ...(reason !== "" && { reason }) });
 
-const decided = (server: Server, user: User, wish: AccessReview) =>
-  shown(server.rbac ? decide(server.store, user, wish) : { allowed: true, reason: "" });
+const decided = (server: Server, user: User, access: AccessReview) =>
+  shown(server.rbac ? decide(server.store, user, access) : { allowed: true, reason: "" });
 
 const named = (spec: Fields): User => ({
   username: text(spec, "user"),

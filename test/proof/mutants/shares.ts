@@ -49,7 +49,7 @@ export const shareMutants: readonly Mutant[] = [
     name: "answers-from-outlines",
     promise: "a step of a namespace whose watched objects are outlines reads live",
     file: "shared/forward/forwarder.ts",
-    find: "    if (!trail.known.isWhole(namespace)) return undefined;\n",
+    find: "    if (!state.known.isWhole(namespace)) return undefined;\n",
     replace: "",
     tests: ["test/unit/forward/forwarder.test.ts"],
   },

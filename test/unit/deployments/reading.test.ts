@@ -202,7 +202,7 @@ test("reading uses each of its rights, and needs no other", async () => {
   await openGauges({
     naming: upstreamNaming,
     transport: own,
-    territory: openNamespaceScope({ ...whole, transport: own }),
+    namespaceScope: openNamespaceScope({ ...whole, transport: own }),
   })();
   assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
 });

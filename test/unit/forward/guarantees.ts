@@ -210,7 +210,7 @@ export const tryGuarantees = async (
         ids.add(id);
       },
       ...{ report: () => {}, now: () => performance.now(), random: chance, pause: () => sleep(2) },
-      trailOf: (loop: Loop) => openWatchState(loop.subject.trim, cursor),
+      watchStateOf: (loop: Loop) => openWatchState(loop.subject.trim, cursor),
     });
   const write = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) {

@@ -121,10 +121,10 @@ export type DriverAnswer =
   | { readonly registered: undefined; readonly why: string };
 
 export function* askDriver(context: ApplicationContext, driver: Driver): Reads<DriverAnswer> {
-  const hearing = yield* proxyGet(questionOf(context, driver));
-  const registered = registeredIn(hearing);
+  const answer = yield* proxyGet(questionOf(context, driver));
+  const registered = registeredIn(answer);
   if (registered !== undefined) return { registered };
-  return { registered, why: hearing.heard ? "it answered something else" : `${hearing.why}: ${hearing.message}` };
+  return { registered, why: answer.heard ? "it answered something else" : `${answer.why}: ${answer.message}` };
 }
 
 /** The number of executors that the driver needs; undefined where it gives no answer, or an invalid one. */

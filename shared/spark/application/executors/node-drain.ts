@@ -109,10 +109,10 @@ type Cordoning =
   | { readonly is: "closed" | "hidden" | "gone" }
   | { readonly is: "open"; readonly uid: string; readonly resourceVersion: string };
 
-const cordoningOf = (hearing: ProbeResult): Cordoning => {
-  if (!hearing.heard) return { is: "hidden" };
-  if (hearing.value === undefined) return { is: "gone" };
-  const { data } = shape.safeParse(hearing.value);
+const cordoningOf = (answer: ProbeResult): Cordoning => {
+  if (!answer.heard) return { is: "hidden" };
+  if (answer.value === undefined) return { is: "gone" };
+  const { data } = shape.safeParse(answer.value);
   if (data === undefined) return { is: "hidden" };
   return data.spec?.unschedulable === true ? { is: "closed" } : { is: "open", ...data.metadata };
 };

@@ -9,7 +9,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import { bundle, loadedBy } from "../../../../infra/bundle.ts";
 import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
-import { openSpans, openTrail } from "../../../../shared/adapters/telemetry/trail.ts";
+import { openSpans, openTelemetry } from "../../../../shared/adapters/telemetry/tracing.ts";
 import type { Message } from "../../../../shared/core/key.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
@@ -59,7 +59,7 @@ describe("with OpenTelemetry", () => {
   test("an event is one trace: forward, enqueue, and on the other side of the queue step, read, save, apply, enqueue", async () => {
     const { transport } = openSimulator();
     const spans = await traced(async () => {
-      const [sender, taker] = [1, 2].map(() => openTrail({ report: line, level: "info" }));
+      const [sender, taker] = [1, 2].map(() => openTelemetry({ report: line, level: "info" }));
       assert.ok(sender !== undefined && taker !== undefined);
       const carried: string[] = [];
       const queueOf = (trail: typeof sender) =>
@@ -95,7 +95,7 @@ describe("with OpenTelemetry", () => {
 
   test("what fails is told as failed, and fails", async () => {
     const spans = await traced(async () => {
-      const trail = openTrail({ report: line, level: "info" });
+      const trail = openTelemetry({ report: line, level: "info" });
       await assert.rejects(
         trail.part("forward", () => Promise.reject(new Error("no"))),
         /no/,

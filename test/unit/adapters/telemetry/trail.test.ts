@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { openTrail } from "../../../../shared/adapters/telemetry/trail.ts";
+import { openTelemetry } from "../../../../shared/adapters/telemetry/tracing.ts";
 import type { HttpRequest, Transport } from "../../../../shared/core/http.ts";
 import { begun, idOf, type Message, traceForm } from "../../../../shared/core/key.ts";
 import { readMessage } from "../../../../shared/engine/message.ts";
@@ -17,7 +17,7 @@ const open = () => {
   const lines: (readonly [string, unknown])[] = [];
   const requests: HttpRequest[] = [];
   const sent: Message[] = [];
-  const trail = openTrail({
+  const trail = openTelemetry({
     report: (_, text, fields) => void lines.push([text, fields?.["trace"]]),
     level: "info",
     spans: undefined,

@@ -8,7 +8,7 @@ import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";
 
 const scheduling = "/apis/scheduling.volcano.sh/v1beta1";
-const territory = { watched: ["default", "other"], within: async () => () => true };
+const namespaceScope = { watched: ["default", "other"], within: async () => () => true };
 
 /** Opens a cluster with one PodGroup; lists of groups in the namespace `other` are answered with `status`. */
 const open = async (status?: number) => {
@@ -38,7 +38,7 @@ describe("the count of objects", () => {
   for (const { name, status, counted } of rows) {
     test(name, async () => {
       const { transport } = await open(status);
-      const samples = await censusOf({ transport, territory });
+      const samples = await censusOf({ transport, namespaceScope: namespaceScope });
       assert.equal(samples.filter((one) => one.name === inqueue).length, counted);
       assert.ok(samples.some((one) => one.name === "rekindle_updates_waiting"));
     });
@@ -46,7 +46,7 @@ describe("the count of objects", () => {
 
   test("reads every kind in pages", async () => {
     const { transport, asked } = await open();
-    await censusOf({ transport, territory });
+    await censusOf({ transport, namespaceScope: namespaceScope });
     assert.ok(asked.length > 4, `${asked.length} requests`);
     assert.deepEqual(
       asked.filter((path) => !path.includes("limit=")),

@@ -62,11 +62,11 @@ export const openStanding = async () => {
     const found = await request(transport, "GET", at);
     await request(transport, "PUT", `${at}/status`, { ...found, status });
   }
-  const territory = openNamespaceScope({ namespaces: [], transport, report: () => {}, now: () => 0 });
+  const namespaceScope = openNamespaceScope({ namespaces: [], transport, report: () => {}, now: () => 0 });
   const lines: string[] = [];
   const reports: string[] = [];
   const parts = {
-    ...{ transport, territory, hints, cluster: "prod", now: () => 5 },
+    ...{ transport, namespaceScope, hints, cluster: "prod", now: () => 5 },
     print: (line: string): void => void lines.push(line),
     report: (level: string, text: string): void => void reports.push(`${level} ${text}`),
   };

@@ -76,7 +76,7 @@ export const openSpans = (): Spans | undefined => {
 type Named = { readonly parent?: string | undefined; readonly of?: Readonly<Record<string, string>> };
 type Ports = { readonly cluster: Cluster; readonly checkpoints: Checkpoints };
 
-export type Trail = {
+export type Telemetry = {
   /** Runs work as a part of this name, in the given trace or the present one. */
   part<T>(name: string, work: () => Promise<T>, named?: Named): Promise<T>;
   /** Runs the work of a message in its trace. */
@@ -99,7 +99,7 @@ type Settings = {
   readonly spans?: Spans | undefined;
 };
 
-type Part = Trail["part"];
+type Part = Telemetry["part"];
 
 const clusterWith = (part: Part, cluster: Cluster): Cluster => ({
   get: (ref) => part("read", () => cluster.get(ref)),
@@ -121,7 +121,7 @@ const checkpointsWith = (part: Part, checkpoints: Checkpoints): Checkpoints => (
 /** Returns an id for a request in the server's audit log; it begins with the trace id. */
 const requestId = (trace: string): string => `${idOf(trace)}-${randomBytes(6).toString("hex")}`;
 
-export const openTrail = ({ report: plain, level, spans = openSpans() }: Settings): Trail => {
+export const openTelemetry = ({ report: plain, level, spans = openSpans() }: Settings): Telemetry => {
   const store = new AsyncLocalStorage<string>();
   const along = <T>(trace: string | undefined, work: () => Promise<T>): Promise<T> =>
     trace === undefined ? work() : store.run(trace, work);

@@ -130,7 +130,12 @@ const airflow: Case = {
       const both = { labels, cores: 1, memory: "512m", env: [], envFrom: [], volumeMounts: [], tolerations: [] };
       const roles = { driver: { ...both, serviceAccount: "spark" }, executor: { ...both, instances: 1 } };
       await created(tool, bodyOf("compute-x1", 10, { ...roles, labels, volumes: [] }));
-      const wait = (condition: string) => waitOn(scene, tool, ["sparkapplication/compute-x1", `--for=${condition}`]);
+      const wait = (condition: string): Promise<string> => {
+        const waiting = waitOn(scene, tool, ["sparkapplication/compute-x1", `--for=${condition}`]);
+        // Its failure is the case's where its result is awaited, and ends no process before that.
+        waiting.catch(() => {});
+        return waiting;
+      };
       const done = wait("jsonpath={.status.applicationState.state}=COMPLETED");
       const gone = wait("delete");
       await api.until(

@@ -1,5 +1,5 @@
 /**
- * What a record keeps beside the memory of the latest run: past runs, for a time and up to a number; fields that a
+ * The parts of a record beside the memory of the latest run: past runs, for a time and up to a number; fields that a
  * later version wrote; and of a record that is too large the most needed fields, so that it can always be stored.
  * Pure.
  */

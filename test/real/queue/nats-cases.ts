@@ -208,7 +208,7 @@ export const natsCases: readonly Case[] = [
         await sendAll(long.queue, "b1");
         const hung = await long.receiver.receive(0);
         assert.deepEqual(reasonsOf(await other.receiver.receive(12_000)), ["1"]);
-        // What the step that took too long has done is void.
+        // The result of the step that took too long is void.
         await long.receiver.acknowledge(hung);
         for (const { nats, receiver } of [long, other]) {
           await receiver.close?.();

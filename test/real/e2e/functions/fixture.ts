@@ -19,7 +19,7 @@ export type OnDemand = {
   readonly kills: readonly string[];
   /** Started processes, and those that were stopped because no work came. */
   readonly counts: () => { readonly started: number; readonly stopped: number; readonly running: number };
-  /** What the function took, for the report. */
+  /** The calls or deliveries that the function took, for the report. */
   readonly taken: () => Promise<string>;
 };
 

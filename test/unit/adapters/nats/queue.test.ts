@@ -1,4 +1,4 @@
-/** What senders store: a message under its group, a timer as a schedule for that subject, both under their ids. */
+/** Messages that senders store: a message under its group, a timer as a schedule for that subject, both under their ids. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { natsQueue } from "../../../../shared/adapters/nats/queue.ts";

@@ -2,6 +2,7 @@
 
 import { dispatcherMutants } from "./dispatcher.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
+import { gangMutants } from "./gangs.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { natsMutants } from "./nats.ts";
@@ -19,6 +20,7 @@ export const mutants: readonly Mutant[] = [
   ...upstreamMutants,
   ...updateMutants,
   ...volcanoMutants,
+  ...gangMutants,
   ...tenantMutants,
   ...shareMutants,
   ...makerMutants,

@@ -13,7 +13,7 @@ import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
-import { oneAtATime } from "./volcano/gangs.ts";
+import { withGangs } from "./volcano/gang-judge.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
@@ -218,9 +218,13 @@ const holdersOf = ({ scripts }: Scenario): readonly string[] =>
     shuffleBytes > 0 ? [id] : [],
   );
 
+/** The cores of each machine. */
+const cpuOfNode = 64;
+
 /** Opens the simulator of a scenario with its initial objects, lets them come to rest, and applies the application. */
 export const openFixture = (scenario: Scenario): Fixture => {
-  const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
+  const machines = scenario.machines ?? ["node-1"];
+  const nodes = machines.map((name) => ({ name, cpu: `${cpuOfNode}` }));
   const simulator = openSimulator({
     ...{ crds, nodes, scripts: scenario.scripts },
     schedulers: ["default-scheduler", "volcano"],
@@ -234,7 +238,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
   const [busyMs, holders] = [busyMsOf(scenario), holdersOf(scenario)];
   const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs, holders });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
-  const judged = scenario.gang === "builtin" ? oneAtATime(heard) : heard;
+  const judged = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));
   return fixtureIn(initialCluster, { scenario, oracle, armed: [{ at: initialCluster.start + 100, index: -1 }] });
 };

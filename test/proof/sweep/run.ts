@@ -20,7 +20,7 @@ const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --al
   --pairs          only two invocations against each other, and two faults in one run
   --short          only single faults, each at each call site (caller, call, phase) in one scenario that has it
   --seed N         what is drawn where not everything is run (default 1); --all runs every single fault instead
-  --family NAME    only the scenarios of this family: spark, volcano
+  --family NAME    only the scenarios of this family: ${Object.keys(families).join(", ")}
   --scenario NAME  only this one, every single fault of it; may be given again
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it

@@ -276,6 +276,6 @@ const volcano: readonly Scenario[] = [
 ];
 
 /** The values of `--family`. */
-export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano, elastic };
+export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano, elastic, gang: gangs };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

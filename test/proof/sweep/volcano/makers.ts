@@ -141,6 +141,12 @@ const hearRecord = ({ facts }: Court, { object }: Change, now: number): void => 
 /** True for the records of templates, which flows are made from. */
 const isOfTemplate = ({ metadata }: Item): boolean => metadata.name.startsWith("jobtemplate.");
 
+/** True for a change by a queue's step, which may come before the first job. */
+const isOfQueue = ({ type, table, object }: Change): boolean =>
+  (table === "checkpoints.rekindle.dev" && object.metadata.name.startsWith("queue.")) ||
+  (table === "queues.scheduling.volcano.sh" && type === "MODIFIED") ||
+  (table === "events" && textAt(object, "involvedObject", "kind") === "Queue");
+
 /** M3. */
 const permitted = (court: Court, change: Change): boolean => {
   const { rules, subject, facts, runs } = court;
@@ -151,6 +157,7 @@ const permitted = (court: Court, change: Change): boolean => {
   const isKept = [ownRecord, `updates.${ownRecord}`].includes(object.metadata.name) || isOfTemplate(object);
   if (table === "checkpoints.rekindle.dev" && isKept) return true;
   if (table === "events" && textAt(object, "involvedObject", "uid") === facts.uid) return true;
+  if (isOfQueue(change)) return true;
   return [...runs.values()].some((run) => run.permits(change));
 };
 

@@ -267,6 +267,13 @@ export const panels: readonly (Panel | Heading)[] = [
         by: "queue_name",
         legend: "{{queue_name}} let in",
       },
+      {
+        ask: "gauge",
+        name: "rekindle_groups_waiting",
+        by: "queue_name",
+        where: { label: "reason", is: "=", value: "room" },
+        legend: "{{queue_name}} lack room",
+      },
     ],
   },
   {

@@ -10,6 +10,7 @@ import type { Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { quantityOf } from "../kube/quantity.ts";
+import { lacksRoomKey, takenBackKey } from "./gang/plan.ts";
 import { queueOfGroup, shownState } from "./queue/state/tree.ts";
 import { isPhase } from "./schema/resource.ts";
 
@@ -27,6 +28,17 @@ const byJob = ["job_name", "queue_name"] as const;
 const groupPhases = ["Pending", "Inqueue", "Running", "Unknown", "Completed"] as const;
 
 const groupFigure = (phase: string): string => `volcano_queue_pod_group_${phase.toLowerCase()}_count`;
+
+const waitingFigure = "rekindle_groups_waiting";
+
+/** The annotations of a group that waits for a reason of its own; an admission round writes them. */
+const waitingReasons = [
+  [takenBackKey, "taken back"],
+  [lacksRoomKey, "room"],
+] as const;
+
+const waitingReasonOf = ({ metadata: { annotations = {} } }: Stored): string =>
+  waitingReasons.find(([key]) => annotations[key] !== undefined)?.[1] ?? "other";
 
 export const volcanoFigures: readonly Labelled[] = [
   {
@@ -55,6 +67,12 @@ export const volcanoFigures: readonly Labelled[] = [
     const help = `PodGroups of the queue that are ${phase}`;
     return { name: groupFigure(phase), help, kind: "gauge", labels: ["queue_name"] };
   }),
+  {
+    name: waitingFigure,
+    help: "PodGroups that wait to be admitted, by reason: room (nodes lack room), taken back (its pods did not get their places), other (its queue or its spec)",
+    kind: "gauge",
+    labels: ["queue_name", "reason"],
+  },
   { name: "rekindle_jobs", help: "Jobs by phase", kind: "gauge", labels: ["phase", "queue_name"] },
   { name: "rekindle_job_phases_total", help: "Phases that jobs entered", kind: "counter", labels: ["phase"] },
   { name: "rekindle_job_retries_total", help: "Retries that jobs spent", kind: "counter", labels: ["queue_name"] },
@@ -169,11 +187,15 @@ export const gaugesOfJob = (job: Stored): readonly MetricSample[] => {
   ];
 };
 
-/** Returns the sample of one PodGroup as it stands: its phase, Pending if it has none, by queue. */
+/** Returns the samples of one PodGroup as it stands: its phase, Pending if it has none, and why it waits, by queue. */
 export const gaugesOfGroup = (group: Stored): readonly MetricSample[] => {
   const { phase = "Pending" } = fieldsOf(group["status"]);
   const known = groupPhases.find((one) => one === (phase === "" ? "Pending" : phase));
-  return known === undefined ? [] : [counted(groupFigure(known), 1, { queue_name: queueOfGroup(group) })];
+  if (known === undefined) return [];
+  const queue_name = queueOfGroup(group);
+  const waiting =
+    known === "Pending" ? [counted(waitingFigure, 1, { queue_name, reason: waitingReasonOf(group) })] : [];
+  return [counted(groupFigure(known), 1, { queue_name }), ...waiting];
 };
 
 /** Returns amounts in units of the resource: 500m of CPU is 0.5. */

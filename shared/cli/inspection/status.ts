@@ -29,6 +29,7 @@ import {
   updatesText,
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
+import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
 
 /** The most pods that one command looks at: the first that does not start tells enough. */
 const most = 3;
@@ -71,6 +72,8 @@ export type Seen = {
   readonly pods: readonly Stored[];
   /** Reasons why its pods do not start. */
   readonly holdups: readonly Holdup[];
+  /** Its group that waits to be admitted. */
+  readonly group?: WaitingGroup | undefined;
   readonly now: number;
 };
 
@@ -158,6 +161,13 @@ const stuck: Row = (seen) => {
   };
 };
 
+const queued: Row = (seen) => {
+  const { group, state } = seen;
+  if (group === undefined) return undefined;
+  const { what, since } = state;
+  return { waitsFor: waitingText(group), since, until: recordIn(seen)?.wakeAt, todo: what.todo };
+};
+
 const overdue: Row = (seen) => {
   const record = recordIn(seen);
   if (record?.wakeAt === undefined || seen.now - record.wakeAt < lateMs) return undefined;
@@ -189,7 +199,18 @@ const underway: Row = (seen) => {
 };
 
 /** In order of precedence: the first row that returns a text is shown. */
-const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
+const rows: readonly Row[] = [
+  unreadable,
+  leaving,
+  paused,
+  troubled,
+  ended,
+  stuck,
+  queued,
+  overdue,
+  unrecorded,
+  underway,
+];
 
 /** The status as data: instants as the API writes them. */
 export const statusView = (seen: Seen) => {
@@ -205,6 +226,10 @@ export const statusView = (seen: Seen) => {
     until: until === undefined ? undefined : timeText(until),
     do: oneLine(todo),
     details: seen.target.kind.wide(seen.object),
+    group: seen.group && {
+      ...{ name: seen.group.group.metadata.name, queue: seen.group.queue },
+      ...{ position: seen.group.position, of: seen.group.of, why: seen.group.why },
+    },
     history: historyOf(recordIn(seen)),
     runs: recordIn(seen)?.runs ?? [],
     executors: lossesOf(recordIn(seen)),
@@ -254,6 +279,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
   ]);
   const own = pods.value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid));
   const at = Number.isNaN(date) ? now : date;
+  const waits = kind.awaitsGroup?.(object) === true && own.length === 0;
   return {
     target,
     removal: removalCommand(source, key),
@@ -263,6 +289,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
     delivery: await deliveryOf(source, target, found),
     pods: own,
     holdups: await holdupsAmong(source, own, at),
+    group: waits ? await waitingGroupOf(source.transport, object) : undefined,
     now: at,
   };
 };

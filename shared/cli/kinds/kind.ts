@@ -30,6 +30,8 @@ export type Kind = {
   readonly mainPod: (object: Obj, pods: readonly Stored[]) => string | undefined;
   /** Heads and cells that `-o wide` shows beside the others: what upstream's columns show. */
   readonly wide: (object: Obj) => Readonly<Record<string, string>>;
+  /** True while the object's pods wait until its PodGroup is admitted; absent: its kind has no PodGroup. */
+  readonly awaitsGroup?: (object: Obj) => boolean;
   /** Whether `spec.suspend` holds an object of this kind back. */
   readonly suspends: boolean;
 };

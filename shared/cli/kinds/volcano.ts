@@ -110,6 +110,7 @@ export const volcanoJob: Kind = {
     const { pending = 0, running = 0, succeeded = 0, failed = 0 } = statusOf(object);
     return { PENDING: `${pending}`, RUNNING: `${running}`, SUCCEEDED: `${succeeded}`, FAILED: `${failed}` };
   },
+  awaitsGroup: (object) => ["", "Pending"].includes(phaseOf(object)),
   suspends: false,
 };
 

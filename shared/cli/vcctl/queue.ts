@@ -1,13 +1,13 @@
 /** `rekindle queue` as people type it: the subcommands and flags of vcctl's. */
 import { Command, Option } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { mergeObject, pages, request } from "../../adapters/kubernetes/requests.ts";
-import { ApiError } from "../../core/http.ts";
-import { apiVersionOf, type Resource, type Stored } from "../../core/object.ts";
+import { mergeObject, request } from "../../adapters/kubernetes/requests.ts";
+import { apiVersionOf, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
+import { allOf, listedOrNone, readPriorities, waitingIn, waitingTable } from "../inspection/waiting-groups.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onCluster, outputOption } from "../io/options.ts";
-import { notServed, Refused, type Session, type Tools, type Where } from "../io/tools.ts";
+import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
 import { podGroups, queues } from "../kinds/volcano.ts";
 import { order } from "./job.ts";
 import { queueTable } from "./tables.ts";
@@ -62,21 +62,18 @@ const create = (tools: Tools): Command =>
 const act = async (session: Session, name: string, action: string, { commandNamespace }: Commanding): Promise<void> =>
   order(session, { about: await queueNamed(session, name), resource: queues, action, commandNamespace });
 
-const allOf = async ({ transport }: Session, resource: Resource): Promise<readonly Stored[]> => {
-  const found: Stored[] = [];
-  for await (const page of pages(transport, { resource, namespace: "" })) found.push(...page.items);
-  return found;
-};
-
 /** Lists the PodGroups of all namespaces; none, with a warning, without the right to list them or without their CRD. */
-const groupsIn = async (tools: Tools, session: Session): Promise<readonly Stored[]> => {
-  try {
-    return await allOf(session, podGroups);
-  } catch (cause) {
-    if (!(cause instanceof ApiError) || (cause.status !== 403 && !notServed(cause))) throw cause;
-    tools.warn(`groups are not counted: ${cause.message}`);
-    return [];
-  }
+const groupsIn = async (tools: Tools, { transport }: Session): Promise<readonly Stored[]> =>
+  (await listedOrNone(transport, podGroups, (why) => tools.warn(`groups are not counted: ${why}`))) ?? [];
+
+/** The counts of one queue, and the groups that wait in it, in their order. */
+const described = async (tools: Tools, session: Session, queue: Stored): Promise<string> => {
+  const groups = await groupsIn(tools, session);
+  const priorities = await readPriorities(session.transport);
+  if (priorities === undefined)
+    tools.warn("priority classes cannot be listed: waiting groups are in the order of their age");
+  const waiting = waitingIn(queue.metadata.name, groups, priorities ?? new Map());
+  return [queueTable([queue], groups), waitingTable(waiting, tools.now())].filter(Boolean).join("\n\n");
 };
 
 const printed = async (tools: Tools, session: Session, found: readonly Stored[], form: string): Promise<string> => {
@@ -95,21 +92,22 @@ const list = (tools: Tools): Command =>
     .addOption(outputOption("table", "json", "yaml", "name", "key"))
     .action((options: Shown) =>
       connected(tools, options, async (session) => {
-        const text = await printed(tools, session, await allOf(session, queues), options.output);
+        const text = await printed(tools, session, await allOf(session.transport, queues), options.output);
         if (text !== "") tools.print(text);
       }),
     );
 
 const get = (tools: Tools): Command =>
   named("get")
-    .summary("one queue")
+    .summary("one queue, and the groups that wait in it: their order, and what is missing where")
     .addOption(outputOption("table", "json", "yaml", "name"))
     .action((given: string | undefined, options: Shown) =>
       connected(tools, options, async (session) => {
         const queue = await queueNamed(session, nameIn(given, options, "get"));
         if (options.output === "json") tools.print(asJson(queue));
         else if (options.output === "yaml") tools.print(asYaml(queue));
-        else tools.print(await printed(tools, session, [queue], options.output));
+        else if (options.output === "name") tools.print(nameText(queues, queue.metadata.name));
+        else tools.print(await described(tools, session, queue));
       }),
     );
 

@@ -15,13 +15,13 @@ import { isFifo, queueOfGroup, statusOf } from "../queue/state/tree.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
-import { lacksRoomKey } from "./fit.ts";
 import { byGroup, type NodeGround, type Obstacle } from "./ground.ts";
 import { jobOwnerOf, podOutline } from "./outlines.ts";
 import {
   bindMs,
   deadlineOf,
   type GangPlan,
+  lacksRoomKey,
   type Place,
   phaseOf,
   planKey,

@@ -7,8 +7,8 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { instantOf } from "../../core/time.ts";
 import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
+import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
 import { isFifo, lineOf, parentOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
 import type { Answer, Obstacle, OpenGround } from "./ground.ts";
@@ -151,8 +151,6 @@ const shareOf = (ledger: Ledger, line: readonly Stored[]): { share: number; dese
   return { share: Math.max(...ratios), deserves: true };
 };
 
-type Ranked = { readonly group: Stored; readonly rank: readonly number[] };
-
 /** The groups that wait in one queue, in their order; `at` is the index of the next. */
 type Waiting = { readonly line: readonly Stored[]; readonly groups: readonly Ranked[]; readonly at: number };
 
@@ -160,12 +158,6 @@ type Waiting = { readonly line: readonly Stored[]; readonly groups: readonly Ran
 type Head = Waiting & { readonly next: Ranked };
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
-
-const comparing = (a: Ranked, b: Ranked): number => {
-  const at = a.rank.findIndex((one, index) => one !== b.rank[index]);
-  if (at >= 0) return (a.rank[at] ?? 0) - (b.rank[at] ?? 0);
-  return a.group.metadata.name < b.group.metadata.name ? -1 : 1;
-};
 
 const headOf = (ledger: Ledger, { line, groups, at }: Waiting): Head | undefined => {
   const first = groups[at];
@@ -184,7 +176,7 @@ const insert = (heads: Head[], head: Head | undefined): void => {
   while (low < high) {
     const middle = (low + high) >>> 1;
     const other = heads[middle];
-    if (other !== undefined && comparing(other.next, head.next) < 0) low = middle + 1;
+    if (other !== undefined && byRank(other.next, head.next) < 0) low = middle + 1;
     else high = middle;
   }
   heads.splice(low, 0, head);
@@ -207,12 +199,7 @@ function* inTurn(
   priorities: ReadonlyMap<string, number>,
   ledger: Ledger,
 ): Generator<Stored, void> {
-  const ranked = groups
-    .map((group): Ranked => {
-      const own = priorities.get(String(specOf(group)["priorityClassName"] ?? "")) ?? 0;
-      return { group, rank: [-own, instantOf(group.metadata.creationTimestamp) ?? 0] };
-    })
-    .sort(comparing);
+  const ranked = groups.map((group) => rankedInQueue(group, priorities)).sort(byRank);
   const heads: Head[] = [];
   for (const [name, own] of Map.groupBy(ranked, ({ group }) => queueOfGroup(group)))
     insert(heads, headOf(ledger, { line: lineOf(name, queues), groups: own, at: 0 }));

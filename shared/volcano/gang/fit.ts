@@ -17,7 +17,7 @@ import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Amounts, requestsOf } from "../podgroup/usage.ts";
-import { isWaiting, type Place } from "./plan.ts";
+import { isWaiting, lacksRoomKey, type Place } from "./plan.ts";
 
 /** A node and its free amounts, billionths by resource; `pods` is the number of further pods. */
 export type Room = { readonly node: Stored; readonly free: ReadonlyMap<string, bigint> };
@@ -335,9 +335,6 @@ export const fitOf = (rooms: readonly Room[], all: readonly Part[]): Fit => {
   const { plan, certain } = exact(rooms, parts);
   return plan ?? { fits: false, why: togetherText(parts), certain };
 };
-
-/** Annotation of a waiting group: since when it has lacked nothing but room. */
-export const lacksRoomKey = "rekindle.dev/lacks-room-since";
 
 /** The time that a group waits for room before it holds nodes, ms. */
 export const patienceMs = 600_000;

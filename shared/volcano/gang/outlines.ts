@@ -17,8 +17,8 @@ import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { containersIn } from "../schema/template.ts";
 import { specIn } from "../validation/parse.ts";
-import { lacksRoomKey, type Part, partOf, type Work } from "./fit.ts";
-import { mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "./plan.ts";
+import { type Part, partOf, type Work } from "./fit.ts";
+import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "./plan.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are. `refused`: `why` says what no plan covers. */
 export type Demand =

@@ -32,6 +32,9 @@ export const scheduledByKey = "rekindle.dev/scheduled-by";
 /** Annotation of a group: its plan. */
 export const planKey = "rekindle.dev/plan";
 
+/** Annotation of a waiting group: since when it has lacked nothing but room. */
+export const lacksRoomKey = "rekindle.dev/lacks-room-since";
+
 /** A number of pods of a task on a node. */
 export type Place = { readonly task: string; readonly node: string; readonly count: number };
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import type { Transport } from "../../../shared/core/http.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 
@@ -60,6 +61,53 @@ describe("rekindle queue", () => {
     }
     assert.equal((await terminal.run("queue", "list", "-o", "name")).out, "queue.scheduling.volcano.sh/gpu");
     assert.equal(JSON.parse((await terminal.run("queue", "get", "gpu", "-o", "json")).out).metadata.name, "gpu");
+  });
+
+  test("get shows the groups that wait, in the order in which they are admitted, and what each lacks", async () => {
+    const terminal = await withQueue();
+    const { transport } = terminal.simulator;
+    const urgent = {
+      apiVersion: "scheduling.k8s.io/v1",
+      kind: "PriorityClass",
+      metadata: { name: "urgent" },
+      value: 10,
+    };
+    await request(transport, "POST", "/apis/scheduling.k8s.io/v1/priorityclasses", urgent);
+    const message = "needs 4 × 2 cpu; 3 places on 3 of 5 nodes; 2 nodes have taint gpu";
+    const condition = { type: "Unschedulable", status: "True", reason: "NotEnoughResources", message };
+    const groups: readonly Obj[] = [
+      group("runs", "gpu", "Running"),
+      { ...group("early", "gpu", "Pending"), status: { phase: "Pending", conditions: [condition] } },
+      { ...group("late", "gpu", ""), spec: { queue: "gpu", priorityClassName: "urgent" } },
+      group("elsewhere", "cpu", "Pending"),
+    ];
+    for (const one of groups)
+      await request(transport, "POST", "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", one);
+    const { out } = await terminal.run("queue", "get", "gpu");
+    assert.deepEqual(
+      out
+        .split("\n")
+        .slice(2)
+        .map((line) => line.replaceAll(/ +/g, " ").trim()),
+      ["", "Position Namespace PodGroup Age Reason", "1 default late 0s", `2 default early 0s ${message}`],
+    );
+  });
+
+  test("get without the right to list priority classes says that positions are by age", async () => {
+    const { simulator } = await withQueue();
+    const path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
+    await request(simulator.transport, "POST", path, group("early", "gpu", "Pending"));
+    const forbidden = JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden", message: "no" });
+    const transport: Transport = {
+      ...simulator.transport,
+      send: async (call) =>
+        call.path.includes("priorityclasses")
+          ? { status: 403, headers: {}, body: forbidden }
+          : await simulator.transport.send(call),
+    };
+    const { out, err } = await onTerminal(simulator, { transport }).run("queue", "get", "gpu");
+    assert.match(out, /^1 +default +early/m);
+    assert.match(err, /priority classes cannot be listed: waiting groups are in the order of their age/);
   });
 
   for (const [action, order] of [

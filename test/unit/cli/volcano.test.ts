@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkpointObject, checkpointRef } from "../../../shared/adapters/checkpoints/object.ts";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { make, openTerminal, type Terminal } from "./terminal.ts";
 
@@ -73,5 +74,40 @@ describe("Volcano's kinds", () => {
     assert.match((await terminal.run("suspend", "CronJob/default/c")).out, /is being suspended/);
     assert.match((await terminal.run("list", "CronJob")).out, /Suspended/);
     assert.match((await terminal.run("suspend", "Job/default/j")).err, /rekindle job suspend -n default j$/);
+  });
+});
+
+describe("a job whose group waits", () => {
+  const waiting = async (name: string, message: string): Promise<Terminal> => {
+    const terminal = openTerminal();
+    await make(terminal.simulator, {
+      ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { ...metadata, name }, spec },
+      status: { state: { phase: "Pending" } },
+    });
+    const job = terminal.simulator.store.get("jobs.batch.volcano.sh", `default/${name}`);
+    const ownerReferences = [
+      { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name, uid: job?.metadata.uid ?? "" },
+    ];
+    const group = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", spec: { queue: "q" } };
+    const conditions = [{ type: "Unschedulable", status: "True", reason: "NotEnoughResources", message }];
+    const groups = [
+      { ...group, metadata: { ...metadata, name: "a-earlier" }, status: { phase: "Pending" } },
+      { ...group, metadata: { ...metadata, name: "own", ownerReferences }, status: { phase: "Pending", conditions } },
+    ];
+    const path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
+    for (const one of groups) await request(terminal.simulator.transport, "POST", path, one);
+    return terminal;
+  };
+
+  test("is shown with the group's position in its queue, and what it lacks", async () => {
+    const message = "needs 4 × 2 cpu; 3 places on 3 of 5 nodes";
+    const terminal = await waiting("train", message);
+    const { out } = await terminal.run("status", "job/default/train");
+    assert.match(
+      out,
+      /^waits for +its group to be admitted \(position 2 of 2 in queue q\): needs 4 × 2 cpu; 3 places on 3 of 5 nodes$/m,
+    );
+    const { group } = JSON.parse((await terminal.run("status", "job/default/train", "-o", "json")).out);
+    assert.deepEqual(group, { name: "own", queue: "q", position: 2, of: 2, why: message });
   });
 });

@@ -27,6 +27,11 @@ const stored = (kind: string, spec: object, status?: object): Stored => ({
   ...(status === undefined ? {} : { status }),
 });
 
+const annotated = (key: string): Stored => {
+  const group = stored("PodGroup", { queue: "q" }, { phase: "Pending" });
+  return { ...group, metadata: { ...group.metadata, annotations: { [key]: "x" } } };
+};
+
 const labelled = (of: MetricSample["of"]): string =>
   Object.entries(of)
     .filter(([label]) => label !== "namespace")
@@ -144,7 +149,17 @@ describe("what stands is counted as", () => {
     [
       "a group of which nobody has said anything",
       gaugesOfGroup(stored("PodGroup", { queue: "q" })),
-      ["queue_pod_group_pending_count{queue_name=q} 1"],
+      ["queue_pod_group_pending_count{queue_name=q} 1", "groups_waiting{queue_name=q,reason=other} 1"],
+    ],
+    [
+      "a group that lacks room",
+      gaugesOfGroup(annotated("rekindle.dev/lacks-room-since")),
+      ["queue_pod_group_pending_count{queue_name=q} 1", "groups_waiting{queue_name=q,reason=room} 1"],
+    ],
+    [
+      "a group that was taken back",
+      gaugesOfGroup(annotated("rekindle.dev/taken-back")),
+      ["queue_pod_group_pending_count{queue_name=q} 1", "groups_waiting{queue_name=q,reason=taken back} 1"],
     ],
     [
       "a queue, its empty places and what is allocated in it",

@@ -1,0 +1,119 @@
+/**
+ * PodGroups that wait to be admitted: each with its position in its queue, and the reason in its status, as `rekindle
+ * status` and `rekindle queue get` show them.
+ */
+import * as z from "zod";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import { ApiError, type Transport } from "../../core/http.ts";
+import { fieldsOf } from "../../core/json.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
+import { byRank, rankedInQueue } from "../../kube/queue-order.ts";
+import { priorityClasses } from "../../kube/resources.ts";
+import { columns, spanText } from "../io/text.ts";
+import { notServed } from "../io/tools.ts";
+import { podGroups } from "../kinds/volcano.ts";
+
+export type WaitingGroup = {
+  readonly group: Stored;
+  readonly queue: string;
+  /** From 1 on. */
+  readonly position: number;
+  /** The number of groups that wait in the queue. */
+  readonly of: number;
+  /** The reason in its status; "" before it has one. */
+  readonly why: string;
+};
+
+const conditions = z
+  .array(
+    z
+      .object({ type: z.string(), status: z.string(), message: z.string().catch("") })
+      .catch({ type: "", status: "", message: "" }),
+  )
+  .catch([]);
+
+const whyOf = (group: Stored): string =>
+  conditions
+    .parse(fieldsOf(group["status"])["conditions"])
+    .findLast(({ type, status }) => type === "Unschedulable" && status === "True")?.message ?? "";
+
+const waits = (group: Stored): boolean => {
+  const { phase = "" } = fieldsOf(group["status"]);
+  return (phase === "" || phase === "Pending") && group.metadata.deletionTimestamp === undefined;
+};
+
+export const queueOf = (group: Stored): string => {
+  const { queue } = fieldsOf(group["spec"]);
+  return typeof queue === "string" && queue !== "" ? queue : "default";
+};
+
+/** Returns the groups that wait in a queue, in the order in which they are admitted. */
+export const waitingIn = (
+  queue: string,
+  groups: readonly Stored[],
+  priorities: ReadonlyMap<string, number>,
+): readonly WaitingGroup[] =>
+  groups
+    .filter((group) => waits(group) && queueOf(group) === queue)
+    .map((group) => rankedInQueue(group, priorities))
+    .toSorted(byRank)
+    .map(({ group }, at, all) => ({ group, queue, position: at + 1, of: all.length, why: whyOf(group) }));
+
+/** Returns the text that follows "waits for". */
+export const waitingText = ({ position, of, queue, why }: WaitingGroup): string =>
+  `its group to be admitted (position ${position} of ${of} in queue ${queue})${why === "" ? "" : `: ${why}`}`;
+
+/** Returns the table of groups that wait in a queue; "" if none does. */
+export const waitingTable = (waiting: readonly WaitingGroup[], now: number): string =>
+  waiting.length === 0
+    ? ""
+    : columns([
+        ["Position", "Namespace", "PodGroup", "Age", "Reason"],
+        ...waiting.map(({ group: { metadata }, position, why }) => [
+          ...[`${position}`, metadata.namespace ?? "", metadata.name],
+          ...[spanText(now - (instantOf(metadata.creationTimestamp) ?? now)), why],
+        ]),
+      ]);
+
+export const allOf = async (transport: Transport, resource: Resource): Promise<readonly Stored[]> => {
+  const found: Stored[] = [];
+  for await (const page of pages(transport, { resource, namespace: "" })) found.push(...page.items);
+  return found;
+};
+
+/** Lists a kind of all namespaces; undefined without the right to list it or without its CRD; `warn` gets the reason. */
+export const listedOrNone = async (
+  transport: Transport,
+  resource: Resource,
+  warn: (why: string) => void = () => {},
+): Promise<readonly Stored[] | undefined> => {
+  try {
+    return await allOf(transport, resource);
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || (cause.status !== 403 && !notServed(cause))) throw cause;
+    warn(cause.message);
+    return undefined;
+  }
+};
+
+/** Reads the values of all priority classes; undefined without the right to. */
+export const readPriorities = async (transport: Transport): Promise<ReadonlyMap<string, number> | undefined> => {
+  const classes = await listedOrNone(transport, priorityClasses);
+  return (
+    classes && new Map(classes.map(({ metadata: { name }, value }) => [name, typeof value === "number" ? value : 0]))
+  );
+};
+
+/** Returns the waiting group of an object; undefined if none of its groups waits, or the caller may not list what decides. */
+export const waitingGroupOf = async (
+  transport: Transport,
+  { metadata: { uid } }: Stored,
+): Promise<WaitingGroup | undefined> => {
+  const [groups, priorities] = await Promise.all([listedOrNone(transport, podGroups), readPriorities(transport)]);
+  const own = groups?.find(
+    (group) => waits(group) && group.metadata.ownerReferences?.some((owner) => owner.uid === uid),
+  );
+  if (own === undefined || groups === undefined || priorities === undefined) return undefined;
+  return waitingIn(queueOf(own), groups, priorities).find(({ group }) => group === own);
+};

@@ -25,6 +25,22 @@ const amountsOf = (fields: Fields): Need =>
 const requestsOf = (holder: unknown): Need =>
   amountsOf({ ...fieldsAt(holder, "resources", "limits"), ...fieldsAt(holder, "resources", "requests") });
 
+/** Each node has one of a port. */
+const ports = "host port ";
+
+/** The host ports of the containers and sidecars; on the host's network, all of their ports. */
+const portsOf = (pod: Item): Need => {
+  const sidecars = itemsAt(pod, "spec", "initContainers").filter((one) => textAt(one, "restartPolicy") === "Always");
+  const all = [...itemsAt(pod, "spec", "containers"), ...sidecars].flatMap((one) => itemsAt(one, "ports"));
+  const isOnHost = at(pod, "spec", "hostNetwork") === true;
+  return Object.fromEntries(
+    all.flatMap((one) => {
+      const port = numberAt(one, "hostPort") ?? (isOnHost ? numberAt(one, "containerPort") : undefined) ?? 0;
+      return port > 0 ? [[`${ports}${textAt(one, "protocol") ?? "TCP"}/${port}`, 1] as const] : [];
+    }),
+  );
+};
+
 /**
  * As kube-scheduler: the containers with the sidecars, or the peak of the init containers if that is more; amounts of the
  * pod as a whole win; then the overhead.
@@ -39,7 +55,7 @@ const needOf = (pod: Item): Need => {
   }
   const running = itemsAt(pod, "spec", "containers").map(requestsOf).reduce(plus, sidecars);
   const whole = { ...joined(running, peak, Math.max), ...requestsOf(at(pod, "spec")) };
-  return plus(plus(whole, amountsOf(fieldsAt(pod, "spec", "overhead"))), { pods: 1 });
+  return { ...plus(plus(whole, amountsOf(fieldsAt(pod, "spec", "overhead"))), { pods: 1 }), ...portsOf(pod) };
 };
 
 const isOver = (pod: Item): boolean => {
@@ -132,11 +148,14 @@ const judged = (used: Used, node: Item, pod: Item): Judged => {
   const spec = fieldsAt(pod, "spec");
   const allocatable = { pods: mostPods, ...amountsOf(fieldsAt(node, "status", "allocatable")) };
   const free = joined(allocatable, used.get(node.metadata.name) ?? {}, (all, taken) => all - taken);
-  const short = Object.entries(needOf(pod)).find(([name, need]) => need > 0 && need > (free[name] ?? 0))?.[0];
+  const need = Object.entries(needOf(pod));
+  const isPortTaken = need.some(([name]) => name.startsWith(ports) && (free[name] ?? 0) < 0);
+  const short = need.find(([name, many]) => !name.startsWith(ports) && many > 0 && many > (free[name] ?? 0))?.[0];
   const why = ((): string | undefined => {
     if (at(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
     if (!untainted(node, spec)) return "node(s) had untolerated taint(s)";
     if (!(selected(node, spec) && affine(node, spec))) return "node(s) didn't match Pod's node affinity/selector";
+    if (isPortTaken) return "node(s) didn't have free ports for the requested pod ports";
     if (short === "pods") return "Too many pods";
     return short === undefined ? undefined : `Insufficient ${short}`;
   })();

@@ -1,6 +1,6 @@
 /**
  * Plans the pods of a group onto the room of nodes, all or none. The room of a node is what it can allocate, less the
- * requests of its unfinished pods. Pure: the same rooms and parts always have the same plan. A plan never exceeds a
+ * needs of its unfinished pods. Pure: the same rooms and parts always have the same plan. A plan never exceeds a
  * room. A group that has a place may be missed only if it is large; see `exact`.
  *
  * Against starvation, the oldest group that has lacked only room for ten minutes holds the nodes of the plan that it
@@ -16,7 +16,8 @@ import { pinOf } from "../../kube/node-pin.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
-import { type Amounts, requestsOf } from "../podgroup/usage.ts";
+import type { Amounts } from "../podgroup/usage.ts";
+import { freeOf, isPort, needsOf, take } from "./needs.ts";
 import { isWaiting, lacksRoomKey, type Place } from "./plan.ts";
 
 /** A node and its free amounts, billionths by resource; `pods` is the number of further pods. */
@@ -28,19 +29,18 @@ const allocatableOf = (node: Stored): readonly (readonly [string, Quantity])[] =
     return amount === undefined ? [] : [[name, amount] as const];
   });
 
-/** Returns the room after `count` pods with these requests are placed there. */
-const after = ({ node, free }: Room, requests: Amounts, count: number): Room => ({
-  node,
-  free: new Map(
-    [...free].map(([name, nano]) => [name, nano - (requests.get(name)?.nano ?? 0n) * BigInt(count)] as const),
-  ),
-});
+/** Returns the room after `count` pods with these needs are placed there. */
+const after = ({ node, free }: Room, needs: Amounts, count: number): Room => {
+  const left = new Map(free);
+  take(left, needs, count);
+  return { node, free: left };
+};
 
-/** Returns how many pods with these requests fit, at most `most`. As kube-scheduler's fit: a request of 0 always fits. */
-const placesIn = ({ free }: Room, requests: Amounts, most: number): number => {
+/** Returns how many pods with these needs fit, at most `most`. As kube-scheduler's fit: a request of 0 always fits. */
+const placesIn = ({ free }: Room, needs: Amounts, most: number): number => {
   let places = BigInt(most);
-  for (const [name, { nano }] of requests) {
-    const left = nano > 0n ? (free.get(name) ?? 0n) / nano : places;
+  for (const [name, { nano }] of needs) {
+    const left = nano > 0n ? (freeOf(free, name) ?? 0n) / nano : places;
     if (left < places) places = left;
     if (places <= 0n) break;
   }
@@ -68,7 +68,7 @@ export const placeOf = (pod: Stored): string | undefined => {
 /** Returns the room as if it took no pod. */
 export const closed = ({ node }: Room): Room => ({ node, free: new Map() });
 
-/** Takes the requests of unfinished pods from their nodes; pods under deletion hold their room until they end. */
+/** Takes the needs of unfinished pods from their nodes; pods under deletion hold their room until they end. */
 export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): readonly Room[] => {
   const used = Map.groupBy(
     pods.filter((pod) => !isOver(podStatus(pod))),
@@ -78,11 +78,7 @@ export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): re
     const there = used.get(room.node.metadata.name);
     if (there === undefined) return room;
     const free = new Map(room.free);
-    for (const pod of there)
-      for (const [name, { nano }] of requestsOf(fieldsOf(pod["spec"]))) {
-        const left = free.get(name);
-        if (left !== undefined) free.set(name, left - nano);
-      }
+    for (const pod of there) take(free, needsOf(fieldsOf(pod["spec"])));
     return { ...room, free };
   });
 };
@@ -98,7 +94,7 @@ export type Part = {
   readonly task: string;
   /** The spec of the pods. */
   readonly spec: Json;
-  readonly requests: Amounts;
+  readonly needs: Amounts;
   /** Pods that must have a place before the group starts. */
   readonly least: number;
   /** All pods of the task, including those beyond the minimum. */
@@ -118,8 +114,8 @@ const weightOf = ({ nodeSelector, affinity, tolerations }: Json, { size }: Amoun
 
 /** Makes a part from the spec of its pods. */
 export const partOf = (task: string, spec: Json, least: number, replicas: number, work: Work = { looks: 0 }): Part => {
-  const requests = requestsOf(spec);
-  return { task, spec, least, replicas, requests, work, accepts: nodeFilter(spec), weight: weightOf(spec, requests) };
+  const needs = needsOf(spec);
+  return { task, spec, least, replicas, needs, work, accepts: nodeFilter(spec), weight: weightOf(spec, needs) };
 };
 
 export type Fit =
@@ -136,11 +132,11 @@ type Plan = Extract<Fit, { fits: true }>;
 /** Rooms of a list that are copied in the time of a look. */
 const copiesPerLook = 100;
 
-const placed = (rooms: readonly Room[], at: number, { task, requests, work }: Part, count: number): Plan => {
+const placed = (rooms: readonly Room[], at: number, { task, needs, work }: Part, count: number): Plan => {
   const room = rooms[at];
   if (room === undefined || count === 0) return { fits: true, places: [], left: rooms };
   work.looks += rooms.length / copiesPerLook;
-  const left = rooms.with(at, after(room, requests, count));
+  const left = rooms.with(at, after(room, needs, count));
   return { fits: true, places: [{ task, node: room.node.metadata.name, count }], left };
 };
 
@@ -152,7 +148,7 @@ const excludes = ({ node }: Room, { accepts, weight, work }: Part): string | und
 };
 
 const spaceOn = (room: Room, part: Part, most: number): number =>
-  excludes(room, part) === undefined ? placesIn(room, part.requests, most) : 0;
+  excludes(room, part) === undefined ? placesIn(room, part.needs, most) : 0;
 
 /** Places up to `count` pods of a part, on the nodes with the fewest places first, which keeps large rooms whole. */
 export const fill = (rooms: readonly Room[], part: Part, count: number): Plan => {
@@ -167,7 +163,7 @@ export const fill = (rooms: readonly Room[], part: Part, count: number): Plan =>
     const room = rooms[at];
     if (missing === 0 || room === undefined) break;
     const many = Math.min(space, missing);
-    left[at] = after(room, part.requests, many);
+    left[at] = after(room, part.needs, many);
     places.push({ task: part.task, node: room.node.metadata.name, count: many });
     missing -= many;
   }
@@ -209,7 +205,7 @@ function* choices(room: Room, parts: readonly Part[], missing: readonly number[]
     return;
   }
   for (let count = spaceOn(room, part, most); count >= 0; count--)
-    for (const more of choices(after(room, part.requests, count), others, rest)) yield [count, ...more];
+    for (const more of choices(after(room, part.needs, count), others, rest)) yield [count, ...more];
 }
 
 const placedAll = (rooms: readonly Room[], at: number, parts: readonly Part[], chosen: readonly number[]): Plan =>
@@ -256,14 +252,19 @@ const exact = (rooms: readonly Room[], parts: readonly Part[]): { plan: Plan | u
 /** Messages name this many resources and reasons at most. */
 const mostNamed = 4;
 
-const shapeText = ({ least, requests }: Part): string => {
-  const named = [...requests].filter(([name, { nano }]) => name !== "pods" && nano > 0n).slice(0, mostNamed);
+const needText = ([name, amount]: readonly [string, Quantity]): string => {
+  const short = name.slice(0, 63);
+  return isPort(name) ? short : `${quantityText(amount)} ${short}`;
+};
+
+const shapeText = ({ least, needs }: Part): string => {
+  const named = [...needs].filter(([name, { nano }]) => name !== "pods" && nano > 0n).slice(0, mostNamed);
   if (named.length === 0) return counted(least, "pod");
-  const amounts = named.map(([name, amount]) => `${quantityText(amount)} ${name.slice(0, 63)}`).join(", ");
+  const amounts = named.map(needText).join(", ");
   return `${least} × ${amounts}`;
 };
 
-const needText = (parts: readonly Part[], part: Part): string =>
+const demandText = (parts: readonly Part[], part: Part): string =>
   parts.length === 1 ? `needs ${shapeText(part)}` : `task ${part.task} needs ${shapeText(part)}`;
 
 const reasonText = (count: number, reason: string): string =>
@@ -293,7 +294,7 @@ const lackText = (rooms: readonly Room[], parts: readonly Part[], part: Part): s
   const where = spaces.length === 0 ? places : `${places} on ${spaces.length}`;
   const all = counted(rooms.length, "node");
   return [
-    needText(parts, part),
+    demandText(parts, part),
     `${where} ${spaces.length === 0 ? "on" : "of"} ${all}`,
     ...reasonsOf(rooms, part),
   ].join("; ");
@@ -313,7 +314,7 @@ const togetherText = (parts: readonly Part[]): string => {
   return `needs ${shapes}; each has its places alone, and no plan has them together`;
 };
 
-const amountOf = ({ requests }: Part): bigint => requests.get("cpu")?.nano ?? 0n;
+const amountOf = ({ needs }: Part): bigint => needs.get("cpu")?.nano ?? 0n;
 
 const scarcest = (rooms: readonly Room[], parts: readonly Part[]): readonly Part[] => {
   const spare = new Map(

@@ -148,9 +148,9 @@ const demandKey = (parts: readonly Part[], closedNodes: readonly string[], isHel
   JSON.stringify([
     closedNodes,
     isHeld,
-    parts.map(({ task, requests, least, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
+    parts.map(({ task, needs, least, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
       ...[task, least, nodeSelector, affinity, tolerations, nodeName],
-      ...[...requests].map(([name, { nano }]) => `${name} ${nano}`),
+      ...[...needs].map(([name, { nano }]) => `${name} ${nano}`),
     ]),
   ]);
 

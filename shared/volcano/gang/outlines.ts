@@ -18,6 +18,7 @@ import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { containersIn } from "../schema/template.ts";
 import { specIn } from "../validation/parse.ts";
 import { type Part, partOf, type Work } from "./fit.ts";
+import { portsOutline } from "./needs.ts";
 import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "./plan.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are. `refused`: `why` says what no plan covers. */
@@ -32,18 +33,9 @@ const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? v
 
 const hasItems = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
-const hasHostPort = (spec: Json): boolean =>
-  spec["hostNetwork"] === true ||
-  ["containers", "initContainers"].some((list) =>
-    containersIn(spec, list).some((container) =>
-      recordsIn(container["ports"]).some(({ hostPort }) => typeof hostPort === "number" && hostPort > 0),
-    ),
-  );
-
 /** Returns the constraint of a pod's spec that no plan covers. */
 const beyondPlan = (spec: Json): string | undefined => {
   const affinity = fieldsOf(spec["affinity"]);
-  if (hasHostPort(spec)) return "a host port or the host's network";
   if (hasItems(fieldsOf(affinity["podAffinity"])[required])) return "required pod affinity";
   if (hasItems(fieldsOf(affinity["podAntiAffinity"])[required])) return "required pod anti-affinity";
   const spreads = recordsIn(spec["topologySpreadConstraints"]);
@@ -110,6 +102,8 @@ export const demandOf = (group: Stored, { byUid, priorities, work }: Jobs): Dema
 const mostEntries = 50;
 /** The most amounts in the requests and limits of a pod that are read. */
 const mostAmounts = 1_000;
+/** The most host ports of a pod that are read. */
+const mostPorts = 100;
 /** The most text of the Jobs of one round, characters. */
 const mostText = 8_000_000;
 /** The largest size of a group that counts, bytes: an API server keeps no object that is much larger. */
@@ -247,21 +241,21 @@ const boundIn = (status: Json): Json => {
     : { ...known, conditions: [only(bound, ["type", "status", "lastTransitionTime"])] };
 };
 
-/** Keeps the node, the task and the requests of pods that have a node or a pin, and of others of a group that they exist. */
+/** Keeps the node, the task and the needs of pods that have a node or a pin, and of others of a group that they exist. */
 export const podOutline: Projection = (pod) => {
   const spec = fieldsOf(pod["spec"]);
   const status = fieldsOf(pod["status"]);
   const pin = pinOf(spec);
   const takesRoom = spec["nodeName"] !== undefined || status["nominatedNodeName"] !== undefined || pin !== undefined;
   if (!takesRoom && pod.metadata.annotations?.[keys.group] === undefined) return undefined;
-  const requests = takesRoom ? { resources: { requests: requestsIn(spec) } } : {};
+  const needs = takesRoom ? { resources: { requests: requestsIn(spec) }, ...portsOutline(spec, mostPorts) } : {};
   return {
     ...{ apiVersion: pod.apiVersion, kind: pod.kind },
     metadata: { ...metadataOf(pod, [keys.group, keys.taskSpec]), ...controllerIn(pod) },
     spec: {
       ...only(spec, ["nodeName"]),
       ...(pin === undefined ? {} : only(pinned({}, pin), ["affinity"])),
-      ...requests,
+      ...needs,
     },
     status: boundIn(status),
   };

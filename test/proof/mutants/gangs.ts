@@ -68,6 +68,22 @@ export const gangMutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "host-port-twice",
+    promise: "no two pods of a plan have one host port of a node",
+    file: `${gang}/needs.ts`,
+    find: "(isPort(name) ? one.nano : undefined)",
+    replace: "(isPort(name) ? 9n * one.nano : undefined)",
+    tests: ["test/unit/volcano/gang/fit.test.ts"],
+  },
+  {
+    name: "host-ports-unseen",
+    promise: "a round counts the host ports of the pods of others",
+    file: `${gang}/outlines.ts`,
+    find: ", ...portsOutline(spec, mostPorts)",
+    replace: ", ...portsOutline(spec, mostPorts * 0)",
+    tests: ["test/unit/volcano/gang/outlines.test.ts"],
+  },
+  {
     name: "position-by-age-alone",
     promise: "the position of a group in its queue is the order in which groups are admitted",
     file: "shared/kube/queue-order.ts",

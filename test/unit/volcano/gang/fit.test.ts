@@ -16,8 +16,36 @@ import { type Crew, canPack, faultsIn, type Machine, type Units } from "../../..
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Units of host ports are named `port N`; each machine has one. */
+const isPort = (name: string): boolean => name.startsWith("port ");
+
 const texts = (units: Units): Fields =>
-  Object.fromEntries(Object.entries(units).map(([name, many]) => [name, `${many}`]));
+  Object.fromEntries(Object.entries(units).flatMap(([name, many]) => (isPort(name) ? [] : [[name, `${many}`]])));
+
+/** Ways to write the same host ports. */
+const portWays: readonly ((spec: Fields, ports: readonly number[]) => Fields)[] = [
+  (spec, ports) => ({
+    ...spec,
+    containers: [...Object(spec)["containers"], { ports: ports.map((hostPort) => ({ containerPort: 9, hostPort })) }],
+  }),
+  (spec, ports) => ({
+    ...spec,
+    hostNetwork: true,
+    containers: [...Object(spec)["containers"], { ports: ports.map((containerPort) => ({ containerPort })) }],
+  }),
+  (spec, ports) => ({
+    ...spec,
+    initContainers: [
+      ...(Object(spec)["initContainers"] ?? []),
+      { restartPolicy: "Always", ports: ports.map((hostPort) => ({ hostPort, hostIP: "10.0.0.1", protocol: "TCP" })) },
+    ],
+  }),
+];
+
+const portsIn = (needs: Units): readonly number[] =>
+  Object.keys(needs)
+    .filter(isPort)
+    .map((name) => Number(name.slice(5)));
 
 const nodeOf = ({ name, free, taints, zone }: Machine): Stored => ({
   apiVersion: "v1",
@@ -43,8 +71,13 @@ const ways: readonly ((needs: Units) => Fields)[] = [
   (needs) => ({ containers: [{}], resources: { requests: texts(needs) } }),
 ];
 
+const withPorts = (chance: Chance, spec: Fields, needs: Units): Fields => {
+  const ports = portsIn(needs);
+  return ports.length === 0 ? spec : chance.pick(portWays)(spec, ports);
+};
+
 const specOf = (chance: Chance, { needs: { pods: _, ...needs }, tolerates, zones }: Crew): Fields => ({
-  ...chance.pick(ways)(needs),
+  ...withPorts(chance, chance.pick(ways)(needs), needs),
   tolerations: tolerates.map((key) => ({ key, operator: "Exists" })),
   ...(zones === undefined
     ? {}
@@ -68,6 +101,7 @@ const machineOf = (chance: Chance, at: number): Machine => ({
   free: {
     ...{ cpu: 2 + chance.below(12), memory: 4 + chance.below(24), pods: 2 + chance.below(7) },
     ...(chance.is(0.3) ? { "example.com/gpu": 1 + chance.below(4) } : {}),
+    ...{ "port 80": 1, "port 81": 1 },
   },
   taints: chance.is(0.2) ? ["gpu"] : [],
   zone: chance.pick(zoneNames),
@@ -78,6 +112,8 @@ const crewOf = (chance: Chance, task: string): Crew => ({
   needs: {
     ...{ pods: 1, cpu: 1 + chance.below(5), memory: chance.below(8) },
     ...(chance.is(0.15) ? { "example.com/gpu": 1 } : {}),
+    ...(chance.is(0.15) ? { "port 80": 1 } : {}),
+    ...(chance.is(0.1) ? { "port 81": 1 } : {}),
   },
   count: 1 + chance.below(4),
   tolerates: chance.is(0.4) ? ["gpu"] : [],
@@ -124,7 +160,10 @@ const mixed = (seed: number, tally: Tally): void => {
   const isUsed = chance.is(0.5);
   if (isUsed) {
     const strangers = machines.flatMap(({ name, free }) => {
-      const needs = { pods: 1, cpu: Math.ceil((free["cpu"] ?? 0) / 2), memory: chance.below(free["memory"] ?? 1) };
+      const needs = {
+        ...{ pods: 1, cpu: Math.ceil((free["cpu"] ?? 0) / 2), memory: chance.below(free["memory"] ?? 1) },
+        ...(chance.is(0.2) ? { "port 80": 1 } : {}),
+      };
       const crew: Crew = { task: "stranger", needs, count: 1, tolerates: [] };
       const metadata = { name: `on-${name}`, namespace: "ns", uid: name, resourceVersion: "1" };
       const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: { ...specOf(chance, crew), nodeName: name } };
@@ -190,6 +229,12 @@ const rows: readonly (readonly [string, readonly Machine[], readonly Part[], str
     [machine("n1", 1)],
     [partOf("a", {}, 11, 11)],
     "needs 11 pods; 10 places on 1 of 1 node",
+  ],
+  [
+    "names the host ports that it needs",
+    [machine("n1", 4), machine("n2", 4)],
+    [partOf("a", { ...cpus("1"), hostNetwork: true, containers: [{ ports: [{ containerPort: 80 }] }] }, 3, 3)],
+    "needs 3 × host port TCP/80; 2 places on 2 of 2 nodes",
   ],
   ["knows a cluster without nodes", [], [partOf("a", cpus("1"), 1, 1)], "needs 1 × 1 cpu; 0 places on 0 nodes"],
 ];

@@ -111,6 +111,7 @@ const verdicts = ({ nodes = [node("n", 4)], pods = [], jobs, groups, priorities 
   );
 };
 
+const onHost = { hostNetwork: true, containers: [{ name: "main", image: "busybox", ports: [{ containerPort: 80 }] }] };
 const three: Task = { cpu: 1, replicas: 3 };
 const full = "needs 3 × 1 cpu; 1 place on 1 of 1 node";
 const older = groupOf("a", { age: 9 });
@@ -171,11 +172,18 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "would not fit the empty cluster: needs 1 × 5 cpu; 0 places on 1 node" },
   ],
   [
-    "a constraint that no plan covers is refused in words",
-    { jobs: [job("a", { ...three, more: { hostNetwork: true } })], groups: [older] },
+    "a group whose host port a pod has on the only node waits",
     {
-      a: "task w has a host port or the host's network, which `gang: builtin` cannot plan: remove it, or set gang to none",
+      jobs: [job("a", { cpu: 1, replicas: 1, more: onHost })],
+      pods: [{ ...podOf("x", ""), spec: { nodeName: "n", ...onHost } }],
+      groups: [older],
     },
+    { a: "needs 1 × host port TCP/80; 0 places on 1 node" },
+  ],
+  [
+    "a constraint that no plan covers is refused in words",
+    { jobs: [job("a", { ...three, more: { resourceClaims: [{ name: "gpu" }] } })], groups: [older] },
+    { a: "task w has resource claims, which `gang: builtin` cannot plan: remove it, or set gang to none" },
   ],
   [
     "a group without a Job enters by its queue alone",

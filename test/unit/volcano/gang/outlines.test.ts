@@ -133,6 +133,12 @@ describe("of the pods", () => {
     assert.deepEqual(Object(outline["spec"]).resources, { requests: { cpu: "1500m" } });
   });
 
+  test("its host ports, each of which it alone may have on its node", () => {
+    const ports = [{ containerPort: 8, hostPort: 80, name: "x".repeat(60) }, { containerPort: 9 }];
+    const outline = podOutline(stored("Pod", "p", { spec: { nodeName: "n", containers: [{ name: "a", ports }] } }));
+    assert.deepEqual(Object(outline?.["spec"]).containers, [{ ports: [{ protocol: "TCP", hostPort: 80 }] }]);
+  });
+
   test("of one of a group without a node that it exists", () => {
     const annotations = { "scheduling.k8s.io/group-name": "g", other: "x" };
     const outline = podOutline(stored("Pod", "p", { spec }, { annotations }));

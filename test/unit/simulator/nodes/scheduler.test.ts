@@ -1,0 +1,56 @@
+/** The simulator's scheduler filters nodes as kube-scheduler does. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const pods = "/api/v1/namespaces/default/pods";
+
+const create = async ({ transport }: Simulator, name: string, spec: Fields): Promise<void> => {
+  const metadata = { name, namespace: "default" };
+  await request(transport, "POST", pods, { apiVersion: "v1", kind: "Pod", metadata, spec });
+};
+
+/** The nodes of pods after a second; a pod without one has the scheduler's message. */
+const placesOf = ({ clock, store }: Simulator): Fields => {
+  clock.advanceTo(clock.now() + 1_000);
+  return Object.fromEntries(
+    store.list("pods").map((pod) => {
+      const { nodeName } = Object(pod["spec"]);
+      const [condition] = Object(pod["status"])["conditions"] ?? [];
+      return [pod.metadata.name, nodeName ?? condition?.message];
+    }),
+  );
+};
+
+const onPort = (port: Fields, more: Fields = {}): Fields => ({
+  containers: [{ name: "main", image: "a", ports: [port] }],
+  ...more,
+});
+
+const sidecar = (hostPort: number): Fields => ({
+  ...{ name: "side", image: "a", restartPolicy: "Always" },
+  ports: [{ containerPort: 8, hostPort }],
+});
+
+const taken = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
+
+describe("a host port of a node", () => {
+  const rows: readonly (readonly [what: string, second: Fields, place: string])[] = [
+    ["is one pod's", onPort({ containerPort: 8, hostPort: 80 }), taken],
+    ["is also a container port on the host's network", onPort({ containerPort: 80 }, { hostNetwork: true }), taken],
+    ["is a sidecar's, too", { ...onPort({ containerPort: 9 }), initContainers: [sidecar(80)] }, taken],
+    ["is another one under another protocol", onPort({ containerPort: 8, hostPort: 80, protocol: "UDP" }), "a"],
+    ["is none without the host's network", onPort({ containerPort: 80 }), "a"],
+  ];
+  for (const [what, second, place] of rows)
+    test(what, async () => {
+      const simulator = openSimulator({ nodes: [{ name: "a" }] });
+      await create(simulator, "first", onPort({ containerPort: 8, hostPort: 80 }));
+      assert.deepEqual(placesOf(simulator), { first: "a" });
+      await create(simulator, "second", second);
+      assert.deepEqual(placesOf(simulator), { first: "a", second: place });
+    });
+});

@@ -77,6 +77,10 @@ const recordSchema = z
     saves: z.int().describe("counts the saves"),
     waitsFor: z.string().optional().describe("what the application waits for"),
     wakeAt: z.int().optional().describe("when to look again, milliseconds since 1970"),
+    untimed: z
+      .boolean()
+      .optional()
+      .describe("only an event leads to the next step: timers that still come are outdated"),
   })
   .meta({ "x-kubernetes-preserve-unknown-fields": true });
 

@@ -34,6 +34,9 @@ export type Message = Key & {
   readonly trace?: string;
 };
 
+/** The reason of a message that a step has sent for a later time. */
+export const timerReason = "timer";
+
 /** The key as people and logs write it: `cluster/kind/namespace/name`. */
 export const textOf = (key: Key): string => `${key.cluster}/${key.kind}/${key.namespace}/${key.name}`;
 

@@ -327,7 +327,7 @@ export type Safety = {
   readonly staleSafe?: true;
   /**
    * The plan is right if object and lists are as old as an enclosure may be: it deletes and patches nothing, concludes
-   * nothing from an object that is missing, and what it creates has a name of its own. See engine/enclosure.ts.
+   * nothing from an object that is missing, and what it creates has a name of its own. See engine/reads/reader.ts.
    */
   readonly enclosureSafe?: true;
   /**

@@ -77,6 +77,8 @@ export type CheckpointRecord = SavedRecord & {
   /** Labels of the object when it was last read: they tell whose key it is after the object is gone. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly waitsFor?: string | undefined;
+  /** The plan waits for events alone: a timer that still comes was set by an earlier plan. */
+  readonly untimed?: boolean | undefined;
   /** Digests of the status that the last write wished for and of the one that the server kept, if they differ. */
   readonly status?: { readonly wished: string; readonly answered: string } | undefined;
   /** The trouble of the last step, if it lasted; removed by the next step that succeeds. */

@@ -27,6 +27,8 @@ const life: Life = { executors: 0, losses: 0, paceMs: 4_300 };
 const lives = 3;
 /** Time without a request after which a life is over, ms. */
 const stillMs = 3_000;
+/** The latest that a timer of a life comes after its submission, ms: the check whether its driver starts. */
+const timersMs = 62_000;
 
 /** The purpose of each request that a life may need, by verb and resource. */
 const purposes: Readonly<Record<string, string>> = {
@@ -133,13 +135,13 @@ const measured = async (
 ): Promise<readonly Figure[]> => {
   const processes = await start({ cluster, audit, dir }, env);
   await live(cluster.api, `warm-up-${name}`, { ...life, paceMs: 500 });
+  // Timers of the warm-up count for no life, and those of each life are counted.
+  await sleep(timersMs);
   await settled(audit, 0);
-  const requests: Request[] = [];
-  for (let index = 0; index < lives; index += 1) {
-    const before = (await audit.read()).length;
-    await live(cluster.api, `${name}-${index}`, life);
-    requests.push(...(await settled(audit, before)));
-  }
+  const before = (await audit.read()).length;
+  for (let index = 0; index < lives; index += 1) await live(cluster.api, `${name}-${index}`, life);
+  await sleep(timersMs);
+  const requests = await settled(audit, before);
   await processes.stop();
   const own = requests.filter((request) => !isLook(request));
   tabulate(store, own);

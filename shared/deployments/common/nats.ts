@@ -20,7 +20,8 @@ export type LazyNats = {
   readonly close: () => Promise<void>;
 };
 
-const sending = (open: () => Promise<Queue>): Queue => ({
+/** Returns a queue that is opened by the first message. */
+export const openedByUse = (open: () => Promise<Queue>): Queue => ({
   send: async (...sent) => await (await open()).send(...sent),
   sendLater: async (...sent) => await (await open()).sendLater(...sent),
 });
@@ -41,8 +42,8 @@ export const natsFor = (
   });
   return {
     queue: apart(
-      sending(async () => (await queues()).steps.queue),
-      sending(async () => (await queues()).deliveries.queue),
+      openedByUse(async () => (await queues()).steps.queue),
+      openedByUse(async () => (await queues()).deliveries.queue),
     ),
     steps: async (most) => (await queues()).steps.receiver(most),
     deliveries: async (most) => (await queues()).deliveries.receiver(most),

@@ -1,12 +1,12 @@
 /**
  * Sends keys to NATS where its servers are set, else to SQS: those of steps to one FIFO queue, those of deliveries to
- * another, where there is one.
+ * another, where there is one. The adapter is loaded with the first message.
  */
-import { sqsQueue, sqsSender } from "../../adapters/sqs/queue.ts";
 import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { Queue } from "../../engine/ports.ts";
 import type { Settings } from "../settings/read.ts";
-import { natsFor } from "./nats.ts";
+import { natsFor, openedByUse } from "./nats.ts";
+import { once } from "./once.ts";
 import { apart } from "./separate-queues.ts";
 
 type Queues = {
@@ -21,15 +21,27 @@ export type Sender = {
   readonly close: () => Promise<void>;
 };
 
-const onSqs = ({ fifoUrl, updatesUrl }: Omit<Queues, "delayUrl">): Queue => {
-  const send = sqsSender(fifoUrl);
-  const steps = { send, sendLater: send };
-  return updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) });
-};
+/** The queue of an URL without timers. */
+const untimed = (url: string): Queue =>
+  openedByUse(
+    once(async () => {
+      const send = (await import("../../adapters/sqs/queue.ts")).sqsSender(url);
+      return { send, sendLater: send };
+    }),
+  );
+
+const timed = (fifo: string, delay: string): Queue =>
+  openedByUse(once(async () => (await import("../../adapters/sqs/queue.ts")).sqsQueue({ fifo, delay })));
+
+/** Timers of deliveries go to the delay queue of steps. */
+const withDeliveries = (steps: Queue, updatesUrl: string | undefined): Queue =>
+  updatesUrl === undefined ? steps : apart(steps, { send: untimed(updatesUrl).send });
 
 /** Opens sending of keys to SQS, without timers. */
-export const sendingTo = (queues: Omit<Queues, "delayUrl">, telemetry: Pick<Telemetry, "queue">): Queue["send"] =>
-  telemetry.queue(onSqs(queues)).send;
+export const sendingTo = (
+  { fifoUrl, updatesUrl }: Omit<Queues, "delayUrl">,
+  telemetry: Pick<Telemetry, "queue">,
+): Queue["send"] => telemetry.queue(withDeliveries(untimed(fifoUrl), updatesUrl)).send;
 
 type Wanted = Pick<Settings<"forward">, "natsUrl" | "natsCredentials" | "natsCaFile" | "natsPrefix" | "fifoUrl"> & {
   readonly updatesUrl?: string | undefined;
@@ -45,7 +57,5 @@ export const openSender = (settings: Wanted, telemetry: Pick<Telemetry, "queue" 
 };
 
 /** Opens sending to SQS with timers. */
-export const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: Queues, telemetry: Pick<Telemetry, "queue">): Queue => {
-  const steps = sqsQueue({ fifo: fifoUrl, delay: delayUrl });
-  return telemetry.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) }));
-};
+export const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: Queues, telemetry: Pick<Telemetry, "queue">): Queue =>
+  telemetry.queue(withDeliveries(timed(fifoUrl, delayUrl), updatesUrl));

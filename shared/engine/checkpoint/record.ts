@@ -68,6 +68,7 @@ const shape = z.looseObject({
   rests: z.boolean().optional(),
   wakeAt: instant.optional(),
   waitsFor: z.string().optional(),
+  untimed: z.boolean().optional(),
   status: z.object({ wished: z.string(), answered: z.string() }).optional(),
   trouble: z.object({ reason: z.string(), message: z.string(), since: instant }).optional(),
   outbox: outboxShape.optional(),

@@ -55,6 +55,9 @@ export type FirstRead =
   | { readonly see: "nothing" }
   | { readonly see: "broken"; readonly brokenRecord: BrokenRecord };
 
+/** The message is a timer of an earlier plan, by the record that was read: there is nothing to do. */
+export type OutdatedTimer = { readonly see: "outdated timer"; readonly version: Version };
+
 export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
   resource: operator.resource,
   namespace: key.namespace,

@@ -12,9 +12,16 @@ import type { Returning } from "../../core/plan.ts";
 import { dateAt } from "../../core/time.ts";
 import { classify } from "../checkpoint/classify.ts";
 import type { Salvaged } from "../checkpoint/record.ts";
-import { type FirstRead, type Observation, objectRef, observationOf, returnMsOf } from "../context/step-context.ts";
+import {
+  type FirstRead,
+  type Observation,
+  type OutdatedTimer,
+  objectRef,
+  observationOf,
+  returnMsOf,
+} from "../context/step-context.ts";
 import type { World } from "../context/world.ts";
-import type { Answer, Cluster, Loaded, Version } from "../ports.ts";
+import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 
 /** True of an object without a status. It has no record, unless a step died before it wrote the first status. */
@@ -129,13 +136,46 @@ const unrecorded = (
   };
 };
 
+const readObject = async (
+  { world, key, operator }: Pick<Found, "world" | "key" | "operator">,
+  loaded: Loaded | undefined,
+): Promise<FirstRead> => {
+  const first = await world.cluster.get(objectRef(key, operator));
+  if (loaded === undefined) return unrecorded(first, { returning: windowFor(world, operator, first) });
+  return await recorded({ world, key, operator, loaded, first });
+};
+
 /**
  * Reads record and object. The object is read after the record: a step that decides on an older record than the object
  * loses the save.
  */
-export const readLive = async (world: World, key: Key, operator: Operator<unknown>): Promise<FirstRead> => {
+export const readLive = async (world: World, key: Key, operator: Operator<unknown>): Promise<FirstRead> =>
+  await readObject({ world, key, operator }, await world.checkpoints.load(key));
+
+/**
+ * True of a record whose last plan wanted no timer, and beside which nothing is under way: no trouble, no recovery, no
+ * cleanup order, no update to deliver.
+ */
+const wantsNoTimer = ({ rests, untimed, wakeAt, ...record }: CheckpointRecord): boolean =>
+  (rests === true || untimed === true) &&
+  [wakeAt, record.trouble, record.returning, record.cleanup, record.outbox].every((one) => one === undefined);
+
+/**
+ * Reads as a step that a timer has begun. A plan replaces the one before it, with its timers: if the record wants none,
+ * the timer is an earlier plan's, and the object is not read. What only a live read would find is a resync's to find.
+ */
+export const readTimed = async (
+  world: World,
+  key: Key,
+  operator: Operator<unknown>,
+): Promise<FirstRead | OutdatedTimer> => {
   const loaded = await world.checkpoints.load(key);
-  const first = await world.cluster.get(objectRef(key, operator));
-  if (loaded === undefined) return unrecorded(first, { returning: windowFor(world, operator, first) });
-  return await recorded({ world, key, operator, loaded, first });
+  const { clusterUid, timing } = world;
+  const diagnosis =
+    loaded === undefined
+      ? undefined
+      : classify({ key, operator, settings: recoveryOf(world), clusterUid, timing }, loaded);
+  return loaded !== undefined && diagnosis?.is === "sound" && wantsNoTimer(diagnosis.record)
+    ? { see: "outdated timer", version: loaded.version }
+    : await readObject({ world, key, operator }, loaded);
 };

@@ -5,17 +5,18 @@
  * seconds, only for a message from the watch, and only for a plan that is `enclosureSafe`.
  */
 import { same } from "../../core/json.ts";
+import { timerReason } from "../../core/key.ts";
 import { apiVersionOf, type Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Listing, Looking, Plan } from "../../core/plan.ts";
 import { dateAt, type Epoch } from "../../core/time.ts";
 import { classify } from "../checkpoint/classify.ts";
 import { type StepReads, stepReads, type Unread } from "../cluster/queries.ts";
-import type { FirstRead, Observation, StepContext, StoredRecord } from "../context/step-context.ts";
+import type { FirstRead, Observation, OutdatedTimer, StepContext, StoredRecord } from "../context/step-context.ts";
 import type { CachedStep, World } from "../context/world.ts";
 import type { Enclosure, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
-import { assumeNew, readLive, seemsNew } from "./live.ts";
+import { assumeNew, readLive, readTimed, seemsNew } from "./live.ts";
 
 /** The age up to which an enclosure is believed, ms: as old as a step's first read may be when it creates a driver. */
 const oldestMs = 4_000;
@@ -179,16 +180,27 @@ const isOurs = (kept: CachedStep | undefined, observed: FirstRead): boolean => {
 const isLeftBy = (kept: CachedStep | undefined, version: Version): boolean =>
   kept !== undefined && kept.record !== undefined && kept.version === version;
 
+/** Reads of the server what a step begins with, but not the record of a new object, nor the object of an outdated timer. */
+const readAnew = async ({ world, message, operator }: Call, first: ReadMode): Promise<FirstRead | OutdatedTimer> => {
+  const presumes = first === "presuming" || (first === "enclosed" && message.fresh === true);
+  const assumed = presumes ? await assumeNew(world, message, operator) : undefined;
+  if (assumed !== undefined) return assumed;
+  return await (message.reason === timerReason ? readTimed : readLive)(world, message, operator);
+};
+
 /** Returns what a step knows at its beginning, read in the given mode if possible, and live otherwise. */
-export const firstRead = async ({ world, message, operator }: Call, first: ReadMode): Promise<FirstRead> => {
-  const enclosed = first === "enclosed" ? await readEnclosed({ world, message, operator }) : undefined;
+export const firstRead = async (call: Call, first: ReadMode): Promise<FirstRead | OutdatedTimer> => {
+  const { world, message, operator } = call;
+  const enclosed = first === "enclosed" ? await readEnclosed(call) : undefined;
   if (enclosed !== undefined) return enclosed;
   const kept = world.cache?.take(message);
   const known = first === "recalling" && kept !== undefined ? readCached(world, kept, operator) : undefined;
   if (known !== undefined) return known;
-  const presumes = first === "presuming" || (first === "enclosed" && message.fresh === true);
-  const assumed = presumes ? await assumeNew(world, message, operator) : undefined;
-  const observed = assumed ?? (await readLive(world, message, operator));
+  const observed = await readAnew(call, first);
+  if (observed.see === "outdated timer") {
+    if (kept !== undefined && isLeftBy(kept, observed.version)) world.cache?.keep(message, kept);
+    return observed;
+  }
   if (!isOurs(kept, observed)) world.cache?.invalidate(message);
   const fromCache = first !== "live" && operator.watchful === true && world.cache !== undefined;
   return fromCache && observed.see === "observation"

@@ -4,7 +4,7 @@
  * again and again is first sent on its own, then given up with an Event, so that neither a bad message nor a bad
  * object blocks its group or other keys.
  */
-import { dedupe, groupOf, idOf, type Message, textOf } from "../../core/key.ts";
+import { dedupe, groupOf, idOf, type Message, subjectOf, textOf, timerReason } from "../../core/key.ts";
 import type { Trouble } from "../../core/plan.ts";
 import { along, type Ending, type World } from "../context/world.ts";
 import { isNewer, readMessage } from "../message.ts";
@@ -13,18 +13,30 @@ import { publishTrouble, type RequeueContext, requeue } from "../writes/requeue.
 import { step } from "./step.ts";
 
 /**
+ * Returns the reason of the messages together: the newest. A step's timer may be outdated, so it hides no other message;
+ * a delivery's never is.
+ */
+const reasonOf = (messages: readonly Message[], last: Message): string => {
+  const isStep = subjectOf(last) === undefined;
+  const newest = isStep ? messages.findLast(({ reason }) => reason !== timerReason) : undefined;
+  return (newest ?? last).reason;
+};
+
+/**
  * Merges the messages of one key: the newest one, with the fewest tries of all, because a new message starts the
  * backoff again.
  */
 export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const tries = Math.min(...messages.map((message) => message.tries ?? 0));
-  const { tries: _, watched, ...newest } = messages[messages.length - 1] ?? messages[0];
+  const last = messages[messages.length - 1] ?? messages[0];
+  const { tries: _, watched, ...newest } = last;
+  const reason = reasonOf(messages, last);
   // A message without `watched` asks for live reads.
   const all = watched === true && messages.every((message) => message.watched === true);
   // Of two notices about one node, the earlier end counts.
   const until = Math.min(...messages.map((message) => message.until ?? Number.POSITIVE_INFINITY));
   const ends = Number.isFinite(until) ? { until } : {};
-  return { ...newest, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...ends };
+  return { ...newest, reason, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...ends };
 };
 
 /** A message, the queue's id of it, and the time at which the queue took it, epoch ms, if it says so. */

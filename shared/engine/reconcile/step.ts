@@ -81,6 +81,7 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   const began = world.clock.monotonic();
   const observed = await firstRead(call, first);
   if (observed.see === "nothing") return await found(call);
+  if (observed.see === "outdated timer") return { did: "nothing", why: "a later plan wants no timer" };
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
   const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;

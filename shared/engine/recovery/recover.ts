@@ -158,7 +158,7 @@ const recordAfter = (
 ): CheckpointRecord => {
   const { world, operator } = call;
   const { defect, now } = brokenRecord;
-  const { trouble: _, status: __, wakeAt: ___, rests: ____, ...rest } = defect.rest;
+  const { trouble: _, status: __, wakeAt: ___, rests: ____, untimed: _____, ...rest } = defect.rest;
   const until = now + (world.ask?.returnMs ?? returnMsOf(world, operator, object));
   const runs = runsAfter(call, brokenRecord, memory);
   const recovered: Recovered = {
@@ -256,7 +256,7 @@ type Base = {
 const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
   const { world, operator, observation } = run;
   const { record, now, uid } = observation;
-  const { rests: _, cleanup: __, returning: ___, ...kept } = record ?? {};
+  const { rests: _, cleanup: __, returning: ___, untimed: ____, ...kept } = record ?? {};
   const until = now + (ask.returnMs ?? returnMsOf(world, operator, object));
   const recovered: Recovered = { at: now, how: words[ask.mode].how, why: "asked for" };
   return {

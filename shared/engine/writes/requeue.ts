@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../../core/http.ts";
 import { mergePatch } from "../../core/json.ts";
-import { dedupe, groupOf, type Key, type Message, textOf } from "../../core/key.ts";
+import { dedupe, groupOf, type Key, type Message, textOf, timerReason } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
 import { type Effect, type Plan, type Trouble, waitOf } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
@@ -40,8 +40,8 @@ export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: P
   const delayMs = Math.max(1_000, wakeAt - observation.now);
   if (delayMs > longestMs) return;
   // A timer that came too early is set again, under another id, because the queue would drop the first id.
-  const early = message.reason === "timer" ? ` ${observation.now}` : "";
-  await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
+  const early = message.reason === timerReason ? ` ${observation.now}` : "";
+  await world.queue.sendLater({ ...key, reason: timerReason }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
 };
 
 /**

@@ -11,9 +11,19 @@ import { recoveryOf } from "../settings.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import { acts, needsNone } from "./status.ts";
 
-/** True if the record changes in more than the deployment's settings, which alone are no reason to write. */
+/**
+ * True if the record changes in more than the deployment's settings, or in that no timer is wanted any more: these alone
+ * are no reason to write.
+ */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
-  !same({ ...held, saves: 0, made: undefined }, { ...next, saves: 0, made: undefined });
+  !same(
+    { ...held, saves: 0, made: undefined },
+    { ...next, saves: 0, made: undefined, untimed: next.untimed === true ? held?.untimed : undefined },
+  );
+
+/** True of a plan that waits for events alone. A step that continues decides, and saves, again if it needs a timer. */
+const isUntimed = ({ next }: StepPlan): boolean =>
+  (next.do === "wait" || next.do === "continue") && next.wakeAt === undefined && next.pollMs === undefined;
 
 /** R1: stores the memory. Only the winner of the conditional save goes on; the loser has touched nothing. */
 export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StoredRecord | "raced"> => {
@@ -90,6 +100,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
     wakeAt,
     waitsFor: waitsForText(plan),
+    untimed: isUntimed(plan) ? true : undefined,
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,

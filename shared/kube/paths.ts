@@ -2,6 +2,7 @@
  * Request paths of resources and objects in the API, with every segment made safe for a URL, and pages of a list that
  * fit into an answer.
  */
+import { forgetOldest } from "../core/cache.ts";
 import { ApiError } from "../core/http.ts";
 import type { Ref, Resource } from "../core/object.ts";
 
@@ -49,22 +50,49 @@ export const selectorOf = (labels: Readonly<Record<string, string>>): string | u
   return terms.length === 0 ? undefined : terms.join(",");
 };
 
-/** Asks for a page of this many objects. */
-type GetPage<T> = (size: number) => Promise<T>;
+/** Asks for a page of this many objects and, unless the page has one object, at most this many bytes. */
+type GetPage<T> = (size: number, limitBytes: number | undefined) => Promise<T>;
+
+/** The most text of a page of several objects, bytes: a page is parsed at once, and the event loop waits for it. */
+const pageBytes = 6 * 1_024 * 1_024;
 
 /** The divisor of a page's size after a page was too long. */
 const shrinking = 8;
 
+/** The factor by which the pages of a list grow if those of the last list left room for twice that. */
+const growing = 2;
+
+/** The number of lists whose size of a page is remembered. */
+const mostLists = 1_000;
+
 const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
 
-/** Asks for pages of one list. After one that was too long, all later ones are smaller, so one is read in vain. */
-export const openPaging = (largest: number): (<T>(getPage: GetPage<T>) => Promise<T>) => {
-  let size = largest;
-  const fitting = <T>(getPage: GetPage<T>): Promise<T> =>
-    getPage(size).catch((cause: unknown) => {
-      if (!isTooLong(cause) || size <= 1) throw cause;
-      size = Math.ceil(size / shrinking);
-      return fitting(getPage);
-    });
+/**
+ * Asks for pages of one list. After one that was too long, all later ones are smaller, so one is read in vain. `sizes`
+ * remembers for the next list at this path the size that fitted.
+ */
+export const openPaging = (
+  largest: number,
+  path = "",
+  sizes: Map<string, number> = new Map(),
+): (<T extends { readonly body: string }>(getPage: GetPage<T>) => Promise<T>) => {
+  let size = sizes.get(path) ?? largest;
+  let longest = 0;
+  const fitting = <T extends { readonly body: string }>(getPage: GetPage<T>): Promise<T> =>
+    getPage(size, size === 1 ? undefined : pageBytes).then(
+      (page) => {
+        longest = Math.max(longest, page.body.length);
+        const next = longest * 2 * growing > pageBytes ? size : Math.min(largest, size * growing);
+        sizes.delete(path);
+        if (next < largest) sizes.set(path, next);
+        forgetOldest(sizes, mostLists);
+        return page;
+      },
+      (cause: unknown) => {
+        if (!isTooLong(cause) || size <= 1) throw cause;
+        size = Math.ceil(size / shrinking);
+        return fitting(getPage);
+      },
+    );
   return fitting;
 };

@@ -152,6 +152,8 @@ type Settled = Required<Omit<ClusterOptions, "listBytes">> & {
   readonly transport: Transport;
   /** The text of lists that are being read. */
   readonly share: Share;
+  /** By the path of a list: the size of a page that fitted. */
+  readonly pageSizes: Map<string, number>;
 };
 type ListQuery = Parameters<Cluster["list"]>[0];
 
@@ -190,25 +192,26 @@ const listOnce = async (
   query: ListQuery,
   takes: (bytes: number) => void,
 ): Promise<Answer<readonly Stored[]>> => {
-  const { transport, timeoutMs, pageSize } = settled;
+  const { transport, timeoutMs, pageSize, pageSizes } = settled;
+  const path = collectionPath(query.resource, query.namespace);
   const type = { apiVersion: apiVersionOf(query.resource), kind: query.resource.kind };
   const items: Stored[] = [];
   const project: Projection = query.projecting?.() ?? ((object) => object);
   let date = Number.NaN;
-  const paging = openPaging(pageSize);
+  const paging = openPaging(pageSize, path, pageSizes);
   const { mostText = Number.POSITIVE_INFINITY } = query;
   let text = 0;
   let next: string | undefined;
   do {
     const pathOf = (size: number): string =>
-      withQuery(collectionPath(query.resource, query.namespace), {
+      withQuery(path, {
         labelSelector: selectorOf(query.labels),
         fieldSelector: query.field,
         limit: String(size),
         continue: next,
       });
-    const response = await paging((size) =>
-      transport.send({ method: "GET", path: pathOf(size), headers: {}, timeoutMs }),
+    const response = await paging((size, limitBytes) =>
+      transport.send({ method: "GET", path: pathOf(size), headers: {}, timeoutMs, ...(limitBytes && { limitBytes }) }),
     );
     if (Number.isNaN(date)) date = answerDate(settled, response);
     if (query.projecting === undefined) takes(response.body.length);
@@ -311,7 +314,8 @@ export const openCluster = (
   { listBytes = getHeapStatistics().heap_size_limit / 5, ...options }: ClusterOptions = {},
 ): Cluster => {
   const share = openShare(listBytes);
-  const settled: Settled = { transport, share, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
+  const own = { transport, share, pageSizes: new Map<string, number>() };
+  const settled: Settled = { ...own, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
   return {
     get: (ref) => get(settled, ref),
     list: (query) => list(settled, query),

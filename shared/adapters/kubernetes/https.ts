@@ -265,6 +265,18 @@ const longestBytes = 16 * 1_024 * 1_024;
 const tooLong = ({ method, path }: HttpRequest, limitBytes: number): ApiError =>
   new ApiError({ status: 0, reason: "TooLong", message: `${method} ${path}: longer than ${limitBytes} bytes` });
 
+/** An answer of more bytes is long: the caller's parser holds the event loop for milliseconds. */
+const longBytes = 256 * 1_024;
+
+/** Waits until the event loop has turned once for each long answer before this one. */
+const openTurns = (): (() => Promise<void>) => {
+  let last = Promise.resolve();
+  return () => {
+    last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return last;
+  };
+};
+
 const bodyOf = (request: HttpRequest, incoming: IncomingMessage): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -311,10 +323,12 @@ const endless = (request: HttpRequest, incoming: IncomingMessage, stallMs: numbe
 /** Opens the transport; nothing connects before the first request. `close` ends all requests in flight. */
 export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
   const { exchange, close } = connect(endpoint);
+  const turn = openTurns();
   return {
     send: (request) =>
       exchange(request, async (incoming) => {
         const body = await bodyOf(request, incoming);
+        if (body.length > longBytes) await turn();
         return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body };
       }),
     stream: (request) =>

@@ -111,7 +111,9 @@ export async function* pages(transport: Transport, paging: Paging): AsyncGenerat
         continue: next,
       });
     const headers = paging.metadataOnly === true ? metadataOnly : {};
-    const response = await fitting((size) => transport.send({ method: "GET", path: pathOf(size), headers, timeoutMs }));
+    const response = await fitting((size, limitBytes) =>
+      transport.send({ method: "GET", path: pathOf(size), headers, timeoutMs, ...(limitBytes && { limitBytes }) }),
+    );
     const page = pageOf(`list ${resource.plural}`, response, type);
     yield paging.metadataOnly === true ? { ...page, items: page.items.map((item) => ({ ...item, ...type })) } : page;
     next = page.next;

@@ -6,6 +6,38 @@ import type { Mutant } from "./mutants.ts";
 
 export const shareMutants: readonly Mutant[] = [
   {
+    name: "long-answers-without-turns",
+    promise: "the event loop turns between two long answers of the API server",
+    file: "shared/adapters/kubernetes/https.ts",
+    find: "if (body.length > longBytes) await turn();",
+    replace: "",
+    tests: ["test/unit/adapters/kubernetes/limit.test.ts"],
+  },
+  {
+    name: "brackets-parsed",
+    promise: "a text that cannot be an object is not parsed",
+    file: "shared/kube/responses.ts",
+    find: "isObject(response.body) ? jsonOf",
+    replace: "response.body !== undefined ? jsonOf",
+    tests: ["test/unit/kube/responses.test.ts"],
+  },
+  {
+    name: "pages-of-any-text",
+    promise: "a page of several objects has at most as much text as the parser takes in a moment",
+    file: "shared/kube/paths.ts",
+    find: "size === 1 ? undefined : pageBytes",
+    replace: "size < 0 ? pageBytes : undefined",
+    tests: ["test/unit/kube/list-pages.test.ts"],
+  },
+  {
+    name: "page-size-forgotten",
+    promise: "a list of large objects begins with the size of a page that fitted",
+    file: "shared/kube/paths.ts",
+    find: "if (next < largest) sizes.set(path, next);",
+    replace: "",
+    tests: ["test/unit/kube/list-pages.test.ts"],
+  },
+  {
     name: "admission-round-of-one-tenant",
     promise: "with gang: builtin the groups of a tenant take a part of an admission round, whatever they need",
     file: "shared/volcano/gang/ground.ts",

@@ -47,6 +47,42 @@ describe("a list of large objects", () => {
     assert.deepEqual(transport.sizes.slice(0, 4), [16, 2, 1, 1]);
   });
 
+  test("begins with twice the size that fitted the last time", async () => {
+    const transport = heavy(8);
+    const cluster = openCluster(transport);
+    await cluster.list({ do: "list", resource, namespace: "ns", labels: {} });
+    transport.sizes.length = 0;
+    await cluster.list({ do: "list", resource, namespace: "ns", labels: {} });
+    assert.deepEqual(transport.sizes, [16, ...Array<number>(10).fill(2)]);
+  });
+
+  test("is read in pages that grow from list to list once its objects are small again", async () => {
+    const sizes = new Map([["/list", 8]]);
+    const asked: number[] = [];
+    for (const body of ["x", "x", "x".repeat(2 * 1_024 * 1_024), "x", "x"]) {
+      await openPaging(
+        100,
+        "/list",
+        sizes,
+      )(async (size) => {
+        asked.push(size);
+        return { body };
+      });
+    }
+    assert.deepEqual(asked, [8, 16, 32, 32, 64]);
+  });
+
+  test("has a limit for each page of several objects, and none for a page of one", async () => {
+    const limits: (number | undefined)[] = [];
+    const paging = openPaging(8)(async (_, limitBytes) => {
+      limits.push(limitBytes);
+      if (limits.length < 2) throw tooLong;
+      return { body: "" };
+    });
+    await paging;
+    assert.deepEqual(limits, [6 * 1_024 * 1_024, undefined]);
+  });
+
   test("is given up where a single object is too long", async () => {
     const transport = heavy(0);
     await assert.rejects(openCluster(transport).list({ do: "list", resource, namespace: "ns", labels: {} }), tooLong);

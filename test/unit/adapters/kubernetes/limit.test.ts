@@ -47,3 +47,32 @@ test("an answer longer than its limit is given up, and one that is not is taken"
     server.close();
   }
 });
+
+test("long answers that come together leave the event loop a turn between each two", async () => {
+  const server = http.createServer((_, answer) => void answer.end("x".repeat(300_000)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+  let turns = 0;
+  let open = true;
+  const count = (): void => {
+    turns += 1;
+    if (open) setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    const parsedAt = await Promise.all(
+      Array.from({ length: 24 }, async () => {
+        await transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 5_000 });
+        return turns;
+      }),
+    );
+    assert.equal(new Set(parsedAt).size, 24, `answers were given at turns ${parsedAt.join(", ")}`);
+  } finally {
+    open = false;
+    transport.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});

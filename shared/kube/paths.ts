@@ -56,10 +56,13 @@ type GetPage<T> = (size: number, limitBytes: number | undefined) => Promise<T>;
 /** The most text of a page of several objects, bytes: a page is parsed at once, and the event loop waits for it. */
 const pageBytes = 6 * 1_024 * 1_024;
 
+/** The size of the first page of a list of which nothing is known. */
+const firstSize = 64;
+
 /** The divisor of a page's size after a page was too long. */
 const shrinking = 8;
 
-/** The factor by which the pages of a list grow if those of the last list left room for twice that. */
+/** The factor by which pages grow while there is room for twice that. */
 const growing = 2;
 
 /** The number of lists whose size of a page is remembered. */
@@ -68,29 +71,33 @@ const mostLists = 1_000;
 const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
 
 /**
- * Asks for pages of one list. After one that was too long, all later ones are smaller, so one is read in vain. `sizes`
- * remembers for the next list at this path the size that fitted.
+ * Asks for pages of one list. Pages grow while they are short: the server makes the whole of a page that is too long, and
+ * in vain. After one that was too long, all later ones of the list are smaller. `sizes` remembers for the next list at
+ * this path the size that fitted.
  */
 export const openPaging = (
   largest: number,
   path = "",
   sizes: Map<string, number> = new Map(),
 ): (<T extends { readonly body: string }>(getPage: GetPage<T>) => Promise<T>) => {
-  let size = sizes.get(path) ?? largest;
-  let longest = 0;
+  let most = largest;
+  let size = sizes.get(path) ?? Math.min(largest, firstSize);
+  const fitted = ({ body }: { readonly body: string }): void => {
+    if (body.length * 2 * growing <= pageBytes) size = Math.min(most, size * growing);
+    sizes.delete(path);
+    sizes.set(path, size);
+    forgetOldest(sizes, mostLists);
+  };
   const fitting = <T extends { readonly body: string }>(getPage: GetPage<T>): Promise<T> =>
     getPage(size, size === 1 ? undefined : pageBytes).then(
       (page) => {
-        longest = Math.max(longest, page.body.length);
-        const next = longest * 2 * growing > pageBytes ? size : Math.min(largest, size * growing);
-        sizes.delete(path);
-        if (next < largest) sizes.set(path, next);
-        forgetOldest(sizes, mostLists);
+        fitted(page);
         return page;
       },
       (cause: unknown) => {
         if (!isTooLong(cause) || size <= 1) throw cause;
         size = Math.ceil(size / shrinking);
+        most = size;
         return fitting(getPage);
       },
     );

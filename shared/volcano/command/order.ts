@@ -7,11 +7,10 @@ import { all, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Metadata, Obj, Resource, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import type { Effect, Listing, Projection } from "../../core/plan.ts";
+import type { Effect, Listing } from "../../core/plan.ts";
 import { bytesOf } from "../../core/share.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { trim } from "../../kube/trim.ts";
 import { commands } from "../schema/resource.ts";
 
 const target = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string().catch("") });
@@ -75,8 +74,8 @@ const mostText = 8_000_000;
 /** The most characters of JSON that a character of a text takes, with room for the rest. */
 const perCharacter = 8;
 
-/** Keeps of a command its identity, owners, target, action and size: a queue's step lists the commands of all tenants. */
-export const commandOutline: Projection = (whole) => {
+/** Keeps of a command its identity, owners, target, action and size: a watch and each queue's step hold the commands of all tenants. */
+export const commandOutline = (whole: Stored): Stored => {
   const { apiVersion, kind, metadata, ...command } = whole;
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const aim = fieldsOf(command["target"]);
@@ -171,7 +170,7 @@ export const commandWatch = (resource: Resource): Watch => ({
   resource: commands,
   optional: true,
   errand: true,
-  trim: (command) => ({ ...trim(command), target: command["target"], action: command["action"] }),
+  trim: commandOutline,
   ownerName: (command) => targetOf(command, resource)?.name,
   matters: (before) => before === undefined,
   urgent: (before) => before === undefined,

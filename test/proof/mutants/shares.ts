@@ -33,8 +33,16 @@ export const shareMutants: readonly Mutant[] = [
     name: "page-size-forgotten",
     promise: "a list of large objects begins with the size of a page that fitted",
     file: "shared/kube/paths.ts",
-    find: "if (next < largest) sizes.set(path, next);",
+    find: "    sizes.set(path, size);\n",
     replace: "",
+    tests: ["test/unit/kube/list-pages.test.ts"],
+  },
+  {
+    name: "pages-that-never-grow",
+    promise: "a list of small objects is read in few pages",
+    file: "shared/kube/paths.ts",
+    find: "size = Math.min(most, size * growing);",
+    replace: "size = Math.min(most, size);",
     tests: ["test/unit/kube/list-pages.test.ts"],
   },
   {
@@ -179,6 +187,14 @@ export const shareMutants: readonly Mutant[] = [
     file: "shared/volcano/command/order.ts",
     find: "  projecting: () => commandOutline,\n",
     replace: "",
+    tests: ["test/unit/volcano/command/order.test.ts"],
+  },
+  {
+    name: "commands-watched-whole",
+    promise: "the watch of commands keeps a short part of each command of all tenants",
+    file: "shared/volcano/command/order.ts",
+    find: "  trim: commandOutline,\n",
+    replace: "  trim: (command) => command,\n",
     tests: ["test/unit/volcano/command/order.test.ts"],
   },
   {

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { commandOutline, commandsIn, ordersFor, readCommands } from "../../../../shared/volcano/command/order.ts";
+import {
+  commandOutline,
+  commandsIn,
+  commandWatch,
+  ordersFor,
+  readCommands,
+} from "../../../../shared/volcano/command/order.ts";
 import { queues } from "../../../../shared/volcano/schema/resource.ts";
 
 const target = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", name: "q", uid: "u", controller: true };
@@ -21,7 +27,6 @@ const queue: Stored = {
 describe("the outline of a command", () => {
   test("is the same order", () => {
     const kept = commandOutline(command());
-    assert.ok(kept !== undefined);
     const [one] = ordersFor(queue, queues, [kept]);
     const [whole] = ordersFor(queue, queues, [command()]);
     assert.deepEqual([one?.uid, one?.action, one?.stale], [whole?.uid, whole?.action, false]);
@@ -36,20 +41,26 @@ describe("the outline of a command", () => {
       ),
     );
     assert.ok(JSON.stringify(kept).length < 1_000);
-    assert.deepEqual(kept === undefined ? [] : ordersFor(queue, queues, [kept]), []);
+    assert.deepEqual(ordersFor(queue, queues, [kept]), []);
   });
 
   test("has the owner of the command, by which a cleanup finds it", () => {
     const owner = { apiVersion: target.apiVersion, kind: "Queue", name: "q", uid: "u", controller: true };
     const kept = commandOutline(command({}, { ownerReferences: [owner] }));
-    assert.deepEqual(kept?.metadata.ownerReferences, [owner]);
+    assert.deepEqual(kept.metadata.ownerReferences, [owner]);
     const many = commandOutline(command({}, { ownerReferences: Array.from({ length: 10_000 }, () => owner) }));
-    assert.equal(many?.metadata.ownerReferences?.length, 8);
+    assert.equal(many.metadata.ownerReferences?.length, 8);
   });
 
   test("is what a list of commands keeps", () => {
     const query = commandsIn("");
     assert.ok(query.do === "list" && query.projecting?.() === commandOutline);
+  });
+
+  test("is what a watch of commands keeps, and names the target", () => {
+    const { trim, ownerName } = commandWatch(queues);
+    assert.equal(trim, commandOutline);
+    assert.equal(ownerName(commandOutline(command())), "q");
   });
 });
 

@@ -13,7 +13,7 @@ export const handler = async (event: LambdaEvent) => (await wiring())(event);
 
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/http/process.ts");
-  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { stopped } = await import("../shared/deployments/http/server.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   await serveUntil(settingsFor("admission", process.env), await openAdmissionApp(process.env), stopped());
 }

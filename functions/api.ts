@@ -1,8 +1,7 @@
 /** The HTTP API: health, triggers and events that request steps, and reads. Run by itself, it listens. */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
 import { apiApp } from "../shared/deployments/api/app.ts";
-import { takeBridged } from "../shared/deployments/api/eventbridge.ts";
-import { openApi } from "../shared/deployments/api/function.ts";
+import { openApi, takeBridged } from "../shared/deployments/api/function.ts";
 import { once } from "../shared/deployments/common/once.ts";
 
 export { apiApp } from "../shared/deployments/api/app.ts";
@@ -20,7 +19,7 @@ export const handler = async (event: LambdaEvent) => {
 
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/http/process.ts");
-  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { stopped } = await import("../shared/deployments/http/server.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   const { close, ...parts } = openApi(process.env);
   await serveUntil(settingsFor("api", process.env), apiApp(parts), stopped());

@@ -10,8 +10,8 @@ export const handler: Forward = async (event, context) => (await wiring())(event
 
 if (import.meta.main) {
   const { forwardUntil } = await import("../shared/deployments/forward/function.ts");
-  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { stopped } = await import("../shared/deployments/http/server.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { tellHealth } = await import("../shared/deployments/common/shutdown.ts");
+  const { tellHealth } = await import("../shared/deployments/http/server.ts");
   await Promise.all([tellHealth(settingsFor("forward", process.env)), forwardUntil(process.env, stopped())]);
 }

@@ -12,8 +12,8 @@ export const handler: Resync = async (event, context) => (await wiring())(event,
 
 if (import.meta.main) {
   const { sweepUntil } = await import("../shared/deployments/resync/function.ts");
-  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { stopped } = await import("../shared/deployments/http/server.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { tellHealth } = await import("../shared/deployments/common/shutdown.ts");
+  const { tellHealth } = await import("../shared/deployments/http/server.ts");
   await Promise.all([tellHealth(settingsFor("resync", process.env)), sweepUntil(process.env, stopped())]);
 }

@@ -14,7 +14,7 @@ export const handler = async (event: LambdaEvent) => (await wiring())(event);
 
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/http/process.ts");
-  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { stopped } = await import("../shared/deployments/http/server.ts");
   const { mayListen } = await import("../shared/deployments/submitter/function.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   const settings = settingsFor("submitter", process.env);

@@ -10,6 +10,6 @@ export const handler: Wake = async (event, context) => (await wiring())(event, c
 if (import.meta.main) {
   const { pollTimers } = await import("../shared/deployments/wake/process.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  const { tellHealth } = await import("../shared/deployments/common/shutdown.ts");
+  const { tellHealth } = await import("../shared/deployments/http/server.ts");
   await Promise.all([tellHealth(settingsFor("wake", process.env)), pollTimers(process.env)]);
 }

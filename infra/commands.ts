@@ -1,8 +1,8 @@
 /** The reference page of the command line: every command with its arguments, options and examples, from the commands themselves. */
 import type { Command } from "commander";
-import { rows } from "../shared/cli/command-table.ts";
 import { examples, withExamples } from "../shared/cli/examples.ts";
 import type { Tools } from "../shared/cli/io/tools.ts";
+import { rows } from "../shared/cli/program.ts";
 import { openTools } from "../shared/deployments/cli/tools.ts";
 import { markdown } from "./reference.ts";
 

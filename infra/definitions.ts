@@ -3,12 +3,13 @@ import * as z from "zod";
 import { ours } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 import {
+  connectSpecSchema,
+  connectStatusSchema,
   scheduledSpecSchema,
   scheduledStatusSchema,
   specSchema,
   statusSchema,
 } from "../shared/spark/schema/application.ts";
-import { connectSpecSchema, connectStatusSchema } from "../shared/spark/schema/connect.ts";
 import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../shared/spark/schema/resource.ts";
 import type { Column, Definition } from "./definition.ts";
 import { limited } from "./limits.ts";

@@ -1,5 +1,5 @@
 /** Tables of the page of settings: names, default and readers, places in each deployment, reasons for missing ones. */
-import { type FunctionCaller, settingsOfOneCaller } from "../shared/deployments/settings/function-callers.ts";
+import { type FunctionCaller, settingsOfOneCaller } from "../shared/deployments/settings/absence.ts";
 import { type Reference, reasonOf, reference, type Target } from "../shared/deployments/settings/reference.ts";
 import {
   fileName,

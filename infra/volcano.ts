@@ -1,7 +1,5 @@
 /** Volcano's kinds as CRDs: fields that users write are typed, pod templates and claims are kept unchecked. */
 import * as z from "zod";
-import { cronSpecSchema, cronStatusSchema, jobMetadataSchema } from "../shared/volcano/schema/cron.ts";
-import { flowSchema, flowSpecSchema, flowStatusSchema, templateStatusSchema } from "../shared/volcano/schema/flow.ts";
 import {
   commands,
   cronJobs,
@@ -14,6 +12,15 @@ import {
 } from "../shared/volcano/schema/resource.ts";
 import { specSchema } from "../shared/volcano/schema/spec.ts";
 import { statusSchema } from "../shared/volcano/schema/status.ts";
+import {
+  cronSpecSchema,
+  cronStatusSchema,
+  flowSchema,
+  flowSpecSchema,
+  flowStatusSchema,
+  jobMetadataSchema,
+  templateStatusSchema,
+} from "../shared/volcano/schema/workflows.ts";
 import type { Definition } from "./definition.ts";
 import type { Limits } from "./limits.ts";
 

@@ -7,6 +7,7 @@
 
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
+import { subdomain } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import type { Ability } from "./callers.ts";
 
@@ -25,14 +26,13 @@ export const abilityFor: Readonly<Record<"step" | "notice", Ability>> = { step: 
 /** The longest time after its node has gone at which a notice is still accepted, ms: a node may be late. */
 const lateMs = 300_000;
 
-const name = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const namespace = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
  * Returns whether the API server accepts a text as a name. Cluster-scoped objects have no namespace and cannot be named
  * here.
  */
-export const isName = (text: string): boolean => name.test(text);
+export const isName = (text: string): boolean => text.length <= 253 && subdomain.test(text);
 export const isNamespace = (text: string): boolean => namespace.test(text);
 
 export const stepOf = (named: Named, kinds: readonly string[], event: string): Intent => {

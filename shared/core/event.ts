@@ -12,7 +12,7 @@ export const events: Resource = { group: "", version: "v1", plural: "events", ki
 const ownComponent = "rekindle";
 
 /** The content of an Event, and the object that it is about, which may be gone. */
-export type Telling = {
+export type EventInput = {
   readonly about: Pick<Metadata, "name" | "namespace" | "resourceVersion"> & { readonly uid: string };
   readonly subject: Resource;
   readonly occasion: string;
@@ -26,8 +26,8 @@ export type Telling = {
 };
 
 /** Builds the Event. `now` in epoch ms. */
-export const eventOf = (telling: Telling, now: number): Obj => {
-  const { about, subject, occasion, type, reason, message, component = ownComponent, trace } = telling;
+export const eventOf = (input: EventInput, now: number): Obj => {
+  const { about, subject, occasion, type, reason, message, component = ownComponent, trace } = input;
   const { name, namespace, uid, resourceVersion } = about;
   const time = timeText(now);
   return {

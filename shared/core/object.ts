@@ -49,6 +49,9 @@ export type Stored = Obj & { readonly metadata: Metadata & { readonly uid: strin
 /** The location of an object; cluster-scoped objects have no namespace. */
 export type Ref = { readonly resource: Resource; readonly namespace?: string; readonly name: string };
 
+/** A subdomain of RFC 1123, which is the form of most objects' names; its length is checked elsewhere. */
+export const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
 const label = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** True if the text is valid as the value of a label. */

@@ -8,7 +8,6 @@ import type { Decision } from "./decision.ts";
 import type { Key } from "./key.ts";
 import type { MetricSample } from "./metric.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
-import type { StateUpdate } from "./outbox.ts";
 import {
   type Effect,
   type Issue,
@@ -20,6 +19,7 @@ import {
   type View,
   withoutBad,
 } from "./plan.ts";
+import type { StateUpdate } from "./updates.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
 export type Watch = {

@@ -4,8 +4,8 @@
  */
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
-import type { Outbox, Position } from "../core/outbox.ts";
 import type { PastRun, ProbeResult, Query, Returning } from "../core/plan.ts";
+import type { Outbox, Position } from "../core/updates.ts";
 
 /** An answer, and the API server's clock at that time (`Date` header), epoch ms. */
 export type Answer<T> = { readonly value: T; readonly date: number };

@@ -11,15 +11,15 @@ export type ServerTime = {
 
 /**
  * Opens the notes. The server read its clock at some time between the request and its answer. A reading that counts from
- * when it was "asked" for is never behind the server's clock by more than the second that `Date` leaves out; one that
+ * when it was "sent" is never behind the server's clock by more than the second that `Date` leaves out; one that
  * counts from when it was "answered" is never ahead of it.
  */
-export const openServerTime = (cluster: Cluster, { monotonic }: Clock, from: "asked" | "answered"): ServerTime => {
+export const openServerTime = (cluster: Cluster, { monotonic }: Clock, from: "sent" | "answered"): ServerTime => {
   let latest: Epoch | undefined;
   const noted = async <T>(read: () => Promise<Answer<T>>): Promise<Answer<T>> => {
     const sentAt = monotonic();
     const answer = await read();
-    latest = { date: answer.date, at: from === "asked" ? sentAt : monotonic() };
+    latest = { date: answer.date, at: from === "sent" ? sentAt : monotonic() };
     return answer;
   };
   return {

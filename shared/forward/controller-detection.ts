@@ -1,16 +1,17 @@
 /**
  * Detects other controllers of the same kinds before anything is written: two controllers would undo each other's
- * work. The last signs of them, apart from leases, are one record for all functions of a deployment.
+ * work. The last signs of them, apart from leases, are one record for all functions of a deployment; watches show
+ * another field manager that writes the status of an object. While another controller is at work, nothing of its kinds
+ * is written, and that is logged. The check is repeated, so that a controller may come and go while Rekindle runs.
  */
-
 import * as z from "zod";
 import { ApiError } from "../core/http.ts";
 import { jsonOf } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import type { Cluster } from "../engine/ports.ts";
+import type { Cluster, Report } from "../engine/ports.ts";
 import { namespaces, pods } from "../kube/resources.ts";
-import { signsOf, type Upstream, upstreams, writingSigns } from "../kube/upstream-controllers.ts";
+import { freshMs, signsOf, type Upstream, upstreams, writerOf, writingSigns } from "../kube/upstream-controllers.ts";
 import type { Cursors } from "./cursors.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
@@ -186,6 +187,126 @@ export const openSightings = (cursors: Cursors, key: Key): Sightings => {
       const kept = await load();
       if (kept !== undefined && gistOf(kept) === gistOf(seen) && seen.at - kept.at < renewedMs) return;
       await cursors.save(key, JSON.stringify(seen));
+    },
+  };
+};
+
+export type Writers = {
+  /** Notes the writer of an object's status, from the object as the server sent it. */
+  see(object: Stored): void;
+  /**
+   * Returns one line if another controller wrote the status of objects of these API groups shortly before `now`, epoch
+   * ms.
+   */
+  signs(groups: readonly string[], now: number): readonly string[];
+  /** True if the first call was so long before `now` that every write that still counts has been seen. */
+  knowsAll(now: number): boolean;
+};
+
+const groupOf = ({ apiVersion }: Stored): string => apiVersion.split("/")[0] ?? "";
+
+/**
+ * Kinds whose status is also written by components other than these controllers: Volcano's scheduler has its own signs.
+ */
+const passed: ReadonlySet<string> = new Set(["PodGroup"]);
+
+export const openWriters = (): Writers => {
+  const watched = new Set(upstreams.flatMap(({ groups }) => groups));
+  /** The object with the newest write, by API group: one is enough for a sign. */
+  const newest = new Map<string, { readonly object: Stored; readonly at: number }>();
+  let firstQueriedAt: number | undefined;
+  return {
+    see: (object) => {
+      const group = groupOf(object);
+      if (!watched.has(group) || passed.has(object.kind)) return;
+      // Whether the write is recent is decided later, by the server's clock.
+      const writer = writerOf(object, Number.NEGATIVE_INFINITY);
+      if (writer === undefined || writer.at <= (newest.get(group)?.at ?? Number.NEGATIVE_INFINITY)) return;
+      const { apiVersion, kind, metadata } = object;
+      newest.set(group, { object: { apiVersion, kind, metadata }, at: writer.at });
+    },
+    signs: (groups, now) =>
+      writingSigns(
+        groups.flatMap((group) => newest.get(group)?.object ?? []),
+        now,
+      ),
+    knowsAll: (now) => {
+      firstQueriedAt ??= now;
+      return now - firstQueriedAt >= freshMs;
+    },
+  };
+};
+
+/**
+ * Returns one line per sign of a controller of an upstream. `thorough`: before anything begins, and while a controller
+ * is at work; `lease`: leases and signs from the watches; `workloads`: Deployments and pods, too.
+ */
+export type StandbyLookout = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
+
+export type Standby = {
+  /** True while nothing of this API group may be written. */
+  aside(group: string): boolean;
+  stop(): void;
+};
+
+export type Asides = {
+  readonly look: StandbyLookout;
+  /** The API groups of the kinds that this deployment runs. */
+  readonly groups: readonly string[];
+  readonly everyMs: number;
+  readonly report: Report;
+  /** Called when another controller has gone: its objects must be looked at again. */
+  readonly freed: () => void;
+};
+
+/** In one of this many rounds Deployments and pods are checked, too. */
+const workloadRounds = 6;
+
+const textOfError = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/**
+ * Checks once before anything begins, and throws an error of that check. Then checks periodically; an error of these
+ * checks changes nothing.
+ */
+export const startStandby = async ({ look, groups, everyMs, report, freed }: Asides): Promise<Standby> => {
+  const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
+  const led = new Set<string>();
+  const judge = (name: string, signs: readonly string[], began: boolean): void => {
+    if (signs.length > 0 && !led.has(name)) {
+      led.add(name);
+      report("warn", `stands aside: ${signs.join("; ")}; nothing is written for its kinds meanwhile`);
+    } else if (signs.length === 0 && led.delete(name)) {
+      report("info", `${name} no longer leads: taking over its kinds`);
+      if (!began) freed();
+    }
+  };
+  let rounds = 0;
+  const round = async (began: boolean): Promise<void> => {
+    rounds += 1;
+    const usual = rounds % workloadRounds === 0 ? "workloads" : "lease";
+    for (const { name } of families) {
+      try {
+        judge(name, await look(name, began || led.has(name) ? "thorough" : usual), began);
+      } catch (cause) {
+        if (began) throw cause;
+        report("debug", "cannot see whether another controller leads", { upstream: name, error: textOfError(cause) });
+      }
+    }
+  };
+  await round(true);
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const next = (): void => {
+    timer = setTimeout(() => {
+      void round(false).then(() => (stopped ? undefined : next()));
+    }, everyMs);
+  };
+  next();
+  return {
+    aside: (group) => families.some(({ name, groups: own }) => led.has(name) && own.includes(group)),
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
     },
   };
 };

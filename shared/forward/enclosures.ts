@@ -1,7 +1,10 @@
 /**
  * Encloses the object of a key and the lists of its operator in a call, as the watches show them: only for messages of
- * these watches, only while the watches are complete, and only up to a size.
+ * these watches, only while the watches are complete, and only up to a size. The latest objects are kept whole, as the
+ * watch has sent them, beside the forwarder's trimmed ones; their number is bounded, so an object that has not changed
+ * for long may be missing.
  */
+import { forgetOldest } from "../core/cache.ts";
 import type { Message } from "../core/key.ts";
 import type { Stored } from "../core/object.ts";
 import type { Listing } from "../core/plan.ts";
@@ -10,7 +13,41 @@ import type { Enclosure } from "../engine/ports.ts";
 import { labelOf } from "../kube/pods.ts";
 import type { Forwarder } from "./forwarder.ts";
 import type { Watcher } from "./keys.ts";
-import type { WholeObjects } from "./whole-objects.ts";
+
+export type WholeObjects = {
+  /** Takes in an object of a watch. */
+  see(object: Stored): void;
+  /** Takes in a deletion. */
+  gone(object: Stored): void;
+  /** Returns the object of which this is the trimmed form, in the same version; undefined if it is not known whole. */
+  whole(trimmed: Stored): Stored | undefined;
+};
+
+const most = 1_000;
+
+/** Returns the object without the managers of its fields, which no decision reads. */
+const lean = (object: Stored): Stored => {
+  const { managedFields: _, ...metadata }: Stored["metadata"] & { readonly managedFields?: unknown } = object.metadata;
+  return { ...object, metadata };
+};
+
+/** Opens an empty store of the objects that `keeps` chooses. */
+export const openWholeObjects = (keeps: (object: Stored) => boolean): WholeObjects => {
+  const objects = new Map<string, Stored>();
+  return {
+    see: (object) => {
+      if (!keeps(object)) return;
+      objects.delete(object.metadata.uid);
+      objects.set(object.metadata.uid, lean(object));
+      forgetOldest(objects, most);
+    },
+    gone: ({ metadata: { uid } }) => void objects.delete(uid),
+    whole: ({ metadata: { uid, resourceVersion } }) => {
+      const object = objects.get(uid);
+      return object?.metadata.resourceVersion === resourceVersion ? object : undefined;
+    },
+  };
+};
 
 /** The largest enclosure as JSON, characters. A larger one is left out, and the step reads. */
 export const longestEnclosure = 65_536;

@@ -120,15 +120,15 @@ const search = (settings: ForwarderSettings, { loop, state, searches }: Course, 
 };
 
 /** The same error is reported as a warning again after this time, ms; in between at level debug. */
-const toldAgainMs = 1_800_000;
+const repeatedAfterMs = 1_800_000;
 
 /** Remembers errors; `isNews` is true for an error that was not reported lately. */
-const openTold = (now: () => number) => {
+const openErrorNews = (now: () => number) => {
   const at = new Map<string, number>();
   return {
     isNews: (error: string): boolean => {
       const last = at.get(error);
-      if (last !== undefined && now() - last < toldAgainMs) return false;
+      if (last !== undefined && now() - last < repeatedAfterMs) return false;
       at.set(error, now());
       return true;
     },
@@ -147,7 +147,7 @@ const following = (
   const { loop, state } = course;
   const { resource, selector, field, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
-  const failures = openTold(now);
+  const failures = openErrorNews(now);
   let troubled = false;
   const well = (): void => {
     if (troubled) report("info", "watching again", what);

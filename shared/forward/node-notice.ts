@@ -75,22 +75,22 @@ const labelsIn = (selector: string): Readonly<Record<string, string>> =>
   );
 
 /** N1. True if the pod's annotation names this end or an earlier one. */
-const isTold = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
+const isAnnounced = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
 
 type AffectedPod = { readonly pod: Stored; readonly key: Key };
 
 /** Finds the live pods on the node that an object of this kind owns and this deployment is in charge of. */
 const affectedPods = async (
-  desk: NoticeContext,
+  context: NoticeContext,
   { cluster, kind }: Pick<Key, "cluster" | "kind">,
   node: string,
 ): Promise<readonly AffectedPod[]> => {
-  const watch = desk.operatorOf(kind)?.watches.find(({ resource }) => resource === pods);
+  const watch = context.operatorOf(kind)?.watches.find(({ resource }) => resource === pods);
   if (watch === undefined) return [];
-  const places = desk.namespaces.length === 0 ? [""] : desk.namespaces;
+  const places = context.namespaces.length === 0 ? [""] : context.namespaces;
   const labels = labelsIn(watch.selector ?? "");
   const field = `spec.nodeName=${node}`;
-  const look = (namespace: string) => desk.cluster.list({ do: "list", resource: pods, namespace, labels, field });
+  const look = (namespace: string) => context.cluster.list({ do: "list", resource: pods, namespace, labels, field });
   const first = await Promise.all(places.map(look));
   // One list may be outdated: a pod that it misses would get no annotation, and no later notice repeats it.
   const second = await Promise.all(places.map(look));
@@ -102,7 +102,7 @@ const affectedPods = async (
       const { namespace = "" } = pod.metadata;
       return name === undefined ? [] : [{ pod, key: { cluster, kind, namespace, name } }];
     });
-  const ours = await Promise.all(owned.map(({ key }) => desk.inCharge?.(key, undefined) ?? true));
+  const ours = await Promise.all(owned.map(({ key }) => context.inCharge?.(key, undefined) ?? true));
   return owned.filter((_, at) => ours[at] === true);
 };
 
@@ -119,10 +119,10 @@ const write = async ({ cluster }: NoticeContext, { pod }: AffectedPod, until: nu
 /** The number of parallel writes. */
 const parallel = 16;
 
-const writeAll = async (desk: NoticeContext, affected: readonly AffectedPod[], until: number): Promise<void> => {
+const writeAll = async (context: NoticeContext, affected: readonly AffectedPod[], until: number): Promise<void> => {
   for (let at = 0; at < affected.length; at += parallel) {
     const some = affected.slice(at, at + parallel);
-    const ends = await Promise.allSettled(some.map((one) => write(desk, one, until)));
+    const ends = await Promise.allSettled(some.map((one) => write(context, one, until)));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
@@ -138,18 +138,18 @@ const tellOwners = async ({ queue }: NoticeContext, affected: readonly AffectedP
 
 /** Returns the function that takes notices. It throws the platform's errors, and the notice is retried. */
 export const noticing =
-  (desk: NoticeContext) =>
+  (context: NoticeContext) =>
   async (message: Message): Promise<Noticed> => {
     const kind = noticedKind(message) ?? "";
     const { until } = message;
     if (until === undefined) return { did: "nothing", why: "the notice has no time" };
-    if (desk.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
-    const node = await nodeOf(desk, message);
+    if (context.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
+    const node = await nodeOf(context, message);
     if (node === undefined) return { did: "nothing", why: `no node of this cluster is ${message.name}` };
-    const affected = await affectedPods(desk, { cluster: message.cluster, kind }, node);
-    const unaware = affected.filter(({ pod }) => !isTold(pod, until));
-    await writeAll(desk, unaware, until);
-    await tellOwners(desk, affected, until);
-    desk.report("info", `node ${node} goes at ${timeText(until)}`, { pods: affected.length, told: unaware.length });
+    const affected = await affectedPods(context, { cluster: message.cluster, kind }, node);
+    const unaware = affected.filter(({ pod }) => !isAnnounced(pod, until));
+    await writeAll(context, unaware, until);
+    await tellOwners(context, affected, until);
+    context.report("info", `node ${node} goes at ${timeText(until)}`, { pods: affected.length, told: unaware.length });
     return { did: "step", writes: unaware.length };
   };

@@ -1,7 +1,9 @@
 /**
- * The history of a kind that creates objects by a schedule, the same for CronJobs and ScheduledSparkApplications: the age
- * of what it created, and the deletion of ended objects beyond the limits.
+ * Kinds that create objects by a schedule, the same for CronJobs and ScheduledSparkApplications: the policy for objects
+ * that would run at the same time, the digest of the schedule, the age of what was created, and the deletion of ended
+ * objects beyond the limits.
  */
+import { digestOf, isRecord, isTooMuch } from "../core/json.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 import { instantOf } from "../core/time.ts";
@@ -9,11 +11,13 @@ import { instantOf } from "../core/time.ts";
 /** When the object was created, epoch ms. */
 export const createdAt = ({ metadata }: Stored): number => instantOf(metadata.creationTimestamp) ?? 0;
 
+type Deletion = Extract<Effect, { do: "delete" }>;
+
 /** Deletes the object by judgement of its state: not if it has changed since. */
 export const judgedRemoval = (
   resource: Resource,
   { metadata: { name, namespace, uid, resourceVersion } }: Stored,
-): Effect => ({
+): Deletion => ({
   do: "delete",
   ref: { resource, name, ...(namespace === undefined ? {} : { namespace }) },
   uid,
@@ -36,3 +40,28 @@ export const prunedAt = (
   due: excess.filter((object) => createdAt(object) + settledMs <= now),
   again: Math.min(...excess.map((object) => createdAt(object) + settledMs).filter((at) => at > now)),
 });
+
+export type ConcurrencyPolicy = "Allow" | "Forbid" | "Replace";
+
+const policies: Readonly<Record<string, ConcurrencyPolicy>> = {
+  "": "Allow",
+  Allow: "Allow",
+  Forbid: "Forbid",
+  Replace: "Replace",
+};
+
+type ReadPolicy =
+  | { readonly ok: true; readonly policy: ConcurrencyPolicy }
+  | { readonly ok: false; readonly error: string };
+
+/** Reads `spec.concurrencyPolicy`; the error is a whole sentence. */
+export const readConcurrency = (text: string): ReadPolicy => {
+  const policy = policies[text];
+  return policy === undefined
+    ? { ok: false, error: `spec.concurrencyPolicy must be Allow, Forbid or Replace, not ${JSON.stringify(text)}` }
+    : { ok: true, policy };
+};
+
+/** Returns a digest of the fields that determine the times. */
+export const timingOf = ({ spec }: Stored): string =>
+  isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";

@@ -32,7 +32,7 @@ const usual = {
 const longestKey = 1_024;
 
 /** The most errors that one message names. */
-const mostTold = 3;
+const mostReported = 3;
 
 type Row = { readonly bounds?: Bounds; readonly below: ReadonlyMap<string, Row> };
 
@@ -110,7 +110,7 @@ export const limitsOf = (limits: readonly Limit[]): LimitsSaying => {
     if (isTooMuch(spec)) return tooMuch;
     const problems: string[] = [];
     const left: Place[] = [{ value: spec, path: "spec", row: tree }];
-    for (let place = left.pop(); place !== undefined && problems.length < mostTold; place = left.pop()) {
+    for (let place = left.pop(); place !== undefined && problems.length < mostReported; place = left.pop()) {
       const broken = brokenAt(place);
       problems.push(...broken);
       if (broken.length === 0) left.push(...placesIn(place).toReversed());

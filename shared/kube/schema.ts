@@ -8,7 +8,7 @@ import { isInstant } from "../core/time.ts";
 type Issue = z.core.$ZodIssue;
 
 /** Options of `safeParse` for errors that `explain` describes: with them, an issue carries its value. */
-export const telling = { reportInput: true } as const;
+export const reportingInput = { reportInput: true } as const;
 
 const pathOf = (path: readonly PropertyKey[], root: string): string =>
   path.reduce<string>((text, part) => {

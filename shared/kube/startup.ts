@@ -270,7 +270,7 @@ const staying = (
 };
 
 /** The most reasons that are remembered. */
-const mostTold = 8;
+const mostReported = 8;
 
 const longestMessage = 1_000;
 
@@ -322,7 +322,7 @@ const telling = <Memory extends ToldHoldups>(
       next: { ...waitOf(now), do: "continue" },
     };
   const { statusIsRecord: _, ...safety } = now.safety ?? {};
-  return { ...now, safety, memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) } };
+  return { ...now, safety, memory: { ...plan.memory, held: [...known, gist].slice(-mostReported) } };
 };
 
 /** Adds to the plan of a step what keeps these pods from starting. */

@@ -5,7 +5,8 @@ import { isStored, type Json } from "./responses.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-const only = (value: Json, names: readonly string[]): Json =>
+/** Returns the record with these fields alone. */
+export const only = (value: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
 
 const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {

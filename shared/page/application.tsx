@@ -3,11 +3,9 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { FlowGraph, GangCells } from "./members.tsx";
-import { Link, State, Table } from "./parts.tsx";
-import { place } from "./place.ts";
+import { FactList, Link, State, Table } from "./parts.tsx";
 import { hoursText, receiptOf } from "./receipt.ts";
-import { detail, isLogShown, log, logPod } from "./shown.ts";
-import { now } from "./store.ts";
+import { detail, isLogShown, log, logPod, now, place } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
@@ -197,21 +195,16 @@ const Facts = ({ one }: { readonly one: Detail }) => (
     <header>
       <h2>Facts</h2>
     </header>
-    <dl>
-      {[
+    <FactList
+      of={[
         ["created", moment(one.createdAt, one.now)] as const,
         ...one.facts.map(
           ([name, value]) =>
             [name.toLowerCase(), /^\d{4}-\d\d-\d\dT/.test(value) ? moment(Date.parse(value), one.now) : value] as const,
         ),
         ...(one.saves === undefined ? [] : [["saves of its record", String(one.saves)] as const]),
-      ].map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{visible(value)}</dd>
-        </div>
-      ))}
-    </dl>
+      ]}
+    />
     <p class="lines">
       <code>rekindle status {visible(named(one))}</code>
       <code>rekindle log {visible(named(one))} -f</code>

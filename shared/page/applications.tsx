@@ -2,9 +2,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Key, Mark, State } from "./parts.tsx";
-import { go, place, refine } from "./place.ts";
 import { toggled } from "./query.ts";
-import { all, counts, isLoaded, listed, listedCount, serverNow } from "./store.ts";
+import { all, counts, go, isLoaded, listed, listedCount, place, refine, serverNow } from "./store.ts";
 import { briefly, clock, grouped, kindText, plural, span, visible } from "./text.ts";
 import { spansOf, ticks } from "./timeline.ts";
 import { type Group, keyOf, type Row } from "./wire.ts";

@@ -1,8 +1,21 @@
 /** How the page hears of changes: by a stream, by polling where there is none, after sign-in. */
 import { signal } from "@preact/signals";
-import { place } from "./place.ts";
-import { detail, isDetail, readLanes, refresh } from "./shown.ts";
-import { ageOf, heard, id, link, print, readHealth, refused, take, takeFirst } from "./store.ts";
+import {
+  ageOf,
+  detail,
+  heard,
+  id,
+  isDetail,
+  link,
+  place,
+  print,
+  readHealth,
+  readLanes,
+  refresh,
+  refused,
+  take,
+  takeFirst,
+} from "./store.ts";
 import type { Batch } from "./wire.ts";
 
 type Message = { readonly event: string; readonly data: string };

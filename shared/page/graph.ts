@@ -40,13 +40,13 @@ export const drawingOf = (all: readonly FlowNode[]): Drawing => {
   const count = Math.max(0, ...columns.values()) + 1;
   const spots = new Map<string, Spot>();
   for (let column = 0; column < count; column += 1) {
-    const wish = ({ dependsOn }: FlowNode): number => {
+    const wantedRow = ({ dependsOn }: FlowNode): number => {
       const lines = dependsOn.flatMap((name) => spots.get(name)?.line ?? []);
       return lines.length === 0 ? 0 : lines.reduce((sum, line) => sum + line, 0) / lines.length;
     };
     nodes
       .filter(({ name }) => columns.get(name) === column)
-      .sort((a, b) => wish(a) - wish(b))
+      .sort((a, b) => wantedRow(a) - wantedRow(b))
       .forEach((node, line) => void spots.set(node.name, { node, column, line }));
   }
   const edges = [...spots.values()].flatMap((to) =>

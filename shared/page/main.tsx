@@ -7,10 +7,9 @@ import { Applications, listedText, listKey } from "./applications.tsx";
 import { follow, pollMs, signIn } from "./connection.ts";
 import { Overview } from "./overview.tsx";
 import { Key, Link } from "./parts.tsx";
-import { go, place, refine, type Screen } from "./place.ts";
 import { toggled } from "./query.ts";
 import { HealthScreen, Queues, Recovery, Schedules } from "./screens.tsx";
-import { broken, health, heardAt, link, now, queues, refused } from "./store.ts";
+import { broken, go, health, heardAt, link, now, place, queues, refine, refused, type Screen } from "./store.ts";
 import { briefly } from "./text.ts";
 import { isTable } from "./timeline-view.tsx";
 

@@ -1,7 +1,6 @@
 /** The pods of a Job as cells, and the jobs of a JobFlow as a graph and as a list. */
 import { drawingOf, mostDrawn, type Spot } from "./graph.ts";
 import { Link, Panel, State, Table } from "./parts.tsx";
-import { addressOf, go } from "./place.ts";
 import { queues } from "./store.ts";
 import { grouped, plural, visible } from "./text.ts";
 import type { Cell, FlowNode, Gang } from "./wire.ts";
@@ -118,19 +117,7 @@ const Node = ({ spot }: { readonly spot: Spot }) => {
     </g>
   );
   if (node.state === "") return drawn;
-  const to = { screen: "application", application: node.job } as const;
-  return (
-    <a
-      href={addressOf(to)}
-      onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-        event.preventDefault();
-        go(to);
-      }}
-    >
-      {drawn}
-    </a>
-  );
+  return <Link to={{ screen: "application", application: node.job }}>{drawn}</Link>;
 };
 
 /** The jobs of a flow: drawn from left to right, and listed. */

@@ -1,6 +1,6 @@
 /** Parts that all screens share: the marks of states, panels, links that stay in the page. */
 import type { ComponentChildren, JSX } from "preact";
-import { addressOf, go, type Place } from "./place.ts";
+import { addressOf, go, type Place } from "./store.ts";
 import { visible } from "./text.ts";
 import { type Group, keyOf, type Row } from "./wire.ts";
 
@@ -59,6 +59,18 @@ type To = {
   readonly class?: string;
   readonly current?: boolean;
 };
+
+/** Names with their values. */
+export const FactList = ({ of }: { readonly of: readonly (readonly [string, string])[] }) => (
+  <dl>
+    {of.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{visible(value)}</dd>
+      </div>
+    ))}
+  </dl>
+);
 
 /** A link to another place of the page; with a modifier key the browser opens it as any link. */
 export const Link = ({ to, children, class: name, current }: To) => (

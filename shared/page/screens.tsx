@@ -1,6 +1,6 @@
 /** The screens beside the list: queues, schedules, records to be repaired, and the health of this process. */
 import { useEffect } from "preact/hooks";
-import { Name, Panel, State, Table } from "./parts.tsx";
+import { FactList, Name, Panel, State, Table } from "./parts.tsx";
 import { isSchedule } from "./query.ts";
 import { all, broken, health, isLoaded, queues, readHealth, serverNow } from "./store.ts";
 import { briefly, grouped, kindText, moment, visible } from "./text.ts";
@@ -171,14 +171,7 @@ export const HealthScreen = () => {
         <h1>Health</h1>
       </div>
       <Panel title="This process" class="facts">
-        <dl>
-          {lines.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{visible(value)}</dd>
-            </div>
-          ))}
-        </dl>
+        <FactList of={lines} />
       </Panel>
     </main>
   );

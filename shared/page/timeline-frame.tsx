@@ -16,7 +16,7 @@ export type Scale = {
 };
 
 export const scaleOf = (detail: Detail, width: number): Scale => {
-  const starts = [detail.history[0]?.at, ...detail.lanes.map(({ asked, up, end }) => asked ?? up ?? end)];
+  const starts = [detail.history[0]?.at, ...detail.lanes.map(({ requestedAt, up, end }) => requestedAt ?? up ?? end)];
   const from = Math.min(
     ...starts.filter((at) => at !== undefined),
     ...(starts.every((at) => at === undefined) ? [detail.createdAt] : []),

@@ -81,10 +81,12 @@ const End = ({ one, scale, y, start }: Pick<Drawn, "one" | "scale" | "y"> & { re
 
 /** The time from the request for a pod until it is up; of a successor it is part of the gap. */
 const Coming = ({ one, scale, y, to }: Pick<Drawn, "one" | "scale" | "y"> & { readonly to: number }) => {
-  if (one.asked === undefined) return null;
-  const x = scale.x(one.asked);
+  if (one.requestedAt === undefined) return null;
+  const x = scale.x(one.requestedAt);
   const kind = one.follows === undefined ? "coming" : "gap";
-  return to - x > 1 ? <Rect x={x} y={y} width={to - x} kind={kind} title={`asked for at ${clock(one.asked)}`} /> : null;
+  return to - x > 1 ? (
+    <Rect x={x} y={y} width={to - x} kind={kind} title={`requested at ${clock(one.requestedAt)}`} />
+  ) : null;
 };
 
 /** The time after a loss in which nobody is in its place. */
@@ -176,7 +178,7 @@ const Drivers = ({ drivers, scale, y, newest, now }: Omit<Drawn, "one"> & { read
       Driver
     </text>
     {drivers.map((one) => (
-      <LaneView key={one.pod + one.asked} one={one} scale={scale} y={y} newest={newest} now={now} />
+      <LaneView key={one.pod + one.requestedAt} one={one} scale={scale} y={y} newest={newest} now={now} />
     ))}
   </g>
 );
@@ -222,7 +224,7 @@ const AsTable = ({ lanes }: { readonly lanes: readonly Lane[] }) => (
     <table>
       <thead>
         <tr>
-          {["Pod", "Attempt", "Asked for", "Up", "Ended", "Why", "Node"].map((head) => (
+          {["Pod", "Attempt", "Requested", "Up", "Ended", "Why", "Node"].map((head) => (
             <th key={head} scope="col">
               {head}
             </th>
@@ -231,10 +233,10 @@ const AsTable = ({ lanes }: { readonly lanes: readonly Lane[] }) => (
       </thead>
       <tbody>
         {lanes.map((one) => (
-          <tr key={one.pod + one.asked}>
+          <tr key={one.pod + one.requestedAt}>
             <td class="mono">{visible(one.pod)}</td>
             <td>{one.attempt || ""}</td>
-            <td>{cell(one.asked)}</td>
+            <td>{cell(one.requestedAt)}</td>
             <td>{cell(one.up)}</td>
             <td>{cell(one.end)}</td>
             <td class={one.lost === true ? "failed-text" : ""}>

@@ -70,13 +70,13 @@ export const attemptsOf = (detail: Detail): readonly Attempt[] => {
 /** A line of the timeline: what ran in one place, in every attempt, one after the other. */
 export type Slot = { readonly lanes: readonly (Lane & { readonly follows?: number; readonly until?: number })[] };
 
-const begin = ({ asked, up, end }: Lane): number => asked ?? up ?? end ?? 0;
+const begin = ({ requestedAt, up, end }: Lane): number => requestedAt ?? up ?? end ?? 0;
 const byBegin = (a: Lane, b: Lane): number => begin(a) - begin(b) || a.id - b.id;
 
 type Placed = Lane & { readonly follows?: number; until?: number };
 
 /**
- * Puts the executors of one attempt into slots. An executor that was asked for after a loss goes on in the slot of the
+ * Puts the executors of one attempt into slots. An executor that was requested after a loss goes on in the slot of the
  * earliest loss that nobody has replaced.
  */
 const slotsOfAttempt = (lanes: readonly Lane[]): readonly (readonly Placed[])[] => {
@@ -86,14 +86,17 @@ const slotsOfAttempt = (lanes: readonly Lane[]): readonly (readonly Placed[])[] 
       .filter((slot) => {
         const last = slot.at(-1);
         return (
-          last?.lost === true && last.end !== undefined && lane.asked !== undefined && last.end <= lane.asked + 1_000
+          last?.lost === true &&
+          last.end !== undefined &&
+          lane.requestedAt !== undefined &&
+          last.end <= lane.requestedAt + 1_000
         );
       })
       .sort((a, b) => (a.at(-1)?.end ?? 0) - (b.at(-1)?.end ?? 0))[0];
     const last = open?.at(-1);
     if (open === undefined || last === undefined) slots.push([lane]);
     else {
-      last.until = lane.up ?? lane.asked ?? 0;
+      last.until = lane.up ?? lane.requestedAt ?? 0;
       open.push({ ...lane, follows: last.id });
     }
   }

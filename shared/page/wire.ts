@@ -96,7 +96,7 @@ export type Lane = {
   /** The executor's id; 0 for other pods. */
   readonly id: number;
   readonly attempt: number;
-  readonly asked?: number;
+  readonly requestedAt?: number;
   readonly up?: number;
   readonly end?: number;
   readonly node?: string;

@@ -1,12 +1,10 @@
 /** Subresources of pods and service accounts that act rather than store: log, eviction, binding, proxy, token. */
 
 import type { Call, Result, Subresources } from "./api/answer.ts";
-import type { Driver, Memory } from "./nodes/memory.ts";
 import { busyUntil, disrupted, isUp, mainExit, phaseOf } from "./nodes/pod-status.ts";
 import { bind } from "./nodes/scheduler.ts";
-import type { PodScript } from "./nodes/script.ts";
-import { executorsOf, isExecutor, labelOf } from "./spark/drivers.ts";
-import { confOf } from "./spark/executors.ts";
+import type { Driver, Memory, PodScript } from "./nodes/script.ts";
+import { confOf, executorsOf, isExecutor, labelOf } from "./spark/drivers.ts";
 import { microStamp, stamp } from "./storage/clock.ts";
 import { at, fieldsAt, itemsAt, numberAt, parsed, textAt } from "./storage/json.ts";
 import type { Item } from "./storage/metadata.ts";

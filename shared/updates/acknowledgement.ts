@@ -1,6 +1,6 @@
 /** Asynchronous acknowledgements, for listeners that cannot answer in time: a message on the delivery's key. */
 import { deliveryKey, digest, type Key, type Message } from "../core/key.ts";
-import type { Position } from "../core/outbox.ts";
+import type { Position } from "../core/updates.ts";
 
 const word = "acknowledged ";
 

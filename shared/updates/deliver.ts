@@ -12,9 +12,19 @@ import { eventOf, events } from "../core/event.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Meter } from "../core/metric.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { newestOf, type Outbox, type Position, positionText, type Update, waiting } from "../core/outbox.ts";
-import { operatorsListener, type Parcel, type Sent, type Sink } from "../core/sink.ts";
 import { backoffOf, timeText } from "../core/time.ts";
+import {
+  newestOf,
+  type Outbox,
+  operatorsListener,
+  type Position,
+  positionText,
+  type Sent,
+  type SentUpdate,
+  type Sink,
+  type Update,
+  waiting,
+} from "../core/updates.ts";
 import type {
   CheckpointRecord,
   Checkpoints,
@@ -122,9 +132,9 @@ const standing = ({ sequence, state, attempt, terminal, at, message }: Update) =
 });
 
 /**
- * Returns the parcel of an update. The same update gives the same parcel, apart from the latest state that it carries.
+ * Returns an update as it is sent. The same update gives the same text, apart from the latest state that it carries.
  */
-const parcelOf = (key: Key, stream: string, update: Update, latest: Update): Parcel => {
+const sentUpdateOf = (key: Key, stream: string, update: Update, latest: Update): SentUpdate => {
   const { cluster, kind, namespace, name } = key;
   const id = positionText({ stream, sequence: update.sequence });
   const { uid } = update;
@@ -176,7 +186,7 @@ const fenceMs = 5_000;
 type Own = { readonly saves: number; readonly version: Version | undefined; readonly cursor: Cursor | undefined };
 
 type SendContext = {
-  readonly desk: DeliveryContext;
+  readonly ports: DeliveryContext;
   readonly key: Key;
   readonly resource: Resource;
   readonly object: Stored | undefined;
@@ -204,51 +214,51 @@ const ownOf = ({ readDelivery }: DeliveryContext, loaded: Awaited<ReturnType<Che
     : { saves: found.record.saves, version: loaded.version, cursor };
 };
 
-type At = Pick<SendContext, "desk" | "key" | "own">;
+type At = Pick<SendContext, "ports" | "key" | "own">;
 
 /** Requeues after a lost race: this message may be about a newer state than the winner has read. */
-const lost = async ({ desk, key, own }: At, reason = "raced"): Promise<Delivered> => {
+const lost = async ({ ports, key, own }: At, reason = "raced"): Promise<Delivered> => {
   const delivery = deliveryKey(key);
-  const id = dedupe.timer(delivery, `raced ${own.version} ${desk.clock.monotonic()}`);
-  await desk.queue.sendLater({ ...delivery, reason }, id, 1_000);
+  const id = dedupe.timer(delivery, `raced ${own.version} ${ports.clock.monotonic()}`);
+  await ports.queue.sendLater({ ...delivery, reason }, id, 1_000);
   return { did: "raced" };
 };
 
 /** Removes the record of a delivery that has no listener or no stream. */
 const closed = async (at: At, why: string): Promise<Delivered> => {
-  const { desk, key, own } = at;
+  const { ports, key, own } = at;
   if (own.version === undefined) return nothing(why);
-  const removed = await desk.checkpoints.remove(deliveryKey(key), own.version);
+  const removed = await ports.checkpoints.remove(deliveryKey(key), own.version);
   return removed === "raced" ? await lost(at) : { did: "step", writes: 1 };
 };
 
 /** Removes the cursor if a second read agrees that there is no record of the key. */
 const unrecorded = async (at: At, message: Message): Promise<Delivered> => {
-  const { desk, key, own } = at;
-  const isBack = own.version !== undefined && (await desk.checkpoints.load(key)) !== undefined;
-  return isBack ? await deliver(desk, message) : await closed(at, `there is no stream of ${textOf(key)}`);
+  const { ports, key, own } = at;
+  const isBack = own.version !== undefined && (await ports.checkpoints.load(key)) !== undefined;
+  return isBack ? await deliver(ports, message) : await closed(at, `there is no stream of ${textOf(key)}`);
 };
 
 /** Takes a delivery of the stream that the message names. Throws the platform's errors. */
-export const deliver = async (desk: DeliveryContext, message: Message): Promise<Delivered> => {
+export const deliver = async (ports: DeliveryContext, message: Message): Promise<Delivered> => {
   const key = subjectOf(message);
-  const resource = key === undefined ? undefined : desk.resourceOf(key.kind);
+  const resource = key === undefined ? undefined : ports.resourceOf(key.kind);
   if (key === undefined || resource === undefined) return nothing(`no updates are delivered for ${message.kind}`);
-  const { value, date: now } = await desk.cluster.get({ resource, namespace: key.namespace, name: key.name });
-  const [loaded, kept] = await Promise.all([desk.checkpoints.load(key), desk.checkpoints.load(deliveryKey(key))]);
-  const own = ownOf(desk, kept);
-  if (typeof own === "string") return stopped(desk, deliveryKey(key), own);
-  if (loaded === undefined) return await unrecorded({ desk, key, own }, message);
-  const read = desk.read(loaded.record);
-  if (!read.ok) return stopped(desk, key, read.error);
+  const { value, date: now } = await ports.cluster.get({ resource, namespace: key.namespace, name: key.name });
+  const [loaded, kept] = await Promise.all([ports.checkpoints.load(key), ports.checkpoints.load(deliveryKey(key))]);
+  const own = ownOf(ports, kept);
+  if (typeof own === "string") return stopped(ports, deliveryKey(key), own);
+  if (loaded === undefined) return await unrecorded({ ports, key, own }, message);
+  const read = ports.read(loaded.record);
+  if (!read.ok) return stopped(ports, key, read.error);
   const { outbox, uid, cluster, labels } = read.record;
-  if ((await desk.inCharge?.(key, value?.metadata.labels ?? labels ?? {})) === false)
+  if ((await ports.inCharge?.(key, value?.metadata.labels ?? labels ?? {})) === false)
     return nothing("not ours to deliver");
-  if (cluster !== desk.clusterUid) return stopped(desk, key, `the record was made in another cluster (${cluster})`);
+  if (cluster !== ports.clusterUid) return stopped(ports, key, `the record was made in another cluster (${cluster})`);
   const object = value?.metadata.uid === uid ? value : undefined;
-  const to = object === undefined ? outbox?.to : await desk.destinationOf(key, object.metadata.annotations);
-  if (outbox === undefined || to === undefined) return await closed({ desk, key, own }, "no listener is set");
-  return await carryOn({ desk, key, resource, object, outbox, to, own, now }, message);
+  const to = object === undefined ? outbox?.to : await ports.destinationOf(key, object.metadata.annotations);
+  if (outbox === undefined || to === undefined) return await closed({ ports, key, own }, "no listener is set");
+  return await carryOn({ ports, key, resource, object, outbox, to, own, now }, message);
 };
 
 const carryOn = async (context: SendContext, message: Message): Promise<Delivered> => {
@@ -271,36 +281,33 @@ const carryOn = async (context: SendContext, message: Message): Promise<Delivere
  * Sends the key if its record waits only for its updates, or names another listener: the message of that change may
  * have been lost.
  */
-const rested = async ({ desk, key, outbox, to }: SendContext): Promise<Delivered> => {
+const rested = async ({ ports, key, outbox, to }: SendContext): Promise<Delivered> => {
   const left = outbox.leftAt !== undefined;
   const reason = left ? "acknowledged" : "another listener";
   if (left || outbox.to !== to)
-    await desk.queue.send({ ...key, reason }, dedupe.timer(key, `${reason} ${outbox.stream} ${to}`));
+    await ports.queue.send({ ...key, reason }, dedupe.timer(key, `${reason} ${outbox.stream} ${to}`));
   return nothing("all updates are acknowledged");
 };
 
-const arm = async ({ desk, key, outbox, now }: SendContext, at: number): Promise<void> => {
+const arm = async ({ ports, key, outbox, now }: SendContext, at: number): Promise<void> => {
   const own = deliveryKey(key);
-  await desk.queue.sendLater(
-    { ...own, reason: "timer" },
-    dedupe.timer(own, `retry ${outbox.stream} ${at}`),
-    Math.max(1_000, at - now),
-  );
+  const id = dedupe.timer(own, `retry ${outbox.stream} ${at}`);
+  await ports.queue.sendLater({ ...own, reason: "timer" }, id, Math.max(1_000, at - now));
 };
 
 const save = async (context: SendContext, own: Own, cursor: Cursor): Promise<Own | "raced"> => {
-  const { desk, key, outbox } = context;
+  const { ports, key, outbox } = context;
   const { stream, acknowledged: sequence, outstanding } = cursor;
   const record: DeliveryRecord = {
     schema: 1,
-    cluster: desk.clusterUid,
-    uid: outbox.entries.at(-1)?.uid ?? desk.clusterUid,
+    cluster: ports.clusterUid,
+    uid: outbox.entries.at(-1)?.uid ?? ports.clusterUid,
     saves: own.saves + 1,
     ...(outstanding === undefined ? {} : { wakeAt: outstanding.nextAt }),
     acknowledged: { stream, sequence },
     memory: cursor,
   };
-  const version = await desk.checkpoints.save(deliveryKey(key), record, own.version);
+  const version = await ports.checkpoints.save(deliveryKey(key), record, own.version);
   return version === "raced" ? "raced" : { saves: record.saves, version, cursor };
 };
 
@@ -308,28 +315,28 @@ const figures = { acknowledged: "delivered", failed: "failed", refused: "refused
 
 /** U2: the saved claim is the lock and holds the time of the next try; the loser sends nothing. */
 const send = async (context: SendContext, due: Extract<Due, { do: "send" }>): Promise<Delivered> => {
-  const { desk, key, outbox, to, now } = context;
-  const planned = desk.clock.monotonic();
+  const { ports, key, outbox, to, now } = context;
+  const planned = ports.clock.monotonic();
   const claimed = await save(context, context.own, due.cursor);
   if (claimed === "raced") return await lost(context);
-  if (desk.clock.monotonic() - planned > fenceMs) {
+  if (ports.clock.monotonic() - planned > fenceMs) {
     await arm(context, due.cursor.outstanding?.nextAt ?? now);
     return { did: "step", writes: 1 };
   }
-  const sent = await desk.sink(to, parcelOf(key, outbox.stream, due.update, due.latest), now);
-  desk.meter?.([{ do: "count", name: "rekindle_updates_total", value: 1, of: { outcome: figures[sent.did] } }]);
+  const sent = await ports.sink(to, sentUpdateOf(key, outbox.stream, due.update, due.latest), now);
+  ports.meter?.([{ do: "count", name: "rekindle_updates_total", value: 1, of: { outcome: figures[sent.did] } }]);
   if (sent.did === "acknowledged")
     return await settle(context, claimed, { stream: outbox.stream, sequence: due.update.sequence });
   return await miss(context, claimed, due.cursor, sent);
 };
 
-const ignored = ({ desk, key }: SendContext, position: Position, why: string): Delivered => {
-  desk.report("warn", "an acknowledgement is ignored", { key: textOf(key), id: positionText(position), why });
+const ignored = ({ ports, key }: SendContext, position: Position, why: string): Delivered => {
+  ports.report("warn", "an acknowledgement is ignored", { key: textOf(key), id: positionText(position), why });
   return nothing(`an acknowledgement was ${why}`);
 };
 
 /** Returns the address of the listener that the outstanding update was sent to; the present one if none is. */
-const listenerSentTo = ({ desk: { operators }, to }: SendContext, { cursor }: Own): string => {
+const listenerSentTo = ({ ports: { operators }, to }: SendContext, { cursor }: Own): string => {
   const sentTo = cursor?.outstanding?.to ?? to;
   return sentTo === operatorsListener ? operators : sentTo;
 };
@@ -347,7 +354,7 @@ const acknowledge = async (context: SendContext, { position, isBy }: Acknowledge
  * and changes nothing.
  */
 const settle = async (context: SendContext, own: Own, position: Position): Promise<Delivered> => {
-  const { desk, key, outbox } = context;
+  const { ports, key, outbox } = context;
   const next = acknowledged(outbox, own.cursor, position);
   if (typeof next === "string") return ignored(context, position, next);
   const saved = await save(context, own, next);
@@ -357,7 +364,7 @@ const settle = async (context: SendContext, own: Own, position: Position): Promi
   }
   if (waiting(outbox, position).length > 0) {
     const delivery = deliveryKey(key);
-    await desk.queue.send({ ...delivery, reason: "next" }, dedupe.timer(delivery, `next ${positionText(position)}`));
+    await ports.queue.send({ ...delivery, reason: "next" }, dedupe.timer(delivery, `next ${positionText(position)}`));
   } else await rested(context);
   return { did: "step", writes: 1 };
 };
@@ -369,14 +376,11 @@ const miss = async (
   cursor: Cursor,
   sent: Exclude<Sent, { did: "acknowledged" }>,
 ): Promise<Delivered> => {
-  const { desk, key, now } = context;
-  const isNews = cursor.outstanding?.error !== sent.error;
-  desk.report(isNews ? "warn" : "debug", "an update was not acknowledged, trying again", {
-    key: textOf(key),
-    sequence: cursor.outstanding?.sequence,
-    tries: cursor.outstanding?.tries,
-    error: sent.error,
-  });
+  const { ports, key, now } = context;
+  const { sequence, tries, error } = cursor.outstanding ?? {};
+  const isNews = error !== sent.error;
+  const fields = { key: textOf(key), sequence, tries, error: sent.error };
+  ports.report(isNews ? "warn" : "debug", "an update was not acknowledged, trying again", fields);
   await arm(context, cursor.outstanding?.nextAt ?? now);
   if (!isNews) return { did: "step", writes: 1 };
   const saved = await save(context, claimed, failed(cursor, sent.error));
@@ -385,10 +389,10 @@ const miss = async (
 };
 
 /** Writes one Event per refusal, on the object that names the listener; a failed write of the Event is not repeated. */
-const tellRefusal = async ({ desk, object, resource, now }: SendContext, error: string): Promise<void> => {
+const tellRefusal = async ({ ports, object, resource, now }: SendContext, error: string): Promise<void> => {
   if (object === undefined) return;
-  const telling = { about: object.metadata, subject: resource, occasion: error, reason: "UpdatesRefused" } as const;
-  const event = eventOf({ ...telling, type: "Warning", message: `status updates are not sent: ${error}` }, now);
+  const input = { about: object.metadata, subject: resource, occasion: error, reason: "UpdatesRefused" } as const;
+  const event = eventOf({ ...input, type: "Warning", message: `status updates are not sent: ${error}` }, now);
   const { name, namespace = "default" } = event.metadata;
-  await desk.cluster.create({ resource: events, namespace, name }, event).catch(() => {});
+  await ports.cluster.create({ resource: events, namespace, name }, event).catch(() => {});
 };

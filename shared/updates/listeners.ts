@@ -3,7 +3,7 @@
  * configuration. Namespaces are read at most once a minute, not in every step.
  */
 import { deliveryKey, type Key } from "../core/key.ts";
-import { hasUserPart, listenerAnnotation, operatorsListener, userPartSaying } from "../core/sink.ts";
+import { hasUserPart, listenerAnnotation, operatorsListener, userPartSaying } from "../core/updates.ts";
 import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import type { DeliveryContext } from "./deliver.ts";

@@ -9,8 +9,8 @@ import type { Effect } from "../core/plan.ts";
 import { judgedRemoval } from "../kube/history.ts";
 import { changed, isEnding, labelOf } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
-import { withoutNulls } from "./schema/fields.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, keys } from "./schema/resource.ts";
+import { withoutNulls } from "./schema/spec.ts";
 
 const shown = z.looseObject({
   state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),

@@ -4,10 +4,10 @@
  */
 import * as z from "zod";
 import type { Stored } from "../core/object.ts";
-import { flowSpecSchema } from "./schema/flow.ts";
 import { eventsOf } from "./schema/policies.ts";
 import { jobFlows, jobs } from "./schema/resource.ts";
 import { type JobSpec, type Policy, tasksOf } from "./schema/spec.ts";
+import { flowSpecSchema } from "./schema/workflows.ts";
 import { parseSpec } from "./validation/parse.ts";
 
 export type VolcanoForecast = { readonly refused: string | undefined; readonly notes: readonly string[] };

@@ -113,11 +113,11 @@ const counted = (name: string, value: number, of: MetricSample["of"]): MetricSam
 });
 
 /** Phases in which pods are created; in every other phase, a new version shows the pods kept from the one before. */
-const making: readonly string[] = ["Pending", "Running"];
+const input: readonly string[] = ["Pending", "Running"];
 
 /** Returns how many pods this status shows and the one before did not; in another version all pods are new. */
 const newPods = (before: Status, after: Status): number =>
-  making.includes(after.state.phase)
+  input.includes(after.state.phase)
     ? Math.max(0, podsIn(after) - (before.version === after.version ? podsIn(before) : 0))
     : 0;
 
@@ -135,7 +135,7 @@ const wantedBy = (job: Stored): number =>
  */
 const areAllMade = (job: Stored, before: Status, after: Status): boolean => {
   const wanted = wantedBy(job);
-  if (wanted === 0 || podsIn(after) < wanted || !making.includes(after.state.phase)) return false;
+  if (wanted === 0 || podsIn(after) < wanted || !input.includes(after.state.phase)) return false;
   return before.version !== after.version || (before.state.phase !== "Running" && podsIn(before) < wanted);
 };
 

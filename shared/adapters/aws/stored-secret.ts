@@ -6,7 +6,7 @@ import * as z from "zod";
 import { ApiError } from "../../core/http.ts";
 import { jsonOf } from "../../core/json.ts";
 import { httpsTransport } from "../kubernetes/https.ts";
-import { domainOf, type Environment, identity, signedHeaders } from "./signature.ts";
+import { domainOf, type Environment, identity, signedHeaders } from "./requests.ts";
 
 type Kind = {
   readonly service: string;

@@ -7,10 +7,9 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Checkpoints, Loaded, Version } from "../../engine/ports.ts";
-import type { CheckpointHint } from "../checkpoints/object.ts";
-import { openDynamo } from "./client.ts";
+import type { CheckpointHint } from "../checkpoints/kubernetes.ts";
+import { type Table as ForReading, load, openDynamo, timeLimitMs } from "./client.ts";
 import { hintNames, hintOf, type Item, itemKey, itemOf, loadedOf, placeOf } from "./item.ts";
-import { type Table as ForReading, load, timeLimitMs } from "./load.ts";
 
 export type TableOptions = {
   readonly table: string;

@@ -1,10 +1,12 @@
 /**
  * The DynamoDB client: loaded with the first request, and limited in time and tries for each request. An error becomes
- * one line that names the table and what to change.
+ * one line that names the table and what to change. Single records are read without a right to write.
  */
-
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { ApiError } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
+import type { Checkpoints, Loaded } from "../../engine/ports.ts";
+import { itemKey, loadedOf } from "./item.ts";
 
 type Meaning = { readonly status: number; readonly reason: string; readonly text: (what: string) => string };
 
@@ -82,7 +84,7 @@ type Sdk = typeof import("@aws-sdk/client-dynamodb");
 type Open = { readonly client: DynamoDBClient; readonly sdk: Sdk };
 
 /** Calls `ask` with the client and its commands; rejects with one line about the table. */
-export type Dynamo = <T>(
+type Dynamo = <T>(
   what: string,
   ask: (open: Open, limits: { readonly abortSignal: AbortSignal }) => Promise<T>,
 ) => Promise<T>;
@@ -98,7 +100,7 @@ export type DynamoOptions = {
 /** Number of tries of one request, and the shortest time limit of one of them, ms. */
 const [tries, shortestTryMs] = [3, 2_000];
 
-const load = async ({ region, timeoutMs }: Pick<DynamoOptions, "region" | "timeoutMs">): Promise<Open> => {
+const loadSdk = async ({ region, timeoutMs }: Pick<DynamoOptions, "region" | "timeoutMs">): Promise<Open> => {
   const sdk = await import("@aws-sdk/client-dynamodb");
   const requestTimeout = Math.max(shortestTryMs, Math.floor(timeoutMs / tries));
   const client = new sdk.DynamoDBClient({
@@ -113,11 +115,40 @@ const load = async ({ region, timeoutMs }: Pick<DynamoOptions, "region" | "timeo
 export const openDynamo = ({ table, region, timeoutMs }: DynamoOptions): Dynamo => {
   let loading: Promise<Open> | undefined;
   return async (what, ask) => {
-    loading ??= load({ region, timeoutMs });
+    loading ??= loadSdk({ region, timeoutMs });
     try {
       return await ask(await loading, { abortSignal: AbortSignal.timeout(timeoutMs) });
     } catch (cause) {
       throw refusalOf(what, table, cause);
     }
   };
+};
+
+export type Table = {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+  /** Alias of the cluster; it is the partition key. */
+  readonly cluster: string;
+};
+
+/** Reads a record; undefined if there is none. Rejects with one line about the table. */
+export const load = ({ dynamo, table, cluster }: Table, key: Key): Promise<Loaded | undefined> =>
+  dynamo("GetItem", async ({ client, sdk }, limits) => {
+    const ask = { TableName: table, Key: itemKey(cluster, key), ConsistentRead: true };
+    const { Item } = await client.send(new sdk.GetItemCommand(ask), limits);
+    return Item === undefined ? undefined : loadedOf(Item);
+  });
+
+/** Time limit of one request with all its tries, ms. */
+export const timeLimitMs = 5_000;
+
+/**
+ * Opens the table for reading, without a request. `region` absent: the one that every AWS client finds in its
+ * environment.
+ */
+export const openTableReader = (
+  place: Pick<Table, "table" | "cluster"> & { readonly region?: string | undefined },
+): Pick<Checkpoints, "load"> => {
+  const table = { ...place, dynamo: openDynamo({ ...place, timeoutMs: timeLimitMs }) };
+  return { load: (key) => load(table, key) };
 };

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Key } from "../../core/key.ts";
 import type { AnyRecord, Loaded, Version } from "../../engine/ports.ts";
-import { type CheckpointHint, progressOf, type ShownRecord, sealOf } from "../checkpoints/object.ts";
+import { type CheckpointHint, progressOf, type ShownRecord, sealOf } from "../checkpoints/kubernetes.ts";
 
 export type Item = Record<string, AttributeValue>;
 
@@ -49,7 +49,7 @@ const hintsOf = (record: ShownRecord): Item => ({
   ...word("updates", progressOf(record)),
 });
 
-export type Making = {
+export type ItemVersion = {
   readonly key: Item;
   readonly version: Version;
   /** Epoch ms. */
@@ -59,7 +59,7 @@ export type Making = {
 };
 
 /** Builds the whole item. `expires` is the attribute for the table's time to live, epoch s. */
-export const itemOf = (record: AnyRecord, { key, version, now, keepMs }: Making): Item => {
+export const itemOf = (record: AnyRecord, { key, version, now, keepMs }: ItemVersion): Item => {
   const end = endOf(record, now, keepMs);
   return {
     ...key,

@@ -10,10 +10,10 @@ import {
   type FileContext,
   type Kubeconfig,
   KubeconfigError,
+  loginOf,
   readKubeconfig,
   textOf,
-} from "./kubeconfig-file.ts";
-import { loginOf } from "./login.ts";
+} from "./login.ts";
 import { account, podServer } from "./pod.ts";
 
 /** A cluster's endpoint, and the name that people know it by. */

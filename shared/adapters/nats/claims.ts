@@ -5,9 +5,8 @@
  */
 import type { Report } from "../../engine/ports.ts";
 import type { Received } from "../sqs/receiver.ts";
-import type { Waiting, WaitingRoom } from "./backlog.ts";
 import type { Nats } from "./connection.ts";
-import type { Lock, Locks } from "./locks.ts";
+import type { Lock, Locks, Waiting, WaitingRoom } from "./locks.ts";
 import type { Names } from "./streams.ts";
 
 type Claim = {

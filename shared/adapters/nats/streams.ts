@@ -1,11 +1,13 @@
 /**
  * The streams of one queue: its messages and timers, the locks of its groups, and the messages that were delivered too
  * often; and the consumer that its workers share. They are created where they are missing; an operator may create them
- * with more replicas or with limits.
+ * with more replicas or with limits. Senders store a message under the subject of its group, a timer as a schedule
+ * whose target is that subject. An id vanishes for five minutes.
  */
 import * as z from "zod";
-import type { Nats } from "./connection.ts";
-import { Refused, streamMissing } from "./refusal.ts";
+import { groupOf, type Message } from "../../core/key.ts";
+import type { Queue } from "../../engine/ports.ts";
+import { type Headers, type Nats, Refused, refusalOf, streamMissing } from "./connection.ts";
 
 /** Names and subjects of a queue. */
 export type Names = {
@@ -108,17 +110,17 @@ export type Clock = {
 };
 
 const clockOf = async (nats: Nats, { queue }: Names): Promise<Clock> => {
-  const asked = performance.now();
+  const startedAt = performance.now();
   const at = Date.parse((await infoOf(nats, queue))?.ts ?? "");
   if (Number.isNaN(at)) throw new Error(`the stream ${queue} has gone`);
-  return { now: () => at + performance.now() - asked };
+  return { now: () => at + performance.now() - startedAt };
 };
 
 /**
  * Creates what is missing of a queue. The consumer exists before the first worker does, because a scaler would take
  * every message ever sent for its lag. Returns the server's clock.
  */
-export const ensureQueue = async (nats: Nats, names: Names, visibilityMs: number): Promise<Clock> => {
+const ensureQueue = async (nats: Nats, names: Names, visibilityMs: number): Promise<Clock> => {
   await Promise.all(streamsOf(names).map((desired) => ensureStream(nats, desired)));
   await nats.ask(`$JS.API.CONSUMER.CREATE.${names.queue}.${consumer}.${names.key("*")}`, {
     stream_name: names.queue,
@@ -146,4 +148,75 @@ export const depthOf = async (nats: Nats, { queue }: Names): Promise<Depth> => {
   const progress = progressShape.parse(await nats.ask(`$JS.API.CONSUMER.INFO.${queue}.${consumer}`));
   const ready = progress.num_pending + progress.num_ack_pending;
   return { ready, delayed: Math.max(0, state.messages - ready) };
+};
+
+/** Publishes under way: more of them outrun the server, and time out. */
+const mostUnderWay = 500;
+const longestReason = 200;
+
+/** Runs at most so many at once; the others wait in their order. */
+const atMost = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+};
+
+/** Opens a queue once: its streams are created by the first caller. A failure is forgotten, so that the next one tries again. */
+export const opening = (nats: Nats, names: Names, visibilityMs: number): (() => Promise<Clock>) => {
+  let opened: Promise<Clock> | undefined;
+  nats.onReconnect(() => {
+    opened = undefined;
+  });
+  return async () => {
+    opened ??= ensureQueue(nats, names, visibilityMs);
+    try {
+      return await opened;
+    } catch (cause) {
+      opened = undefined;
+      throw refusalOf("open", names.queue, cause);
+    }
+  };
+};
+
+/** Shortens the reason, which may contain a long name: a receiver rejects longer ones. */
+const textOf = (message: Message): string =>
+  JSON.stringify({ ...message, reason: message.reason.slice(0, longestReason) });
+
+type Options = { readonly nats: Nats; readonly names: Names; readonly open: () => Promise<Clock> };
+
+export const natsQueue = ({ nats, names, open }: Options): Queue => {
+  const limited = atMost(mostUnderWay);
+  const publish = (subject: string, message: Message, headers: Headers): Promise<void> =>
+    limited(async () => {
+      try {
+        await nats.ask(subject, textOf(message), headers);
+      } catch (cause) {
+        throw refusalOf("publish", names.queue, cause);
+      }
+    });
+  return {
+    send: async (message, id) => {
+      await open();
+      await publish(names.key(groupOf(message)), message, { "Nats-Msg-Id": id });
+    },
+    sendLater: async (message, id, delayMs) => {
+      const clock = await open();
+      const group = groupOf(message);
+      await publish(names.timer(group, id), message, {
+        "Nats-Msg-Id": id,
+        "Nats-Schedule": `@at ${new Date(Math.ceil(clock.now() + Math.max(0, delayMs))).toISOString()}`,
+        "Nats-Schedule-Target": names.key(group),
+      });
+    },
+  };
 };

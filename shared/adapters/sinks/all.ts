@@ -7,9 +7,9 @@
 import { eventOf, events } from "../../core/event.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Resource } from "../../core/object.ts";
-import { listenerForms, operatorsListener, type Sink } from "../../core/sink.ts";
+import { listenerForms, operatorsListener, type Sink } from "../../core/updates.ts";
 import type { Cluster } from "../../engine/ports.ts";
-import { openSqs, type Sqs } from "../sqs/client.ts";
+import { openSqs, type Sqs } from "../sqs/queue.ts";
 
 export type Sinks = { readonly https: Sink; readonly sqs: Sink; readonly events: Sink };
 
@@ -19,11 +19,11 @@ export const sqsScheme = "sqs:";
 /** Returns the sink of all listeners. `operators`: the listener in the operator's configuration. */
 export const sinkOf =
   ({ https, sqs, events }: Sinks, operators = "none"): Sink =>
-  async (named, parcel, now) => {
+  async (named, sentUpdate, now) => {
     const to = named === operatorsListener ? operators : named;
-    if (to === "events") return await events(to, parcel, now);
-    if (to.startsWith(sqsScheme)) return await sqs(to.slice(sqsScheme.length), parcel, now);
-    if (/^https?:/.test(to)) return await https(to, parcel, now);
+    if (to === "events") return await events(to, sentUpdate, now);
+    if (to.startsWith(sqsScheme)) return await sqs(to.slice(sqsScheme.length), sentUpdate, now);
+    if (/^https?:/.test(to)) return await https(to, sentUpdate, now);
     const error = to.startsWith("refused:") ? to.slice("refused:".length).trim() : `write ${listenerForms}`;
     return { did: "refused", error };
   };
@@ -39,7 +39,7 @@ export const eventSink =
     const subject = resourceOf(key.kind);
     if (subject === undefined) return { did: "refused", error: `${key.kind} is not a kind that Rekindle runs` };
     const { state, attempt, message } = update;
-    const telling = {
+    const input = {
       about: { name: key.name, uid, ...(key.namespace === "" ? {} : { namespace: key.namespace }) },
       subject,
       occasion: id,
@@ -47,7 +47,7 @@ export const eventSink =
       reason: "StatusUpdate",
       message: `${state}, attempt ${attempt}${message === undefined ? "" : `: ${message}`}`,
     } as const;
-    const event = eventOf(telling, now);
+    const event = eventOf(input, now);
     const { name, namespace = key.namespace } = event.metadata;
     try {
       await cluster.create({ resource: events, namespace, name }, event);

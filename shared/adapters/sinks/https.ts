@@ -11,7 +11,7 @@ import { type IncomingMessage, type RequestOptions, request as requestPlain } fr
 import { request as requestSecure } from "node:https";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { listenerKey, signature } from "../../core/signature.ts";
-import type { Parcel, Sent, Sink } from "../../core/sink.ts";
+import type { Sent, SentUpdate, Sink } from "../../core/updates.ts";
 
 type Row = readonly [network: string, prefix: number];
 
@@ -250,7 +250,7 @@ const pinned = async (url: URL, rules: HttpsRules, resolve: Resolve): Promise<st
 const headersFor = async (
   url: URL,
   { secret }: HttpsRules,
-  { body, id, trace }: Parcel,
+  { body, id, trace }: SentUpdate,
   now: number,
 ): Promise<Record<string, string>> => {
   const timestamp = String(Math.floor(now / 1_000));
@@ -331,7 +331,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 /** Opens the sink with the operator's rules. */
 export const httpsSink = (rules: HttpsRules): Sink => {
   const resolve = rules.resolve ?? openResolver();
-  return async (to, parcel, now) => {
+  return async (to, sentUpdate, now) => {
     const url = judged(to, rules);
     if (typeof url === "string") return refused(url);
     const signal = AbortSignal.timeout(timeLimitMs);
@@ -339,9 +339,9 @@ export const httpsSink = (rules: HttpsRules): Sink => {
     const post = async (): Promise<Sent> => {
       const address = await pinned(url, rules, resolve);
       if (typeof address !== "string") return address;
-      const headers = await headersFor(url, rules, parcel, now);
+      const headers = await headersFor(url, rules, sentUpdate, now);
       const options: RequestOptions = { method: "POST", headers, agent: false, signal, lookup: fixed(address) };
-      return await exchanged(url, options, parcel.body, (sent) => {
+      return await exchanged(url, options, sentUpdate.body, (sent) => {
         heard = sent;
       });
     };

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { backoffOf } from "../../core/time.ts";
 import type { Report } from "../../engine/ports.ts";
-import { openSqs, type Sqs } from "./client.ts";
+import { openSqs, type Sqs } from "./queue.ts";
 
 /** One delivery of a message. */
 export type Received = {

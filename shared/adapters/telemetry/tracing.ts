@@ -1,9 +1,8 @@
 /**
  * Follows an event through processes: the logs, messages and API requests of a step carry the trace of its message. If
  * OpenTelemetry is set up in this process, each part is a span; otherwise its API, an optional peer that is part of no
- * bundle, is not loaded.
+ * bundle, is not loaded. A function logs lines on standard output, which the platform collects.
  */
-
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
@@ -11,6 +10,7 @@ import type { SpanContext } from "@opentelemetry/api";
 import type { Transport } from "../../core/http.ts";
 import { begun, idOf, type Message, textOf, traceForm } from "../../core/key.ts";
 import type { Checkpoints, Cluster, Queue, Report } from "../../engine/ports.ts";
+import { lineReport } from "./lines.ts";
 
 type Api = typeof import("@opentelemetry/api");
 
@@ -172,3 +172,6 @@ export const openTelemetry = ({ report: plain, level, spans = openSpans() }: Set
           },
   };
 };
+
+export const openLines = ({ logLevel }: { readonly logLevel: Parameters<typeof lineReport>[0] }): Telemetry =>
+  openTelemetry({ report: lineReport(logLevel), level: "info" });

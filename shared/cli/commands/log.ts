@@ -8,8 +8,7 @@ import { ApiError } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { podStatus, waitingReason } from "../../kube/pods.ts";
 import { errorOf } from "../../kube/responses.ts";
-import { eventText, heardOf } from "../inspection/event.ts";
-import { logPath, mainContainer } from "../inspection/log.ts";
+import { eventText, heardOf, logPath, mainContainer } from "../inspection/log.ts";
 import {
   findTarget,
   fullName,

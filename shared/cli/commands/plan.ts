@@ -1,19 +1,32 @@
 /**
  * `rekindle plan`, `render` and `annotations`: what the next step would do, the objects that a submission would
- * create, and the policies that an application may ask for. None of them writes.
+ * create, and the policies that an application may ask for; none of them writes. `rekindle record` and `replay`:
+ * decisions recorded, and taken again.
  */
 
+import { readFile } from "node:fs/promises";
 import { Command } from "commander";
+import { recordUntil } from "../../core/annotation.ts";
 import { refText } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { lookHinting, type Seen } from "../inspection/status.ts";
-import { findTarget } from "../inspection/target.ts";
+import { findTarget, type Target } from "../inspection/target.ts";
 import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../io/documents.ts";
-import { application, connected, countFrom, onNamespace, outputOption, type Scoped } from "../io/options.ts";
+import {
+  application,
+  connected,
+  countFrom,
+  onNamespace,
+  outputOption,
+  type Scoped,
+  spanOption,
+} from "../io/options.ts";
 import { columns, whenText } from "../io/text.ts";
-import { type Preview, Refused, type Tools } from "../io/tools.ts";
+import { type Preview, Refused, type Replayed, type Tools } from "../io/tools.ts";
 import { kindOf } from "../kinds/all.ts";
+import { annotate, objectOf } from "./lifecycle.ts";
 
 const indent = (text: string): string =>
   text
@@ -24,7 +37,7 @@ const indent = (text: string): string =>
 
 const yaml = (value: unknown): string => indent(yamlText(value));
 
-export const effectText = (effect: Effect): string => {
+const effectText = (effect: Effect): string => {
   switch (effect.do) {
     case "create":
       return `create ${effect.resource.plural} ${effect.object.metadata.namespace ?? ""}/${effect.object.metadata.name}`;
@@ -147,4 +160,88 @@ export const annotations = (tools: Tools): Command =>
         meaning,
       ]);
       tools.print(columns([heads, ...cells]));
+    });
+
+const hourMs = 3_600_000;
+const longestMs = 24 * hourMs;
+
+const nameOf = ({ key }: Target): string => `${key.namespace}/${key.name}`;
+
+type RecordOptions = Scoped & { readonly for: number; readonly stop?: true };
+
+export const record = (tools: Tools): Command =>
+  onNamespace("record")
+    .argument(...application)
+    .addOption(spanOption("--for <span>", "how long, 24h at most", hourMs))
+    .option("--stop", "end the recording now")
+    .action((text: string, options: RecordOptions) =>
+      connected(tools, options, async (session) => {
+        if (options.for > longestMs) throw new Refused("--for is 24h at most");
+        const target = await findTarget(text, session, options.namespace);
+        const object = await objectOf(session, target);
+        const until = options.stop ? null : new Date(tools.now() + options.for).toISOString();
+        await annotate(session, target, object, { [recordUntil]: until });
+        if (until === null) return tools.print(`decisions about ${nameOf(target)} are not recorded any more`);
+        tools.print(
+          `decisions about ${nameOf(target)} are recorded until ${until}, in the log of the process that takes them`,
+        );
+        tools.print("values that look like secrets are masked; save the log, then: rekindle replay FILE");
+      }),
+    );
+
+const short = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+};
+
+type Decided = Extract<Replayed, { is: "decision" }>;
+
+const linesOf = ({ key, at, reads, effects, waitsFor, next, difference }: Decided): readonly string[] => {
+  const acts = effects.map((effect) => `  ${effectText(effect)}`);
+  const wait = waitsFor === undefined ? next : `${next}, for ${waitsFor}`;
+  const verdict = difference === undefined ? "same" : "different";
+  const where =
+    difference === undefined
+      ? []
+      : [
+          `  ✖ ${difference.path}`,
+          `    recorded: ${short(difference.recorded)}`,
+          `    replayed: ${short(difference.replayed)}`,
+        ];
+  const title = `${timeText(at)}  ${key.kind} ${key.namespace}/${key.name}  reads ${reads}, then: ${wait}  ${verdict}`;
+  return [title, ...acts, ...where];
+};
+
+const textOf = async (tools: Tools, file: string): Promise<string> =>
+  file === "-"
+    ? await tools.stdin()
+    : await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+        throw new Refused(`${file}: ${cause.code === "ENOENT" ? "there is no such file" : cause.message}`);
+      });
+
+type ReplayOptions = { readonly output: "text" | "json" };
+
+const show = (tools: Tools, one: Replayed, { output }: ReplayOptions): void => {
+  if (output === "json") tools.print(JSON.stringify(one));
+  else if (one.is === "refused") tools.warn(`line ${one.line}: ${one.why}`);
+  else tools.print(linesOf(one).join("\n"));
+};
+
+export const replay = (tools: Tools): Command =>
+  new Command("replay")
+    .argument("<file>", "log with recorded decisions; - for standard input")
+    .addOption(outputOption("text", "json"))
+    .action(async (file: string, options: ReplayOptions) => {
+      const counts = { same: 0, different: 0, refused: 0 };
+      for (const one of await tools.replay(await textOf(tools, file))) {
+        show(tools, one, options);
+        if (one.is === "refused") counts.refused += 1;
+        else counts[one.difference === undefined ? "same" : "different"] += 1;
+      }
+      const { same, different, refused } = counts;
+      if (same + different + refused === 0)
+        throw new Refused(`${file} has no recorded decision; rekindle record begins a recording`);
+      if (different + refused > 0)
+        throw new Refused(`${different} decided otherwise, ${refused} could not be read, ${same} decided the same`);
+      if (options.output === "text") tools.print(`${same} decided the same`);
     });

@@ -1,7 +1,7 @@
 /** `rekindle recover`: finds the keys to recover, and prints the results. */
 
 import { type Command, Option } from "commander";
-import { type CheckpointHint, checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
+import { type CheckpointHint, checkpointResource, hintOf } from "../../adapters/checkpoints/kubernetes.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { digest } from "../../core/key.ts";
 import type { Obj } from "../../core/object.ts";
-import { create } from "../creation/create.ts";
 import { applicationOf, flags } from "../creation/submission.ts";
 import { look, statusText } from "../inspection/status.ts";
 import { lifeOf, type Target } from "../inspection/target.ts";
@@ -13,6 +12,7 @@ import { spanText } from "../io/text.ts";
 import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";
 import type { ObjectState } from "../kinds/kind.ts";
+import { createObject } from "./create.ts";
 import { showLog } from "./log.ts";
 
 type Options = Scoped & {
@@ -78,7 +78,7 @@ const send = async (tools: Tools, object: Obj, options: Options): Promise<void> 
   if (problem !== undefined) throw new Refused(problem);
   await connected(tools, options, async (session) => {
     const creating = { namespace: options.namespace, override: false, dryRun: false };
-    const { kept, line } = await create(session, JSON.parse(JSON.stringify(sent)), creating);
+    const { kept, line } = await createObject(session, JSON.parse(JSON.stringify(sent)), creating);
     tools.print(line);
     const key = { cluster: "default", kind: usual.resource.kind, name: kept.name };
     const target = { kind: usual, key: { ...key, namespace: kept.namespace ?? "default" } };

@@ -1,12 +1,112 @@
-/** The log of a pod: its path at the API server, and the end of it, which both `rekindle log` and the page read. */
+/**
+ * The events of an application and its pods, oldest first, and the log of a pod: its path at the API server, and the
+ * end of it. `rekindle event`, `rekindle log` and the page read them.
+ */
+import * as z from "zod";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { ApiError } from "../../core/http.ts";
-import type { Stored } from "../../core/object.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import { oneLine } from "../../core/text.ts";
+import { instantOf, timeText } from "../../core/time.ts";
 import { objectPath, withQuery } from "../../kube/paths.ts";
 import { podStatus, waitingReason } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import { errorOf } from "../../kube/responses.ts";
-import type { Source } from "../io/tools.ts";
-import { Refused } from "../io/tools.ts";
+import { asJson, asYaml } from "../io/documents.ts";
+import { columns, spanText } from "../io/text.ts";
+import { Refused, type Session, type Source } from "../io/tools.ts";
+import { lifeOf, type Target } from "./target.ts";
+
+const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
+
+const shape = z.object({
+  type: z.string().nullish(),
+  reason: z.string().nullish(),
+  message: z.string().nullish(),
+  count: z.number().nullish(),
+  firstTimestamp: z.string().nullish(),
+  lastTimestamp: z.string().nullish(),
+  eventTime: z.string().nullish(),
+  series: z.object({ count: z.number(), lastObservedTime: z.string().nullish() }).nullish(),
+  involvedObject: z.object({ kind: z.string().optional(), name: z.string().optional(), uid: z.string().optional() }),
+});
+
+export type EventEntry = {
+  /** Epoch ms of the last time. */
+  readonly at: number;
+  readonly count: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly about: string;
+  readonly message: string;
+  /** Identity of one occurrence: a repeated event has another. */
+  readonly id: string;
+};
+
+const entryOf = (object: Stored): EventEntry | undefined => {
+  const parsed = shape.safeParse(object);
+  if (!parsed.success) return undefined;
+  const { series, involvedObject, ...event } = parsed.data;
+  const times = [series?.lastObservedTime, event.lastTimestamp, event.eventTime, event.firstTimestamp];
+  const { uid, resourceVersion, creationTimestamp } = object.metadata;
+  return {
+    at: [...times, creationTimestamp].map(instantOf).find((time) => time !== undefined) ?? 0,
+    count: series?.count ?? event.count ?? 1,
+    type: event.type ?? "",
+    reason: event.reason ?? "",
+    about: `${(involvedObject.kind ?? "").toLowerCase()}/${involvedObject.name ?? ""}`,
+    message: (event.message ?? "").trim(),
+    id: `${uid}/${resourceVersion}`,
+  };
+};
+
+type About = { readonly kind: string; readonly name: string };
+
+/** Lists the events about one object, in no order. */
+export const eventsAbout = async (
+  { transport }: Pick<Session, "transport">,
+  namespace: string,
+  { kind, name }: About,
+): Promise<readonly EventEntry[]> => {
+  const field = `involvedObject.kind=${kind},involvedObject.name=${name}`;
+  const query = { do: "list", resource: events, namespace, labels: {}, field } as const;
+  const { value } = await openCluster(transport).list(query);
+  return value.flatMap((object) => entryOf(object) ?? []);
+};
+
+export type EventList = { readonly events: readonly EventEntry[]; readonly isOver: boolean };
+
+/** Lists the events about an application, and with `pods` about its pods. A deleted object still has its events. */
+export const heardOf = async (session: Session, target: Target, pods: boolean): Promise<EventList> => {
+  const { kind, key } = target;
+  const life = await lifeOf(session, target);
+  const names = pods ? (life?.pods ?? []).map(({ metadata }) => metadata.name) : [];
+  const subjects = [{ kind: kind.resource.kind, name: key.name }, ...names.map((name) => ({ kind: "Pod", name }))];
+  const found = await Promise.all(subjects.map((subject) => eventsAbout(session, key.namespace, subject)));
+  return {
+    events: found.flat().toSorted((a, b) => a.at - b.at),
+    isOver: life === undefined || life.state.ended !== undefined,
+  };
+};
+
+const row = ({ at, count, type, reason, about: subject, message }: EventEntry, now: number): readonly string[] => [
+  `${spanText(now - at)}${count > 1 ? ` (x${count})` : ""}`,
+  type,
+  reason,
+  subject,
+  oneLine(message),
+];
+
+/** As data: instants as the API writes them. */
+const dataOf = ({ at, ...event }: EventEntry) => ({ at: timeText(at), ...event });
+
+/** Events in one of the output forms; without `heads` the table has no heads. */
+export const eventText = (events: readonly EventEntry[], now: number, form: string, heads = true): string => {
+  if (form === "json") return asJson(events.map(dataOf));
+  if (form === "yaml") return asYaml(events.map(dataOf));
+  const head = heads ? [["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]] : [];
+  return columns([...head, ...events.map((event) => row(event, now))]);
+};
 
 /** The name of Spark's container, where the pod has it: sidecars have logs, too. */
 export const mainContainer = (pod: Stored): string | undefined =>

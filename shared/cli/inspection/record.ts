@@ -3,14 +3,14 @@
  * executors, and the status updates that are not acknowledged. The rest of the memory is not parsed.
  */
 import * as z from "zod";
-import { checkpointRef, checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { checkpointRef, checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { itemKey } from "../../adapters/dynamodb/item.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
-import { type Position, waiting } from "../../core/outbox.ts";
 import { timeText } from "../../core/time.ts";
+import { type Position, waiting } from "../../core/updates.ts";
 import { whenText } from "../io/text.ts";
 import type { ReadTable, Session, Source } from "../io/tools.ts";
 

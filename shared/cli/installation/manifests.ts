@@ -1,24 +1,198 @@
 /**
- * `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. Its flags are kept beside it
- * in a ConfigMap, so that an upgrade prints the same installation again.
+ * `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`, with the rights of each
+ * function that does not run within a host. Its flags are kept beside it in a ConfigMap, so that an upgrade prints the
+ * same installation again.
  */
 
 import * as z from "zod";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { PodRules } from "../../kube/admission.ts";
-import { type Family, type Feature, families, features as known } from "../../kube/families.ts";
+import { type Family, type Feature, families, features, features as known } from "../../kube/families.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
 import { configMaps } from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { yamlText } from "../io/documents.ts";
 import { Refused, type Session } from "../io/tools.ts";
-import { functionGrants, functionNames } from "./functions.ts";
 import { type Installation, namespaceOf, objectsOf } from "./objects.ts";
 import type { Places } from "./policies/policy.ts";
 import { policyObjects } from "./policies.ts";
-import { featureRulesOf, ours } from "./roles.ts";
+import {
+  featureRulesOf,
+  type Grantee,
+  grant,
+  hostRulesOf,
+  identityRules,
+  leaseRules,
+  lookoutRules,
+  named,
+  nodeRules,
+  noticeRules,
+  ours,
+  type Rule,
+  registrationRulesOf,
+  rule,
+  selectionRules,
+} from "./roles.ts";
 import { webhookConfigurations } from "./webhooks.ts";
+
+const records = (...verbs: readonly string[]): Rule => rule("rekindle.dev", ["checkpoints"], verbs);
+
+const whoIsWho = rule("", ["namespaces"], ["get"]);
+
+const isOf = (group: string, resource: string, { apiGroups, resources }: Rule): boolean =>
+  apiGroups.includes(group) && resources.includes(resource);
+
+/** The host's rules without `watch`, and without `list` of checkpoints: a step reads records by their names. */
+const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
+  host
+    .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
+    .map((one) =>
+      isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,
+    );
+
+/** The forwarder's rules: list and watch for each resource that the host watches. */
+const watched = (host: readonly Rule[]): readonly Rule[] =>
+  host.filter(({ verbs }) => verbs.includes("watch")).map((one) => ({ ...one, verbs: ["list", "watch"] }));
+
+/** Controllers without a leader election are found by their Deployments; pods are listed by other rules. */
+const deployments = lookoutRules.filter((one) => isOf("apps", "deployments", one));
+
+const kinds = (...verbs: readonly string[]): Rule =>
+  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
+
+/** Rules to read one object of each kind that people look at. */
+const readOne = (chosen: readonly Family[]): readonly Rule[] => [
+  ...(chosen.includes("spark") ? [kinds("get")] : []),
+  ...(chosen.includes("volcano")
+    ? [rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]), rule("flow.volcano.sh", ["jobflows"], ["get"])]
+    : []),
+];
+
+/** Rules by the function's name, for functions that run these families; `wake` needs none. */
+export const functionRulesOf = (
+  chosen: readonly Family[],
+  wanted: readonly Feature[],
+): Readonly<Record<string, readonly Rule[]>> => {
+  const host = hostRulesOf(chosen, wanted);
+  const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
+  const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
+  const forward = [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")];
+  return {
+    forward,
+    // It watches as the forwarder does, its resyncs list what it watches, and its page shows each object and its events.
+    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"])],
+    reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
+    resync: [
+      ...spark(kinds("list")),
+      ...volcano(
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
+        rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
+        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
+        rule("bus.volcano.sh", ["commands"], ["list"]),
+      ),
+      rule("", ["pods"], ["list"]),
+      ...lookoutRules,
+      ...identityRules,
+      records("get", "list", "create", "update"),
+    ],
+    deliver: [
+      ...spark(kinds("get")),
+      ...volcano(
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
+        rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
+        rule("scheduling.volcano.sh", ["queues"], ["get"]),
+      ),
+      whoIsWho,
+      rule("", ["events"], ["create"]),
+      records("get", "create", "update", "delete"),
+    ],
+    // The HTTP API and the page show these objects as a list and by name.
+    api: [
+      ...spark(kinds("get", "list")),
+      ...volcano(
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
+        rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+        // Counted at each scrape of the metrics, as records are.
+        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
+      ),
+      rule("", ["pods", "events"], ["list"]),
+      records("get", "list"),
+    ],
+    admission: registrationRulesOf(chosen).filter(
+      ({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io"),
+    ),
+    submitter: [
+      rule("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),
+      rule("networking.k8s.io", ["networkpolicies"], ["get", "create"]),
+    ],
+  };
+};
+
+/** Rights of functions that run all families with all features. */
+export const functionRules = functionRulesOf(families, features);
+
+export const functionNames: readonly string[] = Object.keys(functionRules);
+
+/** Name of a function's service account, and of all objects that are created for the function. */
+export const accountOf = (name: string): string => `rekindle-${name}`;
+
+/** The subjects of a function: the account of its pods, and the group of EKS' access entries. */
+const granteesOf = (name: string, namespace: string): readonly Grantee[] => [
+  { name: accountOf(name), namespace },
+  { group: `rekindle:${name}` },
+];
+
+type Functions = {
+  readonly namespace: string;
+  readonly functions: readonly string[];
+  /** Label selector of further namespaces. */
+  readonly namespaceSelector?: string | undefined;
+  /** Absent: all. */
+  readonly families?: readonly Family[] | undefined;
+  /** Absent: none. */
+  readonly features?: readonly Feature[] | undefined;
+  /** True: nodes that are about to go are looked up and cordoned. */
+  readonly nodes?: boolean | undefined;
+};
+
+/** The step that takes a notice from the queue finds the node and cordons it. */
+const needsNodes = (name: string): boolean => name === "reconcile";
+
+const needsNamespaces = (name: string): boolean =>
+  ["forward", "reconcile", "resync", "dispatch", "admission"].includes(name);
+
+/** The lease of dispatchers, in their own namespace. */
+const leaseGrants = (name: string, namespace: string): readonly Obj[] =>
+  name === "dispatch"
+    ? grant({ name: "rekindle-lease", within: namespace, rules: leaseRules, to: granteesOf(name, namespace) })
+    : [];
+
+/** An account, a role and its binding for each function that is named. */
+export const functionGrants = ({
+  namespace,
+  functions,
+  namespaceSelector = "",
+  families: chosen = families,
+  features: wanted = [],
+  nodes = false,
+}: Functions): readonly Obj[] => {
+  const rules = functionRulesOf(chosen, wanted);
+  return functions.flatMap((name) => {
+    const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
+    const notices = nodes && needsNodes(name) ? noticeRules : [];
+    return [
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: named(accountOf(name), namespace) },
+      ...grant({
+        name: accountOf(name),
+        within: undefined,
+        rules: [...(rules[name] ?? []), ...selection, ...notices],
+        to: granteesOf(name, namespace),
+      }),
+      ...leaseGrants(name, namespace),
+    ];
+  });
+};
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -98,7 +272,7 @@ type Chosen = { readonly families?: readonly Family[] | undefined };
 export const policiesText = ({ families: chosen = families, ...places }: Places & Chosen): string =>
   stream(policyObjects(oneWay(places), chosen).map(yamlText));
 
-type Functions = {
+type FunctionsRequest = {
   readonly namespace: string;
   readonly functions: true | readonly string[];
   readonly namespaceSelector?: string | undefined;
@@ -107,7 +281,7 @@ type Functions = {
 } & Chosen;
 
 /** Accounts and roles of functions; `manifestsText` prints those of the host. */
-export const functionsText = ({ functions, ...where }: Functions, kept: readonly Obj[] = []): string => {
+export const functionsText = ({ functions, ...where }: FunctionsRequest, kept: readonly Obj[] = []): string => {
   const wanted = functions === true ? functionNames : functions;
   const wrong = wanted.find((name) => !functionNames.includes(name));
   if (wrong !== undefined)

@@ -4,7 +4,7 @@
  * Each part may run twice, so a run that died is simply started again.
  */
 import * as z from "zod";
-import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject, replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";

@@ -22,7 +22,7 @@ export type Counted = {
   /** By state: the fate of an object that is found in it, as text for people. */
   readonly becomes: Readonly<Record<string, string>>;
   /** Whether the status shows all of the memory that upstream would need. */
-  readonly isTold: (memory: unknown, object: Stored) => boolean;
+  readonly isReported: (memory: unknown, object: Stored) => boolean;
   /** Whether hosts run the kind: with a version that does not, its objects would stand still. */
   readonly isRun: boolean;
 };
@@ -52,14 +52,14 @@ const upstreamFor = (group: string): Upstream => {
   return found;
 };
 
-type More = Partial<Pick<Counted, "becomes" | "isTold" | "isOpen">>;
+type More = Partial<Pick<Counted, "becomes" | "isReported" | "isOpen">>;
 
 const counted = ({ resource, stateOf: standingOf }: Kind, more: More = {}): Counted => ({
   resource,
   stateOf: (object) => standingOf(object).state,
   isOpen: () => false,
   becomes: {},
-  isTold: () => true,
+  isReported: () => true,
   isRun: true,
   ...more,
 });
@@ -101,7 +101,7 @@ const spark: Family = {
     counted(sparkApplication, {
       isOpen: isUnfinished(sparkApplication),
       becomes: sparkBecomes,
-      isTold: (memory, object) => {
+      isReported: (memory, object) => {
         const phase = sparkMemory.safeParse(memory).data?.state.phase;
         return phase === undefined || (phase || "NEW") === sparkApplication.stateOf(object).state;
       },
@@ -131,7 +131,7 @@ const jobMemory = z.looseObject({ phase: z.string(), version: z.number(), retryC
 const jobStatus = z.looseObject({ version: z.number().default(0), retryCount: z.number().default(0) });
 
 /** Compares the phase, and the two counters by which upstream tells old pods from new and limits its retries. */
-const isJobTold: Counted["isTold"] = (memory, object) => {
+const isJobReported: Counted["isReported"] = (memory, object) => {
   const known = jobMemory.safeParse(memory).data;
   if (known === undefined) return true;
   const shown = jobStatus.safeParse(object["status"] ?? {}).data;
@@ -148,7 +148,7 @@ const plain = (resource: Resource, isRun: boolean): Counted => ({
     const { state, phase } = stated.safeParse(object["status"] ?? {}).data ?? {};
     return state || phase || "NEW";
   },
-  ...{ isOpen: () => false, becomes: {}, isTold: () => true, isRun },
+  ...{ isOpen: () => false, becomes: {}, isReported: () => true, isRun },
 });
 
 const volcano: Family = {
@@ -160,7 +160,7 @@ const volcano: Family = {
   hooks: { path: /\/[a-z]+\/(mutate|validate)$/, near: /volcano/ },
   record: { name: "rekindle-migration-volcano", label: "volcano" },
   kinds: [
-    counted(volcanoJob, { isOpen: isUnfinished(volcanoJob), becomes: jobBecomes, isTold: isJobTold }),
+    counted(volcanoJob, { isOpen: isUnfinished(volcanoJob), becomes: jobBecomes, isReported: isJobReported }),
     counted(volcanoCronJob),
     counted(volcanoJobFlow, { isOpen: isUnfinished(volcanoJobFlow) }),
     plain(queues, true),

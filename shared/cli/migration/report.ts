@@ -5,7 +5,7 @@
 
 import { parseDocument } from "yaml";
 import * as z from "zod";
-import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { ApiError } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";

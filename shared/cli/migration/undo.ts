@@ -84,7 +84,7 @@ type Records = Awaited<ReturnType<typeof recordsIn>>;
 const untoldOf = async (
   { session }: Work,
   { watched }: Saved,
-  { resource, isTold }: Counted,
+  { resource, isReported: isTold }: Counted,
   records: Records,
 ): Promise<readonly string[]> => {
   const objects = (await objectsOf(session, resource)) ?? [];
@@ -98,7 +98,7 @@ const untoldOf = async (
 };
 
 /** Checks the first kind of a family, the only one whose status may be behind its memory. */
-const untold = async (work: Work, saved: Saved): Promise<readonly string[]> =>
+const unreported = async (work: Work, saved: Saved): Promise<readonly string[]> =>
   await untoldOf(work, saved, work.family.kinds[0], await recordsIn(work.session, ""));
 
 const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean): Promise<void> => {
@@ -108,7 +108,7 @@ const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean):
     await tools.sleep(5_000);
     await lock.keep();
   }
-  const names = await untold(work, saved);
+  const names = await unreported(work, saved);
   if (names.length === 0 || force) return;
   await lock.release(madeBy(saved));
   throw new Refused(

@@ -9,7 +9,7 @@ import { pages, request } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
 import { quantityOf } from "../../kube/quantity.ts";
-import { eventsAbout } from "../inspection/event.ts";
+import { eventsAbout } from "../inspection/log.ts";
 import { recordOf } from "../inspection/record.ts";
 import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";

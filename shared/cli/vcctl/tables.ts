@@ -10,7 +10,7 @@ import { instantOf } from "../../core/time.ts";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
 import { bodyOf } from "../../kube/responses.ts";
-import type { EventEntry } from "../inspection/event.ts";
+import type { EventEntry } from "../inspection/log.ts";
 import type { RecordView } from "../inspection/record.ts";
 import { columns, spanText, whenText } from "../io/text.ts";
 import type { Session } from "../io/tools.ts";

@@ -21,8 +21,7 @@ import {
 } from "../../kube/admission.ts";
 
 import type { Labels, Selects } from "../../kube/selector.ts";
-import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
-import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
+import { isCounted, judgedBy, patchedBy, withinQuotas } from "../../spark/admission/review.ts";
 import {
   type Around,
   isVolcanos,

@@ -1,17 +1,23 @@
-/** The wiring of the api function: triggers become keys on the FIFO queue. */
+/**
+ * The api function: triggers become keys on the FIFO queue. EventBridge may invoke it directly with its events; IAM
+ * authorizes such an invocation, so there is no signature to check.
+ */
+
+import { openLines } from "../../adapters/telemetry/tracing.ts";
+import { bridgedIntent } from "../../api/events.ts";
 import { ApiError } from "../../core/http.ts";
 import { dedupe, digest, type Message, textOf } from "../../core/key.ts";
 import type { Report } from "../../engine/ports.ts";
 import { acknowledgingFor, identifyBy } from "../common/authentication.ts";
-import { openLines } from "../common/function-log.ts";
 import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
+import { openSender, type Sender } from "../common/queues.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
-import { openSender, type Sender } from "../common/sender.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { ApiParts } from "../host/process.ts";
 import type { Reader } from "../read-api/reader.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
+import { carry } from "./app.ts";
 
 /** Logs a failed read, because the caller gets no details. An expired page token (410) is not logged. */
 const reported = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
@@ -31,7 +37,7 @@ const reported = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
 const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, report: Report): Reader | undefined => {
   if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
-    const { readFrom } = await import("../read-api/record-store.ts");
+    const { readFrom } = await import("../read-api/reader.ts");
     return readFrom(clusterRecord, checkpoints, cluster);
   });
   return {
@@ -55,7 +61,7 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
   const { clusterRecord, checkpoints, metricsPrefix: prefix, metricsLabels: labels } = settings;
   if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
-    const { gaugesFrom } = await import("./gauges.ts");
+    const { gaugesFrom } = await import("../host/metrics.ts");
     return gaugesFrom(clusterRecord, checkpoints, { prefix, labels });
   });
   return () =>
@@ -112,4 +118,25 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
     page: pageIn(settings, secret, report),
     close,
   };
+};
+
+const accepted = (count: number) => ({
+  statusCode: 202,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ accepted: count }),
+  isBase64Encoded: false,
+});
+
+/**
+ * Handles an event of EventBridge; undefined for any other event. Throws when its intent cannot be sent: EventBridge
+ * tries again.
+ */
+export const takeBridged = async (
+  parts: ApiParts,
+  event: unknown,
+): Promise<ReturnType<typeof accepted> | undefined> => {
+  const intent = bridgedIntent(event, { kinds: parts.kinds(), plurals: parts.plurals, now: Date.now() });
+  if (intent === undefined || intent.do === "nothing") return intent === undefined ? undefined : accepted(0);
+  await carry(parts, intent);
+  return accepted(1);
 };

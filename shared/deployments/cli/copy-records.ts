@@ -3,8 +3,7 @@
  * copies each record. The source record is removed only if removal is requested, and only while it equals the copy.
  * The command may run beside hosts, be killed at any point, and be repeated.
  */
-import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
-import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
+import { checkpointResource, hintOf, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Move, Moved, RecordTable } from "../../cli/io/tools.ts";

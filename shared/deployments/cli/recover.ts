@@ -1,25 +1,32 @@
 /**
  * The cluster side of `rekindle recover` and of `rekindle plan`: the same steps as a host's, for the keys that the
  * user names. A recovery adopts, deletes and records; creations are left to hosts, which alone know their settings.
- * Each save is conditional, so the command may run beside a host, be killed at any point, and be repeated.
+ * Each save is conditional, so the command may run beside a host, be killed at any point, and be repeated. `rekindle
+ * replay` reads recorded decisions out of log lines, and takes each again with this version's operators.
  */
-import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
-import { checkpointRef } from "../../adapters/checkpoints/object.ts";
+
+import * as z from "zod";
+import { checkpointRef, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
-import type { Recovered, RecoverHow, Session } from "../../cli/io/tools.ts";
+import type { Recovered, RecoverHow, Replayed, Session } from "../../cli/io/tools.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
+import { fieldsOf, jsonOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
-import type { Plan } from "../../core/plan.ts";
+import { type Plan, waitsForText } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { readRecord } from "../../engine/checkpoint/record.ts";
+import type { DecisionRecording } from "../../engine/cluster/recording.ts";
+import { replay } from "../../engine/cluster/replay.ts";
 import type { Ending, Finding, RecoveryRequest, World } from "../../engine/context/world.ts";
 import type { Cluster, Queue, Report } from "../../engine/ports.ts";
 import { step } from "../../engine/reconcile/step.ts";
 import { recovery, timing } from "../../engine/settings.ts";
 import { findLeaders } from "../../forward/controller-detection.ts";
 import { upstreams } from "../../kube/upstream-controllers.ts";
+import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
+import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
 
@@ -86,8 +93,8 @@ const openContext = async (
   const key = { ...given, cluster: await aliasOf(place, given) };
   const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
   const set = { ...timing, ...madeBy(stored?.record) };
-  const desk = { queue: nowhere, report: () => {}, timing: set };
-  const parts = { ...desk, transport, checkpoints: table?.records, operatorOf: operatorsByKind(operatorsFor(set)) };
+  const ports = { queue: nowhere, report: () => {}, timing: set };
+  const parts = { ...ports, transport, checkpoints: table?.records, operatorOf: operatorsByKind(operatorsFor(set)) };
   const opened = await openWorld(parts);
   const findings: Finding[] = [];
   const ended = new Set<string>();
@@ -248,3 +255,78 @@ export const preview = async (
   if (ending.did === "stopped") return { would: "stop", why: ending.why };
   return { would: "nothing", why: "why" in ending ? ending.why : ending.did };
 };
+
+/** The longest recording, unpacked, bytes. */
+const longestJson = 16_777_216;
+
+const hasKey = (value: unknown): boolean => {
+  const { kind, namespace, name } = fieldsOf(value);
+  return [kind, namespace, name].every((part) => typeof part === "string");
+};
+
+const isRecording = (value: unknown): boolean => {
+  const { version, key, view, rounds, plan } = fieldsOf(value);
+  const isRead = Array.isArray(rounds) && Array.isArray(fieldsOf(plan)["stages"]);
+  return version === 1 && hasKey(key) && isRead && typeof fieldsOf(view)["now"] === "number";
+};
+
+const form = z.object({
+  settings: z.object({
+    timing: z.custom<typeof timing>((value) => typeof fieldsOf(value)["fenceMs"] === "number").default(timing),
+    spark: z.custom<Options>((value) => typeof fieldsOf(value)["uiService"] === "boolean").default(defaultOptions),
+    queues: z.custom<QueueOptions>((value) => typeof value === "object" && value !== null).default({}),
+  }),
+  recording: z.custom<DecisionRecording>(isRecording, "is not a recording of this format"),
+});
+
+const unpacked = (text: string): string | undefined => {
+  try {
+    const bytes = Buffer.from(text, "base64");
+    return process.getBuiltinModule("node:zlib").gunzipSync(bytes, { maxOutputLength: longestJson }).toString();
+  } catch {
+    return undefined;
+  }
+};
+
+/** Returns the JSON object of a line; collectors of logs put a time or a name before it. */
+const objectIn = (line: string): unknown => {
+  const start = line.indexOf("{");
+  return start < 0 ? undefined : jsonOf(line.slice(start));
+};
+
+type Read = { readonly line: z.infer<typeof form> } | { readonly refused: string };
+
+/** Returns the recording of a line; undefined for a line of another message. */
+const recordingIn = (text: string): Read | undefined => {
+  const { recording } = fieldsOf(objectIn(text));
+  if (typeof recording !== "string") return undefined;
+  const json = unpacked(recording);
+  if (json === undefined) return { refused: "its recording is cut off or damaged" };
+  const parsed = form.safeParse(jsonOf(json));
+  return parsed.success ? { line: parsed.data } : { refused: z.prettifyError(parsed.error) };
+};
+
+const replayed = ({ settings, recording }: z.infer<typeof form>): Replayed => {
+  const operators = operatorsFor(settings.timing, settings.spark, settings.queues);
+  const operator = operatorsByKind(operators)(recording.key.kind);
+  const { view, rounds, plan, key } = recording;
+  const effects = plan.stages.flat();
+  const reads = rounds.reduce((sum, { queries }) => sum + queries.length, 0);
+  const about = { key, at: view.now, reads, effects, waitsFor: waitsForText(plan), next: plan.next.do };
+  const difference =
+    operator === undefined
+      ? { path: "key.kind", recorded: key.kind, replayed: "a kind that this version does not run" }
+      : replay(operator, recording);
+  return { is: "decision", ...about, difference };
+};
+
+/** Replays every recording among the lines of a log, in their order. Other lines are passed over. */
+export function* replayLines(text: string): Generator<Replayed> {
+  let number = 0;
+  for (const line of text.split("\n")) {
+    number += 1;
+    const read = recordingIn(line);
+    if (read === undefined) continue;
+    yield "refused" in read ? { is: "refused", line: number, why: read.refused } : replayed(read.line);
+  }
+}

@@ -130,8 +130,8 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
-  replay: async (text) => (await import("./replay.ts")).replayLines(text),
-  page: async (session, options) => (await import("../page/personal.ts")).openPersonalPage(session, options),
+  replay: async (text) => (await import("./recover.ts")).replayLines(text),
+  page: async (session, options) => (await import("../page/local.ts")).openPersonalPage(session, options),
   recover: async (session, key, how) => {
     const { recoverKey } = await import("./recover.ts");
     return await recoverKey(session, key, how, (ms) => sleep(ms));

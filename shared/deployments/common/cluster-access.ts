@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../../adapters/kubernetes/https.ts";
 import { ApiError, type HttpRequest, type HttpResponse, type Transport } from "../../core/http.ts";
 import { dateOf } from "../../kube/responses.ts";
-import { type Access, endpointIn } from "../settings/cluster.ts";
+import { type Access, endpointIn } from "../settings/formats.ts";
 
 /**
  * The least time between two reads of the record, ms: a server that keeps answering 401 must not cause a read for each

@@ -1,9 +1,13 @@
-/** Builds the `World` of a step from a transport to one cluster, for every process that takes steps. */
+/**
+ * Builds the `World` of a step from a transport to one cluster, for every process that takes steps, and measures ended
+ * steps in functions, whose queue says when it took a message. A host measures its own queue.
+ */
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { makeSshKey } from "../../adapters/secrets.ts";
 import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
+import type { Meter, MetricSample, ownFigures } from "../../core/metric.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Checkpoints, Clock, Cluster, Journal, Queue, Report } from "../../engine/ports.ts";
@@ -80,3 +84,20 @@ export const openWorld = async (parts: Parts): Promise<World> => {
     ...(parts.recovery === undefined ? {} : { recovery: parts.recovery }),
   };
 };
+
+type Name = (typeof ownFigures)[number]["name"];
+
+/** Returns what measures ended steps; `now` in epoch ms. Each step is one call of the meter. */
+export const stepFigures =
+  (meter: Meter, now: () => number): NonNullable<World["ended"]> =>
+  ({ message: { namespace, kind }, ending, tookMs, sentAt }) => {
+    const of = { namespace, kind, ending: ending?.did ?? "failed" };
+    const sample = (act: MetricSample["do"], name: Name, value: number): MetricSample => ({ do: act, name, value, of });
+    // The age is that of the message when its step began.
+    const age = sentAt === undefined ? [] : [Math.max(0, now() - tookMs - sentAt) / 1_000];
+    meter([
+      sample("count", "rekindle_steps_total", 1),
+      sample("observe", "rekindle_step_duration_seconds", tookMs / 1_000),
+      ...age.map((seconds) => sample("observe", "rekindle_queue_age_seconds", seconds)),
+    ]);
+  };

@@ -4,7 +4,7 @@ import { scheduleWatcher } from "../../spark/scheduled/runs.ts";
 import { applicationWatcher, connectWatcher } from "../../spark/watches.ts";
 import { cronWatcher, flowWatcher, templateWatcher } from "../../volcano/child-jobs.ts";
 import { jobWatcher } from "../../volcano/job/watches.ts";
-import { podWatcher } from "../../volcano/pods/watches.ts";
+import { podWatcher } from "../../volcano/pods/names.ts";
 import { queueWatcher } from "../../volcano/queue/watches.ts";
 
 export const watchers: readonly Watcher[] = [

@@ -1,12 +1,13 @@
 /** The delivery of status updates: the sinks, and the wiring of the deliver function. */
 
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
-import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
+import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda.ts";
 import { eventSink, sinkOf, sqsScheme, sqsSink } from "../../adapters/sinks/all.ts";
 import { type HttpsRules, httpsSink } from "../../adapters/sinks/https.ts";
 import { emfMeter } from "../../adapters/telemetry/emf.ts";
+import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Resource } from "../../core/object.ts";
-import type { Sink } from "../../core/sink.ts";
+import type { Sink } from "../../core/updates.ts";
 import { readDelivery, readRecord } from "../../engine/checkpoint/record.ts";
 import type { World } from "../../engine/context/world.ts";
 import { openNamespaceShare } from "../../engine/load-limits.ts";
@@ -15,15 +16,13 @@ import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.
 import { troubleOf } from "../../engine/trouble.ts";
 import { deliver } from "../../updates/deliver.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openLines } from "../common/function-log.ts";
-import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/function-queue.ts";
 import { resourceOf } from "../common/kinds.ts";
 import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
+import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
 import { openOptional } from "../common/secret.ts";
-import { openWorld, processClock } from "../common/step-dependencies.ts";
-import { stepFigures } from "../common/step-figures.ts";
+import { openWorld, processClock, stepFigures } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { timingOf, weightOf } from "../settings/conversions.ts";
@@ -54,10 +53,10 @@ export const deliveryBy = (
 ): NonNullable<World["deliver"]> => {
   const { destinationOf } = updatesFor(world, listening);
   const reading = { read: readRecord, readDelivery };
-  const desk = { ...world, destinationOf, operators: listening.to, ...reading };
+  const ports = { ...world, destinationOf, operators: listening.to, ...reading };
   return (message) => {
     const { trace } = message;
-    return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);
+    return deliver({ ...ports, sink: (to, sentUpdate, now) => sink(to, { ...sentUpdate, trace }, now) }, message);
   };
 };
 
@@ -101,16 +100,16 @@ export const openDelivering = (env: Environment): Delivering => {
   const secret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const transport = telemetry.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
   const { queue, during, nats } = openFunctionQueue(settings, telemetry);
-  const desk = { queue, report, clock: processClock(), within };
+  const ports = { queue, report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
-  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
+  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: ports.clock.monotonic });
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const { checkpoints } = openRecords(settings.checkpoints, around);
     // A delivery has a kind of its own, so this function takes steps of no kind and loads none.
     const operatorOf = (): undefined => undefined;
-    const opened = telemetry.ports(await openWorld({ ...desk, transport, checkpoints, timing, operatorOf }));
-    const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: desk.clock.monotonic });
+    const opened = telemetry.ports(await openWorld({ ...ports, transport, checkpoints, timing, operatorOf }));
+    const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: ports.clock.monotonic });
     const measured = { meter, ended: stepFigures(meter, Date.now) };
     const charged = { ...opened, within, ...measured, share, inCharge: scopeCheckOf({ ...settings, namespaceScope }) };
     return {
@@ -120,7 +119,7 @@ export const openDelivering = (env: Environment): Delivering => {
   });
   const take: Delivering["take"] = async (delivered) => {
     const opened = await world().catch(troubleOf);
-    return await ("reason" in opened ? postpone(desk, delivered, opened) : intake(opened, delivered));
+    return await ("reason" in opened ? postpone(ports, delivered, opened) : intake(opened, delivered));
   };
   return { take, during, queue: settings.updatesUrl, nats, concurrency: settings.concurrency, report };
 };

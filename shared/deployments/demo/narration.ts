@@ -1,6 +1,6 @@
 /** Describes changes in the API to a person. Pure: the reader's observations are the only input. */
 import * as z from "zod";
-import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Kind, ObjectState } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";

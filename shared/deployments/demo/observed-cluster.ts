@@ -4,7 +4,7 @@
  * fails when one does not hold.
  */
 import * as z from "zod";
-import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Transport } from "../../core/http.ts";

@@ -14,8 +14,15 @@ import { objectPath, withQuery } from "../../kube/paths.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { storedOf } from "../../kube/responses.ts";
 import type { DriverScript } from "../../simulator/nodes/script.ts";
-import { type DemoCluster, exampleFile, type Manifests } from "./cluster.ts";
-import { type FunctionSettings, type Functions, type Notice, startFunctions } from "./functions.ts";
+import {
+  type DemoCluster,
+  exampleFile,
+  type FunctionSettings,
+  type Functions,
+  type Manifests,
+  type Notice,
+  startFunctions,
+} from "./cluster.ts";
 import { narrate, type Said } from "./narration.ts";
 import {
   applications,

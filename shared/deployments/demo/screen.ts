@@ -3,7 +3,7 @@
  * under them that is drawn again; at the end the result, and the commands to try next.
  */
 import { styleText } from "node:util";
-import { checkpointName } from "../../adapters/checkpoints/object.ts";
+import { checkpointName } from "../../adapters/checkpoints/kubernetes.ts";
 import { wantsColour } from "../../cli/io/text.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
@@ -337,7 +337,7 @@ const afterStory: readonly Advice[] = [
 ];
 
 /** Commands without the story: nothing is applied yet. */
-const untold = (place: (file: string) => string): readonly Advice[] => [
+const withoutStory = (place: (file: string) => string): readonly Advice[] => [
   [`kubectl apply -f ${place(exampleFile)}`, "starts the application"],
   ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
 ];
@@ -360,7 +360,7 @@ export const serving = (
   [["  The cluster is yours", "bold"], [" until Ctrl-C. In another terminal:"]],
   ...advice([
     [`export KUBECONFIG=${kubeconfig}`, ""],
-    ...(isTold ? afterStory : untold(place)),
+    ...(isTold ? afterStory : withoutStory(place)),
     ...moreExamples.map((file): Advice => [`kubectl apply -f ${place(file)}`, ""]),
     [`${rekindle} list`, "list every application with its state and what it waits for"],
     [`${rekindle} status default/spark-pi`, "what one waits for"],

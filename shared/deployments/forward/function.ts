@@ -2,24 +2,23 @@
  * The wiring of the forward function: a window of watching from the stored cursors, which sends keys to the FIFO queue.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
+import { remainingMsOf } from "../../adapters/lambda.ts";
+import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe } from "../../core/key.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { openSightings } from "../../forward/controller-detection.ts";
+import { openSightings, openWriters } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
 import { openWindows, type Ran, type Windows } from "../../forward/windows.ts";
-import { openWriters } from "../../forward/writers.ts";
 import { runs } from "../../kube/families.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { sightingKey, startSighting } from "../common/controller-detection.ts";
-import { openLines } from "../common/function-log.ts";
 import { openNamespaceScope, type Scope } from "../common/namespaces.ts";
+import { openSender } from "../common/queues.ts";
 import { openRecords, type Records } from "../common/records.ts";
-import { openSender } from "../common/sender.ts";
+import { sightingKey, startSighting } from "../common/standby.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { hintsIn } from "../resync/sweep.ts";

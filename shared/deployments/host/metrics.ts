@@ -1,8 +1,8 @@
 /**
  * The metrics of a process. Steps, requests and the queue feed counters and histograms; gauges are counted from the
- * objects at each scrape; metrics of one-time occurrences are shown as long as their object exists.
+ * objects at each scrape, of the api function, too; metrics of one-time occurrences are shown as long as their object
+ * exists.
  */
-
 import { type Family, openMetrics, openProcessMetrics } from "../../adapters/telemetry/metrics.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
@@ -12,10 +12,12 @@ import type { Ending } from "../../engine/context/world.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
-import type { NamespaceScope } from "../common/namespaces.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
-import { censusOf } from "../resync/object-gauges.ts";
+import { censusOf } from "../resync/gauges.ts";
 import type { Naming } from "../settings/conversions.ts";
+import type { Access, Place } from "../settings/formats.ts";
 
 /** The most objects per metric; beyond that, the oldest are dropped. */
 const mostObjects = 10_000;
@@ -212,4 +214,25 @@ export const openMetering = (parts: Parts): Metering => {
       },
     scrape: async () => ({ text: await render(lasting.among(await censusOf(parts))), type: contentType }),
   };
+};
+
+/**
+ * Metrics that are left out with a table: counting needs the right to list its records, and this function may only read
+ * single ones.
+ */
+const ofRecords = ["rekindle_updates_waiting"];
+
+const everywhere = { namespaces: [], report: () => {}, now: Date.now };
+
+/** Opens everything without a request. */
+export const gaugesFrom = (
+  access: Access,
+  kept: Place,
+  called: Pick<Naming, "prefix" | "labels">,
+): (() => Promise<Scrape>) => {
+  const transport = openAccess(access, { userAgent: "rekindle-api" });
+  const namespaceScope = openNamespaceScope({ ...everywhere, transport });
+  const naming = { ...upstreamNaming, ...called };
+  if (kept.in === "kubernetes") return openGauges({ naming, transport, namespaceScope });
+  return openGauges({ naming, transport, namespaceScope, hints: async () => [] }, ofRecords);
 };

@@ -19,25 +19,23 @@ import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Checkpoints, Journal, Queue, Report } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
+import { type Standby, type StandbyLookout, startStandby } from "../../forward/controller-detection.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
-import { type Lookout, type Standby, startStandby } from "../../forward/standby.ts";
 import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
-import type { LazyNats } from "../common/nats.ts";
 import { operatorsFor } from "../common/operators.ts";
+import { apart, type LazyNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
-import { apart } from "../common/separate-queues.ts";
 import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
-import { startSweeping } from "../resync/loop.ts";
-import { resync } from "../resync/sweep.ts";
+import { resync, startSweeping } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/formats.ts";
 import { batchesFor, pause } from "../wake/process.ts";
@@ -188,7 +186,7 @@ export type HostSettings = {
   /** Dry run: receives each plan, and nothing is written. */
   readonly shadow: World["shadow"];
   /** Detects other controllers; absent: this host never stands by. */
-  readonly lookout?: Lookout | undefined;
+  readonly lookout?: StandbyLookout | undefined;
   /** Receives every watched object as the server sent it. */
   readonly see?: ((object: Stored) => void) | undefined;
   /** Receives every record that this host has saved; undefined: it is removed. */

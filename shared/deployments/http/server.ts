@@ -1,9 +1,10 @@
 /**
- * An HTTP server of a function as a process: it listens until it is stopped, over TLS if a certificate is set.
- * Timeouts keep a client that sends slowly from holding a connection for long.
+ * A function as a process: an HTTP server, over TLS if a certificate is set, that listens until a signal stops it, and
+ * the health endpoints by which the kubelet probes it. Timeouts keep a client that sends slowly from holding a
+ * connection for long.
  */
 import { readFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
@@ -41,6 +42,14 @@ const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
   return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
 };
 
+/** Listens on `HOST:PORT`. */
+const listening = (server: Server, listen: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const at = listen.lastIndexOf(":");
+    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
+    server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
+  });
+
 /** Listens until `stopped`; requests in flight are answered. */
 export const listenUntil = async (settings: Served, answer: RequestListener, stopped: Promise<void>): Promise<void> => {
   const { listen, logLevel } = settings;
@@ -49,12 +58,34 @@ export const listenUntil = async (settings: Served, answer: RequestListener, sto
     secure === undefined
       ? createServer(httpTimeouts, answer)
       : createSecureServer({ ...secure, ...httpTimeouts }, answer);
-  const at = listen.lastIndexOf(":");
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
-    server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
-  });
+  await listening(server, listen);
   lineReport(logLevel)("info", "serving", { listen, secure: secure !== undefined });
   await stopped;
+  await new Promise((resolve) => server.close(resolve));
+};
+
+/** Resolves with SIGTERM or SIGINT. */
+export const stopped = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+
+const known = new Set(["/healthz", "/readyz"]);
+
+/**
+ * Serves /healthz and /readyz until the process is stopped; returns at once without an address. A process that answers
+ * is healthy, because a failure ends it.
+ */
+export const tellHealth = async (
+  { listen }: Pick<Settings<"wake">, "listen">,
+  until: Promise<void> = stopped(),
+): Promise<void> => {
+  if (listen === undefined) return;
+  const server = createServer(({ url = "" }, answer) => {
+    answer.writeHead(known.has(url) ? 200 : 404).end();
+  });
+  await listening(server, listen);
+  await until;
   await new Promise((resolve) => server.close(resolve));
 };

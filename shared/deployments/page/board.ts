@@ -3,7 +3,7 @@
  * server. Every change has a revision; a reader asks for what changed after one.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { hintOf } from "../../adapters/checkpoints/object.ts";
+import { hintOf } from "../../adapters/checkpoints/kubernetes.ts";
 import { historyOf, lossesOf, type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";

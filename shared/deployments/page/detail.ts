@@ -1,25 +1,123 @@
 /**
- * One application as the page shows it: what `rekindle status` says, its pods over time, its events, spec and record.
- * Read once for all viewers: requests in flight and answers of an unchanged application are shared.
+ * One application as the page shows it: what `rekindle status` says, its pods over time, its events, spec and record;
+ * the pods of a Job as cells of its gang, the jobs of a JobFlow as nodes of its graph. Read once for all viewers:
+ * requests in flight and answers of an unchanged application are shared. The end of a pod's log is read at most once
+ * in two seconds, with the rights of the process; a process that may not read logs says so.
  */
+
 import { setTimeout } from "node:timers/promises";
-import { type EventEntry, eventsAbout } from "../../cli/inspection/event.ts";
+import { type EventEntry, eventsAbout, logEnd } from "../../cli/inspection/log.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
+import { indexOf, lifeOf, podsMeant, taskOf } from "../../cli/inspection/target.ts";
 import { asYaml } from "../../cli/io/documents.ts";
 import { Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
+import { specOf, statusOf } from "../../cli/kinds/volcano.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
 import { bytesOf } from "../../core/share.ts";
+import { oneLine } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
-import { labelOf } from "../../kube/pods.ts";
+import { labelOf, podStatus } from "../../kube/pods.ts";
 import { masked } from "../../kube/secret-mask.ts";
-import { type Detail, keyOf, type Row } from "../../page/wire.ts";
+import { holdupText } from "../../kube/startup.ts";
+import {
+  type Cell,
+  type Detail,
+  type FlowNode,
+  type Gang,
+  type Group,
+  keyOf,
+  type Log,
+  type Row,
+} from "../../page/wire.ts";
+import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
 import type { Board } from "./board.ts";
 import { openLanes, recordedLosses, withLosses } from "./lanes.ts";
-import { flowOf, gangOf } from "./members.ts";
 import { groupOf } from "./projection.ts";
+
+/** The most cells, and the most nodes, of one object. */
+const mostMembers = 1_000;
+const longestName = 400;
+
+const groupsOfPods: Readonly<Record<string, Group>> = {
+  Running: "running",
+  Succeeded: "completed",
+  Failed: "failed",
+};
+
+const cellOf = (pod: Stored, index: number, why: string): Cell => ({
+  index,
+  group:
+    pod.metadata.deletionTimestamp === undefined ? (groupsOfPods[podStatus(pod).phase ?? ""] ?? "waiting") : "held",
+  pod: pod.metadata.name,
+  why: oneLine(why).slice(0, longestName),
+});
+
+const absent = (index: number): Cell => ({ index, group: "absent", pod: "", why: "" });
+
+/** The gang of a Job; undefined for any other kind. */
+export const gangOf = ({ target, object, pods, holdups }: Seen): Gang | undefined => {
+  if (target.kind.resource.kind !== "Job") return undefined;
+  const { minAvailable, maxRetry, queue = "default", tasks } = specOf(object);
+  const { retryCount = 0 } = statusOf(object);
+  const reasons = new Map(holdups.map((holdup) => [holdup.pod, holdupText(holdup)]));
+  // Of several pods of one place the newest is the last.
+  const places = new Map(pods.map((pod) => [`${taskOf(pod)} ${indexOf(pod)}`, pod]));
+  let room = mostMembers;
+  let wanted = 0;
+  const shown = tasks.map(({ name = "", replicas = 1 }) => {
+    wanted += replicas;
+    const cells = Array.from({ length: Math.min(replicas, room) }, (_, index): Cell => {
+      const pod = places.get(`${name} ${index}`);
+      return pod === undefined ? absent(index) : cellOf(pod, index, reasons.get(pod.metadata.name) ?? "");
+    });
+    room -= cells.length;
+    return { task: name, cells };
+  });
+  const phases = pods.map((pod) => podStatus(pod).phase);
+  return {
+    queue,
+    least: minAvailable ?? wanted,
+    have: phases.filter((phase) => phase === "Running" || phase === "Succeeded").length,
+    retries: retryCount,
+    mostRetries: maxRetry ?? 3,
+    tasks: shown,
+    more: Math.max(0, wanted - mostMembers),
+  };
+};
+
+const probeText = ({ dependsOn }: Flow): string => {
+  const { httpGetList = [], tcpSocketList = [], taskStatusList = [] } = dependsOn?.probe ?? {};
+  return [
+    ...httpGetList.map(({ port = "", path = "" }) => `probe :${port}${path}`),
+    ...tcpSocketList.map(({ port = "" }) => `probe :${port}`),
+    ...taskStatusList.map(({ taskName = "its tasks", phase = "" }) => `${taskName} ${phase}`),
+  ].join(", ");
+};
+
+/** The jobs of a JobFlow; undefined for any other kind, and for a spec that cannot be read. */
+export const flowOf = ({ target, object }: Seen): readonly FlowNode[] | undefined => {
+  if (target.kind.resource.kind !== "JobFlow") return undefined;
+  const { namespace, name: flow } = target.key;
+  const flows = flowSpecSchema.safeParse(object["spec"]).data?.flows ?? [];
+  const jobs = flowStatusSchema.safeParse(object["status"]).data?.jobStatusList ?? [];
+  const states = new Map(jobs.map(({ name = "", state = "" }) => [name, state]));
+  const stateOf = (name: string): string => states.get(`${flow}-${name}`) ?? "";
+  return flows.slice(0, mostMembers).map((one): FlowNode => {
+    const dependsOn = one.dependsOn?.targets ?? [];
+    const state = stateOf(one.name);
+    const open = state === "" ? dependsOn.filter((name) => stateOf(name) !== "Completed") : [];
+    const probe = open.length === 0 ? "" : probeText(one);
+    return {
+      ...{ name: one.name, job: `Job/${namespace}/${flow}-${one.name}`, state, dependsOn },
+      group: state === "" ? "waiting" : groupOf(state),
+      waits: `${open.join(", ")}${probe === "" ? "" : `: ${probe}`}`.slice(0, longestName),
+    };
+  });
+};
 
 export type Named = Pick<Row, "kind" | "namespace" | "name">;
 
@@ -203,4 +301,46 @@ export const openDetails = (
     return age < calmMs ? beginLater(key, named, calmMs - age) : begin(key, named);
   };
   return (named) => answerFor(keyOf(named), named).detail;
+};
+
+/** The longest end of a log, characters. */
+const longestLog = 65_536;
+const freshMs = 2_000;
+const mostLogs = 50;
+
+const readLog = async (source: Source, named: Named, asked: string): Promise<Log | undefined> => {
+  const kind = kindNamed(named.kind);
+  if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
+  const target = { kind, key: { cluster: "default", ...named } };
+  const life = await lifeOf(source, target);
+  if (life === undefined) return undefined;
+  const main = kind.mainPod(life.object, life.pods);
+  const name = asked === "" ? main : asked;
+  const pod = name === undefined ? undefined : podsMeant(target, life, { pod: name })[0];
+  if (pod === undefined) return { pod: name ?? "", text: "", error: "it has no such pod" };
+  try {
+    return { pod: pod.metadata.name, text: await logEnd(source, named.namespace, pod, longestLog), error: "" };
+  } catch (cause) {
+    if (cause instanceof ApiError || cause instanceof Refused)
+      return { pod: pod.metadata.name, text: "", error: cause.message };
+    throw cause;
+  }
+};
+
+/** Reads the log of one pod; "": of the main one. Resolves with undefined where there is no such application. */
+export type Logs = (named: Named, pod: string) => Promise<Log | undefined>;
+
+export const openLogs = (source: Source, now: () => number = () => performance.now()): Logs => {
+  const answers = new Map<string, { readonly at: number; readonly log: Promise<Log | undefined> }>();
+  return (named, pod) => {
+    const key = `${keyOf(named)} ${pod}`;
+    const known = answers.get(key);
+    if (known !== undefined && now() - known.at < freshMs) return known.log;
+    const log = readLog(source, named, pod);
+    answers.delete(key);
+    answers.set(key, { at: now(), log });
+    forgetOldest(answers, mostLogs);
+    log.catch(() => answers.delete(key));
+    return log;
+  };
 };

@@ -113,7 +113,7 @@ const needsOf = (pod: Stored): Pick<Lane, "cores" | "gib"> => {
 const laneOf = (pod: Stored, before: Known | undefined): Known => {
   const { up, end, reason, exit } = stateOf(pod);
   const own = ownLoss(pod);
-  const asked = instantOf(pod.metadata.creationTimestamp);
+  const requestedAt = instantOf(pod.metadata.creationTimestamp);
   const node = nodeNameOf(pod);
   return {
     ...before,
@@ -122,7 +122,7 @@ const laneOf = (pod: Stored, before: Known | undefined): Known => {
     role: roleOf(pod),
     id: Number(labelOf(pod, "spark-exec-id") ?? 0) || 0,
     attempt: attemptOf(pod),
-    ...(asked === undefined ? {} : { asked }),
+    ...(requestedAt === undefined ? {} : { requestedAt }),
     ...(up === undefined ? {} : { up }),
     ...(end === undefined ? {} : { end }),
     ...(node === undefined ? {} : { node }),

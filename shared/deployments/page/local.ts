@@ -1,17 +1,86 @@
-/** The page on this machine: over the simulator for the demo, over the user's kubeconfig for `rekindle page`. */
+/**
+ * The page on this machine: over the simulator for the demo, over the user's kubeconfig for `rekindle page`, with the
+ * rights of that kubeconfig; a link holds a secret that opens a session, once. Watches feed the board, because this
+ * process runs no steps.
+ */
 
 import { createServer } from "node:http";
-import type { ReadTable } from "../../cli/io/tools.ts";
+import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
+import type { PageOptions, ReadTable, Session } from "../../cli/io/tools.ts";
+import { everyKind } from "../../cli/kinds/all.ts";
 import type { Transport } from "../../core/http.ts";
+import type { Resource } from "../../core/object.ts";
+import { follow } from "../../forward/listwatch.ts";
+import { pause } from "../../forward/pause.ts";
+import { pods } from "../../kube/resources.ts";
+import { trim } from "../../kube/trim.ts";
+import { keyOf } from "../../page/wire.ts";
+import { queues } from "../../volcano/schema/resource.ts";
 import { requestListener } from "../http/process.ts";
 import { httpTimeouts } from "../http/server.ts";
-import type { Access } from "./access.ts";
-import { openBoard } from "./board.ts";
-import { openDetails } from "./detail.ts";
-import { pageFiles } from "./files.ts";
-import { openLogs } from "./logs.ts";
-import { pageApp } from "./routes.ts";
-import { watchAll } from "./watches.ts";
+import { type Access, oneTime } from "./access.ts";
+import { type Board, openBoard } from "./board.ts";
+import { openDetails, openLogs } from "./detail.ts";
+import { pageApp, pageFiles } from "./routes.ts";
+
+export type Watching = {
+  /** True once everything has been listed, or is known not to be there. */
+  ready(): boolean;
+  stop(): Promise<void>;
+};
+
+type Followed = { readonly resource: Resource; readonly selector?: string; readonly isClusterWide?: true };
+
+const everything: readonly Followed[] = [
+  ...everyKind.map(({ resource }) => ({ resource })),
+  { resource: checkpointResource },
+  { resource: pods, selector: "spark-role" },
+  { resource: pods, selector: "volcano.sh/job-name" },
+  { resource: queues, isClusterWide: true },
+];
+
+type WatchSettings = {
+  readonly transport: Transport;
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly board: Board;
+};
+
+const watchAll = ({ transport, namespaces, board }: WatchSettings): Watching => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const waiting = new Set<object>();
+  const loops = everything.flatMap((one) =>
+    (namespaces.length === 0 || one.isClusterWide === true ? [undefined] : namespaces).map((namespace) => ({
+      ...one,
+      namespace,
+    })),
+  );
+  const running = loops.map((loop) => {
+    const { resource, selector, namespace } = loop;
+    waiting.add(loop);
+    return follow({
+      ...{ transport, resource, namespace, selector, pause, signal, random: Math.random },
+      trim: (object) => {
+        board.see(object);
+        return trim(object);
+      },
+      changed: ({ before, after }) => {
+        if (after === undefined) board.gone(before);
+      },
+      synced: () => void waiting.delete(loop),
+      troubled: () => void waiting.delete(loop),
+      now: () => performance.now(),
+    });
+  });
+  return {
+    ready: () => waiting.size === 0,
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+};
 
 export type LocalPage = {
   /** Address of the page, without a secret. */
@@ -58,4 +127,14 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+};
+
+export const openPersonalPage = async (session: Session, { namespaces, port, key }: PageOptions) => {
+  const { transport, table, context, server } = session;
+  const { secret, ...access } = oneTime(context ?? "you");
+  const cluster = context ?? server;
+  const { url, close } = await openLocalPage({ transport, table, cluster, namespaces, access, port });
+  const search = key === undefined ? "" : `?screen=application&application=${encodeURIComponent(keyOf(key))}`;
+  // A fragment is never sent: the secret is in no log of a server.
+  return { link: `${url}${search}#k=${secret}`, close };
 };

@@ -1,19 +1,87 @@
-/** The routes of the page: its document and files, rows, stream, changes, one application, health. All only read. */
+/**
+ * The routes of the page: its document and files, rows, stream, changes, one application, health. All only read. An
+ * answer with rows is made and compressed once per change, and shared by all viewers of the same namespaces.
+ */
+
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import { type Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 import { isName, isNamespace } from "../../api/events.ts";
-import { type Health, keyOf, type Lanes } from "../../page/wire.ts";
+import { forgetOldest } from "../../core/cache.ts";
+import { type Batch, type Health, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
-import type { Access } from "./access.ts";
+import type { Access, Viewer } from "./access.ts";
 import type { Board } from "./board.ts";
-import type { Details, Named } from "./detail.ts";
-import type { PageFiles } from "./files.ts";
-import type { Logs } from "./logs.ts";
-import { type Compressed, compressed, openSharedRows, sent } from "./rows.ts";
-import type { Viewer } from "./session.ts";
+import type { Details, Logs, Named } from "./detail.ts";
 import { openStreams } from "./stream.ts";
+
+export type PageFiles = { readonly script: string; readonly style: string };
+
+const built = new URL("../../../dist/page/", import.meta.url);
+
+export const pageFiles = async (): Promise<PageFiles> => {
+  const [script, style] = await Promise.all(
+    ["page.js", "page.css"].map((name) =>
+      readFile(new URL(name, built), "utf8").catch((cause: unknown) => {
+        throw new Error(`dist/page/${name} is missing: run npm run build`, { cause });
+      }),
+    ),
+  );
+  return { script: script ?? "", style: style ?? "" };
+};
+
+/** A text as gzip: the only form that is kept. */
+type Compressed = Uint8Array<ArrayBuffer>;
+
+const [gzipped, gunzipped] = [promisify(gzip), promisify(gunzip)];
+
+const compressed = async (text: string): Promise<Compressed> => Uint8Array.from(await gzipped(text));
+
+/** Sends a text in the form that the client accepts. */
+const sent = async (c: Context, text: Compressed, headers: Readonly<Record<string, string>>) => {
+  const isAccepted = /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
+  return isAccepted
+    ? c.body(text, 200, { ...headers, vary: "accept-encoding", "content-encoding": "gzip" })
+    : c.body(Uint8Array.from(await gunzipped(text)), 200, { ...headers, vary: "accept-encoding" });
+};
+
+/** The most answers that are kept: of all rows, and of each filter, by namespaces. */
+const mostAnswers = 16;
+/** A filter of more characters is cut off. */
+const longestFilter = 300;
+
+type Answer = { readonly revision: number; readonly at: number; readonly made: Promise<Compressed> };
+
+export type SharedRows = (c: Context, viewer: Viewer) => Promise<Response>;
+
+/** Answers `/page/rows`: with `?part=first&filter=` the beginning of the list. */
+const openSharedRows = (board: Board, isStreamed: boolean): SharedRows => {
+  const answers = new Map<string, Answer>();
+  const make = (key: string, value: () => object): Answer => {
+    const made: Answer = { revision: board.revision(), at: Date.now(), made: compressed(JSON.stringify(value())) };
+    answers.delete(key);
+    answers.set(key, made);
+    forgetOldest(answers, mostAnswers);
+    return made;
+  };
+  const answerFor = (key: string, value: () => object): Answer => {
+    const known = answers.get(key);
+    return known?.revision === board.revision() ? known : make(key, value);
+  };
+  return async (c, { namespaces }) => {
+    const filter = (c.req.query("filter") ?? "").slice(0, longestFilter);
+    const isFirst = c.req.query("part") === "first";
+    const all = (): Batch => ({ ...board.read(namespaces), ...(isStreamed ? {} : { isPolled: true }) });
+    const key = JSON.stringify(isFirst ? [namespaces, filter] : [namespaces]);
+    const { at, made } = answerFor(key, isFirst ? () => board.first(namespaces, filter) : all);
+    const age = String(Math.floor((Date.now() - at) / 1_000));
+    return sent(c, await made, { "content-type": "application/json", "cache-control": "no-store", age });
+  };
+};
 
 /** The parts of the page. */
 export type PageParts = {
@@ -130,8 +198,8 @@ const serveApplication = (app: Hono, { board, details, logs }: PageParts, admit:
     if (viewer instanceof Response) return viewer;
     const named = namedBy(c.req.param(), viewer);
     const pod = c.req.query("pod") ?? "";
-    const isAsked = named !== undefined && (pod === "" || isName(pod));
-    return found(c, isAsked ? await logs(named, pod) : undefined);
+    const isRequested = named !== undefined && (pod === "" || isName(pod));
+    return found(c, isRequested ? await logs(named, pod) : undefined);
   });
   app.get("/page/lanes/:kind/:namespace/:name", async (c) => {
     const viewer = await admit(c);

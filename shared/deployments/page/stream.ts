@@ -8,8 +8,8 @@ import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { openShare, type Share } from "../../core/share.ts";
 import type { Batch } from "../../page/wire.ts";
+import type { Viewer } from "./access.ts";
 import type { Board } from "./board.ts";
-import type { Viewer } from "./session.ts";
 
 /** The shortest time between two batches, ms. */
 const coalesceMs = 250;

@@ -1,4 +1,7 @@
-/** Reads objects for the HTTP API: page by page, or one with its record and pods, as the command line does. */
+/**
+ * Reads objects for the HTTP API: page by page, or one with its record and pods, as the command line does; from the
+ * cluster, and from the table of its records, if they are in one.
+ */
 import type { z } from "zod";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import {
@@ -14,13 +17,16 @@ import {
   type updates,
 } from "../../api/read-schemas.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
-import { notServed, Refused, type Source } from "../../cli/io/tools.ts";
+import { notServed, type ReadTable, Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
 import { labelOf, leavingAt, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { once } from "../common/once.ts";
+import type { Access, Place } from "../settings/formats.ts";
 
 export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
 
@@ -128,3 +134,21 @@ export const openReader = (source: Source): Reader => ({
     }
   },
 });
+
+/**
+ * Returns the table of one cluster's records; undefined: they are objects of the cluster. The client is loaded with the
+ * first request.
+ */
+export const tableIn = (kept: Place, cluster: string): ReadTable | undefined => {
+  if (kept.in === "kubernetes") return undefined;
+  const { table: name, region } = kept;
+  const open = once(async () => {
+    const { openTableReader } = await import("../../adapters/dynamodb/client.ts");
+    return openTableReader({ table: name, cluster, region });
+  });
+  return { name, cluster, records: { load: async (key) => (await open()).load(key) } };
+};
+
+/** Opens everything without a request. `cluster`: its alias. */
+export const readFrom = (access: Access, kept: Place, cluster: string): Reader =>
+  openReader({ transport: openAccess(access, { userAgent: "rekindle-api" }), table: tableIn(kept, cluster) });

@@ -36,11 +36,11 @@ const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usual
   },
   [queues.kind]: async () => (await import("../../volcano/queue/operator.ts")).volcanoQueue(ofQueues),
   [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
-  [jobs.kind]: async () => (await import("../../volcano/job/operator.ts")).volcanoJob,
+  [jobs.kind]: async () => (await import("../../volcano/job/decide.ts")).volcanoJob,
   [cronJobs.kind]: async () =>
-    (await import("../../volcano/cron/operator.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
+    (await import("../../volcano/cron/decide.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
   [jobFlows.kind]: async () =>
-    (await import("../../volcano/flow/operator.ts")).volcanoJobFlow({ settledMs: settledMs(timing) }),
+    (await import("../../volcano/flow/decide.ts")).volcanoJobFlow({ settledMs: settledMs(timing) }),
   [jobTemplates.kind]: async () => (await import("../../volcano/flow/template.ts")).volcanoJobTemplate,
   [scheduledSparkApplications.kind]: async () =>
     (await import("../../spark/scheduled/decide.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),

@@ -2,8 +2,8 @@
 
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { openEnclosed } from "../../adapters/dispatch/enclosed.ts";
-import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
-import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
+import { answerOf, type BatchAnswer, recordsOf, remainingMsOf } from "../../adapters/lambda.ts";
+import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import type { World } from "../../engine/context/world.ts";
 import { openNamespaceShare, openSubmissionSlots } from "../../engine/load-limits.ts";
@@ -14,16 +14,13 @@ import { decisionBudgetMs } from "../../engine/settings.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openSighter, sightingKey } from "../common/controller-detection.ts";
 import { openDecisionLog } from "../common/decision-log.ts";
-import { openLines } from "../common/function-log.ts";
-import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/function-queue.ts";
-import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
+import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
-import { openWorld, processClock, quarantineFor } from "../common/step-dependencies.ts";
-import { stepFigures } from "../common/step-figures.ts";
+import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
+import { openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
@@ -57,7 +54,7 @@ export type Take = (
  * Opens status updates; loaded only where a queue for deliveries is set, or a dispatcher calls. Requests for deliveries
  * that travel in the answer to a dispatcher may be lost.
  */
-const telling = async (world: World, to: string, called: boolean): Promise<Pick<World, "updates">> => {
+const updatesPort = async (world: World, to: string, called: boolean): Promise<Pick<World, "updates">> => {
   const { updatesFor } = await import("../common/updates.ts");
   return { updates: { ...updatesFor(world, { to }), asksAgain: called } };
 };
@@ -121,14 +118,14 @@ export const openTaking = (env: Environment): Taking => {
   const { report, within } = tracing;
   const transport = tracing.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-reconcile" }));
   const { queue, during, called, nats } = openFunctionQueue(settings, tracing);
-  const desk = { queue, report, clock: processClock(), within };
+  const requeueing = { queue, report, clock: processClock(), within };
   const { families: chosen } = settings;
   const families = openFamilies({ options: sparkOptionsOf(settings), queues: settings, families: chosen, timing });
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
   const { checkpoints } = openRecords(settings.checkpoints, around);
-  const parts = { ...desk, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) };
+  const parts = { ...requeueing, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) };
   const turns = openSubmissionSlots(settings.maxSubmissions);
-  const { clock } = desk;
+  const { clock } = requeueing;
   const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
   const charge = scopeCheckOf({ ...settings, namespaceScope });
   const enclosed = openEnclosed(settings.cluster);
@@ -136,7 +133,7 @@ export const openTaking = (env: Environment): Taking => {
     const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
     const ports = tracing.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
-    const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "asked");
+    const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "sent");
     const opened = { ...ports, cluster, serverTime, enclosed: enclosed.find };
     const standby = standbyOf({ settings, opened, transport, namespaceScope, families, report });
     const inCharge: typeof charge = async (key, labels) =>
@@ -145,7 +142,7 @@ export const openTaking = (env: Environment): Taking => {
     const updates =
       settings.updatesUrl === undefined && nats === undefined && !called
         ? {}
-        : await telling(known, settings.updatesTo, called);
+        : await updatesPort(known, settings.updatesTo, called);
     const quarantine = quarantineFor(decisionBudgetMs.function);
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);
@@ -156,7 +153,7 @@ export const openTaking = (env: Environment): Taking => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
     // Without the cluster's identity no step may run; its messages are sent again later, so that they do not block
     // their message groups.
-    if ("reason" in opened) return await postpone(desk, delivered, opened);
+    if ("reason" in opened) return await postpone(requeueing, delivered, opened);
     return await enclosed.within(enclosure, () => intake(withDeadline(opened, remainingMs), delivered));
   };
   const { fifoUrl, concurrency } = settings;

@@ -1,6 +1,6 @@
 /** The reconcile function as a process: it polls its queue, or serves a dispatcher's calls, until it is stopped. */
 import { startPoller } from "../../adapters/sqs/receiver.ts";
-import { stopped, tellHealth } from "../common/shutdown.ts";
+import { stopped, tellHealth } from "../http/server.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 import { againMs, batchesFor, graceMs, pause, receiverOf } from "../wake/process.ts";
 import { openTaking } from "./function.ts";

@@ -3,23 +3,21 @@
  * on where this one stopped.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { remainingMsOf, runOf } from "../../adapters/lambda/invocation.ts";
+import { remainingMsOf, runOf } from "../../adapters/lambda.ts";
+import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
 import { runs } from "../../kube/families.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openSighter, sightingKey } from "../common/controller-detection.ts";
-import { openLines } from "../common/function-log.ts";
-import { type FunctionStandby, openStandby } from "../common/function-standby.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
+import { openSender } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
-import { openSender } from "../common/sender.ts";
+import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
 import { identify, processClock } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { leasesOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
-import { startSweeping } from "./loop.ts";
-import { type ResyncScope, resyncWithin, type Swept } from "./sweep.ts";
+import { type ResyncScope, resyncWithin, type Swept, startSweeping } from "./sweep.ts";
 
 export type SweepParts = {
   readonly scope: ResyncScope;

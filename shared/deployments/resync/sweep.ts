@@ -1,11 +1,14 @@
-/** One resync: pages the metadata of objects and records, and sends the keys that need a step. */
-import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
+/**
+ * One resync: pages the metadata of objects and records, and sends the keys that need a step. A process runs one after
+ * another: at once, then at an interval, and sooner after a failed one.
+ */
+import { checkpointResource, hintOf } from "../../adapters/checkpoints/kubernetes.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { textOf } from "../../core/key.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
-import type { Queue } from "../../engine/ports.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
 import { type Due, dueOf, type Hint, place, undeliveredOf } from "../../forward/resync.ts";
 import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
@@ -178,3 +181,48 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
 /** Runs a resync without a time limit. Returns the number of keys sent. */
 export const resync = async (scope: ResyncScope, sweep: string): Promise<number> =>
   (await resyncWithin(scope, sweep, { late: () => false, after: undefined })).sent;
+
+export type Sweeping = {
+  /** True once a resync has succeeded. */
+  swept(): boolean;
+  /** Begins no other resync, and resolves when the one in flight has ended. */
+  stop(): Promise<void>;
+};
+
+const soonMs = 30_000;
+
+/** Starts the loop. `sweep` returns the number of keys that it sent. */
+export const startSweeping = (sweep: () => Promise<number>, everyMs: number, report: Report): Sweeping => {
+  let swept = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const once = async (): Promise<number> => {
+    try {
+      const keys = await sweep();
+      swept = true;
+      report(keys === 0 ? "debug" : "info", "resync: sending unfinished keys again", { keys });
+      return everyMs;
+    } catch (cause) {
+      const waitMs = Math.min(soonMs, everyMs);
+      const error = cause instanceof Error ? cause.message : String(cause);
+      report("warn", "resync failed, trying again", { error, waitMs });
+      return waitMs;
+    }
+  };
+  const go = async (): Promise<void> => {
+    const waitMs = await once();
+    if (!stopped) timer = setTimeout(next, waitMs);
+  };
+  let running = go();
+  const next = (): void => {
+    running = go();
+  };
+  return {
+    swept: () => swept,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+};

@@ -1,4 +1,8 @@
-/** The reasons why a setting is missing in a mode or in a kind of deployment, where several settings share one. */
+/**
+ * The reasons why a setting is missing in a mode or in a kind of deployment, where several settings share one; and the
+ * settings of functions that depend on their caller: SQS or NATS, or a dispatcher. Functions do not bundle it.
+ */
+import type { SettingName } from "./table.ts";
 
 export const byPod = "a pod has its own account, which this would only replace";
 export const atPort = "its objects carry the port, so another one is a change of the objects";
@@ -23,3 +27,24 @@ export const absentInHost = (reason: string) => ({ absent: { host: reason } });
 export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
 export const processFunctionsOnly = { absent: { host: plainHttp, sam: noPort, functionsOverlay: ownPlace } };
 export const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };
+
+/** The caller of functions: a queue (SQS, or a process that polls SQS or NATS), or the dispatcher in its place. */
+export type FunctionCaller = "queue" | "dispatcher";
+
+const queueInside = "a dispatcher has the queue inside, and answers carry the messages of steps";
+
+/** Settings of functions that only one caller's deployments set, each with the reason why the other's do not. */
+export const settingsOfOneCaller: Readonly<
+  Partial<Record<SettingName, { readonly caller: FunctionCaller; readonly reason: string }>>
+> = {
+  fifoUrl: { caller: "queue", reason: queueInside },
+  delayUrl: { caller: "queue", reason: queueInside },
+  updatesUrl: { caller: "queue", reason: queueInside },
+  natsUrl: { caller: "queue", reason: queueInside },
+  natsCredentials: { caller: "queue", reason: queueInside },
+  natsCaFile: { caller: "queue", reason: queueInside },
+  natsPrefix: { caller: "queue", reason: queueInside },
+  windowMs: { caller: "queue", reason: "a dispatcher watches all the time" },
+  callUrls: { caller: "dispatcher", reason: "SQS calls the functions that its event sources name" },
+  callSecret: { caller: "dispatcher", reason: "the rights of the queue say who sends" },
+};

@@ -5,13 +5,13 @@
 import type * as z from "zod";
 import { families } from "../../kube/families.ts";
 import { gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
-import { clusterRecord } from "./cluster.ts";
 import {
   address,
   annotations,
   buckets,
   choice,
   chosenFamilies,
+  clusterRecord,
   commandNamespaces,
   count,
   duration,

@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
+import { openLines, type Telemetry } from "../../adapters/telemetry/tracing.ts";
 import { ApiError } from "../../core/http.ts";
 import { begun, traceForm } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
@@ -24,7 +24,6 @@ import {
   submissionOf,
 } from "../../spark/submission/rest-submission.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openLines } from "../common/function-log.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
 export type Submitter = {

@@ -1,11 +1,11 @@
 /** The wiring of the wake function: a due timer's message goes to the FIFO queue under its own deduplication id. */
 import * as z from "zod";
-import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
+import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda.ts";
+import { openLines } from "../../adapters/telemetry/tracing.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
-import { openLines } from "../common/function-log.ts";
-import { sendingTo } from "../common/sender.ts";
+import { sendingTo } from "../common/queues.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;

@@ -1,9 +1,9 @@
 /** The wake function as a process, and the polling parameters of all functions that run as processes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openReceiver, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
-import { openLines } from "../common/function-log.ts";
-import { sendingTo } from "../common/sender.ts";
-import { stopped } from "../common/shutdown.ts";
+import { openLines } from "../../adapters/telemetry/tracing.ts";
+import { sendingTo } from "../common/queues.ts";
+import { stopped } from "../http/server.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 import { wake } from "./function.ts";
 

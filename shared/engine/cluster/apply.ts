@@ -212,8 +212,8 @@ const patch = async (context: ApplyContext, effect: Extract<Effect, { do: "patch
  */
 const record = async (context: ApplyContext, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
   const { component, trace, now } = context;
-  const telling = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
-  const event = eventOf(telling, now);
+  const input = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
+  const event = eventOf(input, now);
   const { name, namespace } = event.metadata;
   try {
     await context.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);

@@ -246,16 +246,16 @@ const sorted = ({ report }: Pick<World, "report">, delivered: readonly Delivered
 
 /** Requeues all keys when no step can begin (trouble with the platform). Returns the ids to deliver again. */
 export const postpone = async (
-  desk: RequeueContext,
+  context: RequeueContext,
   delivered: readonly Delivered[],
   trouble: Trouble,
 ): Promise<readonly string[]> => {
-  const { left, ours } = sorted(desk, delivered);
+  const { left, ours } = sorted(context, delivered);
   const failed = await Promise.all(
-    groupsOf(read(desk, ours)).map(async ([first, ...others]): Promise<readonly string[]> => {
+    groupsOf(read(context, ours)).map(async ([first, ...others]): Promise<readonly string[]> => {
       if (first === undefined) return [];
       const message = merged([first.message, ...others.map((one) => one.message)]);
-      const done = along(desk, message, () => requeue(desk, message, trouble)).then(() => true);
+      const done = along(context, message, () => requeue(context, message, trouble)).then(() => true);
       return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
     }),
   );

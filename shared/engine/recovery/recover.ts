@@ -10,7 +10,7 @@ import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { PastRun, Rebuilt, Trouble } from "../../core/plan.ts";
 import { type Defect, madeWith } from "../checkpoint/classify.ts";
-import { expiryOf, keptRuns } from "../checkpoint/retention.ts";
+import { expiryOf, keptRuns } from "../checkpoint/record.ts";
 import {
   type BrokenRecord,
   type FirstRead,
@@ -85,8 +85,8 @@ type Said = Pick<Trouble, "reason" | "message">;
 /** Writes one Event for a defect, however many steps meet it. Returns an ending if the Event met trouble. */
 const tell = async (run: StepContext, { defect, now }: BrokenRecord, said: Said): Promise<Ending | undefined> => {
   if (run.world.shadow !== undefined) return undefined;
-  const untold = await warn(run, `recovery ${defect.why}`, said);
-  return untold === undefined ? undefined : await requeue(run.world, run.message, untold, { now, lastedMs: 0 });
+  const trouble = await warn(run, `recovery ${defect.why}`, said);
+  return trouble === undefined ? undefined : await requeue(run.world, run.message, trouble, { now, lastedMs: 0 });
 };
 
 const unusable = "the checkpoint cannot be used, so nothing is written for this key";
@@ -99,9 +99,9 @@ const stop = async (call: Case, brokenRecord: BrokenRecord): Promise<Ending> => 
   world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value, of: {} }]);
   tellFound(call, brokenRecord, { kept: [], problems, adopted: [], did: "refused" });
   const run = runOf(call, brokenRecord);
-  const untold = await tell(run, brokenRecord, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
+  const trouble = await tell(run, brokenRecord, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
   if (world.shadow === undefined) await showTrouble(run, `RecoveryFailed: ${why}`);
-  if (untold !== undefined) return untold;
+  if (trouble !== undefined) return trouble;
   // A newer version must take the message, whichever of two versions takes it next.
   if (brokenRecord.defect.is === "newer" && world.shadow === undefined)
     await requeue(world, message, { reason: "NewerRecord", message: why }, { now: brokenRecord.now, lastedMs: 0 });
@@ -209,8 +209,8 @@ const treat = async (
   const did = hows[treatment];
   const run = runOf(call, brokenRecord);
   // Before the save: a step after it finds a usable record and would write no Event.
-  const untold = await tell(run, brokenRecord, { reason: "RekindleRecovered", message: `${did}: ${defect.why}` });
-  if (untold !== undefined) return untold;
+  const trouble = await tell(run, brokenRecord, { reason: "RekindleRecovered", message: `${did}: ${defect.why}` });
+  if (trouble !== undefined) return trouble;
   if (memory === undefined)
     return { ...orphaned(call, brokenRecord), object, successor: false, uid: object.metadata.uid };
   const record = recordAfter(call, brokenRecord, { treatment, object, memory });
@@ -282,11 +282,11 @@ const tellBegun = async (run: StepContext, ask: RecoveryRequest): Promise<Ending
   const { world, message: key, observation } = run;
   if (world.shadow !== undefined) return undefined;
   const message = `${words[ask.mode].did}: asked for by rekindle recover`;
-  const untold = await warn(run, `recovery ${observation.version ?? "none"}`, {
+  const trouble = await warn(run, `recovery ${observation.version ?? "none"}`, {
     reason: "RekindleRecovering",
     message,
   });
-  return untold === undefined ? undefined : await requeue(world, key, untold, { now: observation.now, lastedMs: 0 });
+  return trouble === undefined ? undefined : await requeue(world, key, trouble, { now: observation.now, lastedMs: 0 });
 };
 
 /**
@@ -303,8 +303,8 @@ const begin = async (run: StepContext, ask: RecoveryRequest): Promise<Observatio
   const memory = observation.memory ?? recovery.rebuild(remains).memory;
   const record = recordFor({ run, ask, object, memory });
   const finding = findingOf(observation, { did: words[ask.mode].did, returning: record.returning });
-  const untold = await tellBegun(run, ask);
-  if (untold !== undefined) return untold;
+  const trouble = await tellBegun(run, ask);
+  if (trouble !== undefined) return trouble;
   world.found?.(key, { ...finding, adopted: ask.mode === "cleanup" ? [] : livingIn(found, operator) });
   if (world.shadow !== undefined) return observationOf(record, { version: observation.version, object, memory, now });
   const version = await world.checkpoints.save(key, record, observation.version);

@@ -27,8 +27,8 @@ export const passOver = async (
     world.report("warn", "continued without it", { key: textOf(message), reason, message: text });
     if (observation.object === undefined) continue;
     const occasion = `without ${effect.object.kind} ${effect.object.metadata.name}`;
-    const untold = await warn(run, occasion, result.trouble);
-    if (untold !== undefined) return untold;
+    const trouble = await warn(run, occasion, result.trouble);
+    if (trouble !== undefined) return trouble;
   }
   return undefined;
 };

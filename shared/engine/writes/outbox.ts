@@ -14,7 +14,7 @@ import {
   positionOf,
   positionText,
   waiting,
-} from "../../core/outbox.ts";
+} from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "../context/step-context.ts";
 import type { CheckpointRecord } from "../ports.ts";

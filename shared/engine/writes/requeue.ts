@@ -125,9 +125,9 @@ export const showTrouble = async (
   text: string,
 ): Promise<void> => {
   const { object } = observation;
-  const wished = object === undefined ? undefined : operator.heldUp?.(object, text);
-  if (object === undefined || wished === undefined) return;
-  const patch = mergePatch(object["status"] ?? {}, wished);
+  const desired = object === undefined ? undefined : operator.heldUp?.(object, text);
+  if (object === undefined || desired === undefined) return;
+  const patch = mergePatch(object["status"] ?? {}, desired);
   const { resourceVersion } = object.metadata;
   try {
     if (patch !== undefined) await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);

@@ -15,13 +15,13 @@ export type StatusMemo = CheckpointRecord["status"];
 
 /**
  * Returns the patch that is still to be written, or undefined. If a CRD prunes fields, the server keeps a different
- * status than the plan wishes for; then the record holds both digests, and the same pair needs no write.
+ * status than the plan desires; then the record holds both digests, and the same pair needs no write.
  */
-export const statusPatch = (object: Stored, wished: unknown, memo: StatusMemo): unknown => {
+export const statusPatch = (object: Stored, desired: unknown, memo: StatusMemo): unknown => {
   const there = object["status"] ?? {};
-  if (same(there, wished)) return undefined;
-  if (memo !== undefined && memo.wished === digestOf(wished) && memo.answered === digestOf(there)) return undefined;
-  return mergePatch(there, wished);
+  if (same(there, desired)) return undefined;
+  if (memo !== undefined && memo.wished === digestOf(desired) && memo.answered === digestOf(there)) return undefined;
+  return mergePatch(there, desired);
 };
 
 const named = ({ resource: { kind } }: Ref, cause: unknown): never => {
@@ -39,14 +39,14 @@ const writeStatus = async (
   cluster: Cluster,
   ref: Ref,
   object: Stored,
-  change: { readonly patch: unknown; readonly wished: unknown },
+  change: { readonly patch: unknown; readonly desired: unknown },
 ): Promise<{ readonly memo: StatusMemo; readonly object: Stored }> => {
   const answer = await cluster
     .patchStatus(ref, object.metadata.resourceVersion, change.patch)
     .catch((cause: unknown) => named(ref, cause));
   const kept = answer["status"] ?? {};
-  if (same(kept, change.wished)) return { memo: undefined, object: answer };
-  return { memo: { wished: digestOf(change.wished), answered: digestOf(kept) }, object: answer };
+  if (same(kept, change.desired)) return { memo: undefined, object: answer };
+  return { memo: { wished: digestOf(change.desired), answered: digestOf(kept) }, object: answer };
 };
 
 /** `memo` is absent if the server kept the whole status. */
@@ -73,13 +73,13 @@ const writeNews = async (
 ): Promise<Written | "raced" | undefined> => {
   const { world, message, operator, observation } = run;
   const { object, now } = observation;
-  const { status: wished } = plan;
-  if (wished === undefined || object === undefined) return undefined;
-  const patch = statusPatch(object, wished, held.record?.status);
+  const { status: desired } = plan;
+  if (desired === undefined || object === undefined) return undefined;
+  const patch = statusPatch(object, desired, held.record?.status);
   if (patch === undefined) return undefined;
   if (await isOvertaken(run, held)) return "raced";
-  const written = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, wished });
-  world.meter?.(operator.measuresOf?.(object, wished, now) ?? []);
+  const written = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, desired });
+  world.meter?.(operator.measuresOf?.(object, desired, now) ?? []);
   return written;
 };
 
@@ -143,7 +143,7 @@ export const showFirst = async (
   try {
     const written = await writeStatus(world.cluster, objectRef(message, operator), object, {
       patch,
-      wished: plan.status,
+      desired: plan.status,
     });
     world.meter?.(operator.measuresOf?.(object, plan.status ?? {}, observation.now) ?? []);
     const shown = { ...run, observation: { ...observation, object: written.object } };

@@ -162,7 +162,7 @@ const verbOf = (method: string, { name }: Place, query: URLSearchParams): string
 };
 
 /** The verb and the resource or path of a request. */
-export const wishOf = ({ method, path }: ApiRequest): AccessReview => {
+export const reviewOf = ({ method, path }: ApiRequest): AccessReview => {
   const [bare = "", search] = path.split("?");
   const place = placeOf(bare);
   const none = { group: "", resource: "", sub: "", namespace: "", name: "" };
@@ -214,7 +214,7 @@ export const gateOf =
   (request) => {
     const user = userOf(server, request);
     if (user.groups.includes("system:masters")) return;
-    const access = wishOf(request);
+    const access = reviewOf(request);
     demand(server, user, access);
     demandCreation(server, user, request, access);
     if (guardsOwners) guardOwners(server, user, request, access);
@@ -225,7 +225,7 @@ type Review = (server: Server, spec: Fields, user: User) => { readonly status: u
 const text = (spec: Fields, ...path: readonly string[]): string => textAt(spec, ...path) ?? "";
 
 /** The verb and the resource or path that a review asks about. */
-const wishIn = (spec: Fields): AccessReview => {
+const reviewIn = (spec: Fields): AccessReview => {
   const resource = at(spec, "resourceAttributes");
   const other = at(spec, "nonResourceAttributes");
   if ((resource === undefined) === (other === undefined))
@@ -284,10 +284,10 @@ const userInfo = (user: User) => ({ userInfo: user });
 
 const reviews: Readonly<Record<string, Review>> = {
   "authorization.k8s.io/v1/selfsubjectaccessreviews": (server, spec, user) => ({
-    status: decided(server, user, wishIn(spec)),
+    status: decided(server, user, reviewIn(spec)),
   }),
   "authorization.k8s.io/v1/subjectaccessreviews": (server, spec) => ({
-    status: decided(server, named(spec), wishIn(spec)),
+    status: decided(server, named(spec), reviewIn(spec)),
   }),
   "authorization.k8s.io/v1/selfsubjectrulesreviews": (server, spec, user) => ({
     status: rulesOf(server, user, text(spec, "namespace")),

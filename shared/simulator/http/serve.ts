@@ -1,22 +1,168 @@
-/** Serves a simulator over HTTP on a port of loopback, for kubectl: watches and logs are streams, admission webhooks are called,
- * and a kubeconfig is made for it. */
-
-import { request as plain, type Server } from "node:http";
+/**
+ * Serves a simulator over HTTP on a port of loopback, for kubectl: admission webhooks are called, and a kubeconfig is
+ * made for it. Long answers are streams: watches over WebSockets (RFC 6455) as Spark's client opens them, and followed
+ * logs as `kubectl logs -f` asks for them.
+ */
+import { createHash } from "node:crypto";
+import { type IncomingMessage, request as plain, type Server } from "node:http";
 import { request as secure } from "node:https";
 import type { Duplex } from "node:stream";
 import { serve as listen } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
 import type { Answer } from "../api/answer.ts";
-import type { OpenWatch } from "../api/watch.ts";
+import type { ApiAccess } from "../api/handler.ts";
+import type { Feed, OpenWatch } from "../api/watch.ts";
+import { mainExit } from "../nodes/pod-status.ts";
 import type { Simulator } from "../open.ts";
 import { jsonOfProtobuf, protobufType } from "../schema/protobuf.ts";
 import { drive, type Pace } from "../storage/clock.ts";
 import { fieldsAt, withAt } from "../storage/json.ts";
+import { keyOf } from "../storage/store.ts";
 import { Unanswered } from "../verbs/admission.ts";
 import { type ApiRequest, ownToken } from "../verbs/request.ts";
 import type { Admit, Webhook } from "../verbs/webhooks.ts";
-import { followLog, isFollow, upgrade } from "./streams.ts";
+
+const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const text = 0x1;
+const close = 0x8;
+const ping = 0x9;
+const pong = 0xa;
+
+const frame = (code: number, payload: Buffer): Buffer => {
+  const { length } = payload;
+  const head = [0x80 | code];
+  if (length < 126) return Buffer.concat([Buffer.from([...head, length]), payload]);
+  const size = Buffer.alloc(length < 65_536 ? 2 : 8);
+  if (length < 65_536) size.writeUInt16BE(length);
+  else size.writeBigUInt64BE(BigInt(length));
+  return Buffer.concat([Buffer.from([...head, length < 65_536 ? 126 : 127]), size, payload]);
+};
+
+type Frame = { readonly code: number; readonly payload: Buffer; readonly size: number };
+
+const shortHead = 2;
+
+/** The first frame of the received data; undefined until it is complete. */
+const readFrame = (data: Buffer): Frame | undefined => {
+  if (data.length < shortHead) return undefined;
+  const [first = 0, second = 0] = data;
+  const short = second & 0x7f;
+  const extra = short === 126 ? 2 : short === 127 ? 8 : 0;
+  const masked = (second & 0x80) !== 0;
+  const start = shortHead + extra + (masked ? 4 : 0);
+  if (data.length < start) return undefined;
+  const length =
+    extra === 0 ? short : extra === 2 ? data.readUInt16BE(shortHead) : Number(data.readBigUInt64BE(shortHead));
+  if (data.length < start + length) return undefined;
+  const mask = data.subarray(start - 4, start);
+  const payload = Buffer.from(data.subarray(start, start + length));
+  if (masked) for (let i = 0; i < length; i++) payload[i] = (payload[i] ?? 0) ^ (mask[i % 4] ?? 0);
+  return { code: first & 0x0f, payload, size: start + length };
+};
+
+const accept = (key: string): string =>
+  createHash("sha1")
+    .update(key + magic)
+    .digest("base64");
+
+const greet = (request: IncomingMessage): string => {
+  const key = request.headers["sec-websocket-key"] ?? "";
+  const [protocol] = (request.headers["sec-websocket-protocol"] ?? "").split(",");
+  return [
+    "HTTP/1.1 101 Switching Protocols",
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    `Sec-WebSocket-Accept: ${accept(key)}`,
+    ...(protocol === undefined || protocol === "" ? [] : [`Sec-WebSocket-Protocol: ${protocol.trim()}`]),
+    "",
+    "",
+  ].join("\r\n");
+};
+
+/** Answers pings, and ends when the other side closes. */
+const readFrames = (socket: Duplex, end: () => void): void => {
+  let waiting: Buffer = Buffer.alloc(0);
+  socket.on("data", (chunk: Buffer) => {
+    waiting = Buffer.concat([waiting, chunk]);
+    for (let next = readFrame(waiting); next !== undefined; next = readFrame(waiting)) {
+      waiting = waiting.subarray(next.size);
+      if (next.code === ping) socket.write(frame(pong, next.payload));
+      if (next.code === close) end();
+    }
+  });
+  socket.on("close", end);
+  socket.on("error", end);
+};
+
+const upgradeRequestOf = ({ url = "/", headers }: IncomingMessage): ApiRequest => ({
+  method: "GET",
+  path: url,
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value ?? "")])),
+});
+
+const normal = Buffer.from([0x03, 0xe8]);
+
+/** Takes over a connection that asks for a WebSocket: opens a watch, or answers with the refusal as plain HTTP. */
+const upgrade = (access: ApiAccess, request: IncomingMessage, socket: Duplex): void => {
+  const lines: string[] = [];
+  let send = (line: string): void => void lines.push(line);
+  let finish = (): void => {};
+  const opened = access.watch(upgradeRequestOf(request), { line: (line) => send(line), end: () => finish() });
+  if ("status" in opened) {
+    const head = Object.entries(opened.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const size = `content-length: ${Buffer.byteLength(opened.body)}\r\nconnection: close\r\n\r\n`;
+    socket.end(`HTTP/1.1 ${opened.status} Refused\r\n${head.join("")}${size}${opened.body}`);
+    return;
+  }
+  socket.write(greet(request));
+  send = (line) => void socket.write(frame(text, Buffer.from(line)));
+  for (const line of lines) send(line);
+  let ended = false;
+  const end = (): void => {
+    if (ended) return;
+    ended = true;
+    opened.close();
+    socket.end(frame(close, normal));
+  };
+  finish = end;
+  readFrames(socket, end);
+};
+
+const logPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/log\?(?:.*&)?follow=(?:true|1)(?:&|$)/;
+
+const isFollow = ({ method, path }: ApiRequest): boolean => method === "GET" && logPath.test(path);
+
+/** Sends each line once: the simulated log grows, but not always at its end. */
+const followLog = ({ handle, store, subscribe }: Simulator, request: ApiRequest, feed: Feed): OpenWatch | Answer => {
+  const [, namespace = "", name = ""] = logPath.exec(request.path) ?? [];
+  const first = handle(request);
+  if (first.status !== 200) return first;
+  const sent = new Set<string>();
+  const tell = ({ status, body }: Answer): void => {
+    if (status !== 200) return;
+    for (const line of body.split("\n").filter((text) => text !== "" && !sent.has(text))) {
+      sent.add(line);
+      feed.line(line);
+    }
+  };
+  const isOver = (): boolean => {
+    const pod = store.get("pods", keyOf(decodeURIComponent(namespace), decodeURIComponent(name)));
+    return pod === undefined || mainExit(pod) !== undefined;
+  };
+  tell(first);
+  if (isOver()) {
+    feed.end();
+    return { close: () => {} };
+  }
+  const close = subscribe(() => {
+    tell(handle(request));
+    if (!isOver()) return;
+    close();
+    feed.end();
+  });
+  return { close };
+};
 
 const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers);
 
@@ -31,7 +177,7 @@ const bodyOf = async (request: Request): Promise<Pick<ApiRequest, "headers" | "b
     : { headers: { ...headers, "content-type": "application/json" }, body };
 };
 
-const askOf = async (request: Request): Promise<ApiRequest> => {
+const apiRequestOf = async (request: Request): Promise<ApiRequest> => {
   const url = new URL(request.url);
   return { method: request.method, path: url.pathname + url.search, ...(await bodyOf(request)) };
 };
@@ -81,7 +227,7 @@ type Run = (act: () => Answer) => Promise<Answer>;
 const simulatorApp = (simulator: Simulator, before: () => void = () => {}, run: Run = async (act) => act()): Hono => {
   const app = new Hono();
   app.all("*", async (context) => {
-    const ask = await askOf(context.req.raw);
+    const ask = await apiRequestOf(context.req.raw);
     before();
     return isWatch(ask) || isFollow(ask)
       ? streamed(simulator, context, ask)
@@ -125,7 +271,7 @@ const post = ({ url, caBundle, timeoutSeconds }: Webhook, review: unknown): Prom
   });
 
 /** The identity of a review, independent of its UID. */
-const keyOf = ({ url }: Webhook, review: unknown): string =>
+const reviewKey = ({ url }: Webhook, review: unknown): string =>
   `${url} ${JSON.stringify(withAt(fieldsAt(review), ["request", "uid"], undefined))}`;
 
 const mostRounds = 50;
@@ -134,7 +280,7 @@ export const openCaller = (): Caller => {
   let known = new Map<string, Known>();
   return {
     admit: (webhook, review) => {
-      const found = known.get(keyOf(webhook, review));
+      const found = known.get(reviewKey(webhook, review));
       if (found === undefined) throw new Unanswered(webhook, review);
       if ("failure" in found) throw new Error(found.failure);
       return found.answer;
@@ -147,7 +293,7 @@ export const openCaller = (): Caller => {
           return act();
         } catch (error) {
           if (!(error instanceof Unanswered) || round === mostRounds) throw error;
-          own.set(keyOf(error.webhook, error.review), await post(error.webhook, error.review));
+          own.set(reviewKey(error.webhook, error.review), await post(error.webhook, error.review));
         }
       }
     },

@@ -1,15 +1,20 @@
-/** The kubelets: they start pods bound to their node, report their status, and end them. */
+/**
+ * The kubelets: they start pods bound to their node, report their status, and end them. On request, scheduler and
+ * kubelets also create their Events about pods, for `kubectl describe`.
+ */
 
-import type { Task } from "../storage/clock.ts";
+import { createHash } from "node:crypto";
+import { make } from "../controllers/initial-objects.ts";
+import { stamp, type Task } from "../storage/clock.ts";
 import { at, itemsAt, numberAt, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";
+import { Refusal } from "../storage/refusal.ts";
 import { type Change, keyOf } from "../storage/store.ts";
 import { about, discard, later, type Part, rewrite, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 import { isSilent, nodeOf } from "./machines.ts";
-import type { Memory } from "./memory.ts";
 import { backingOff, type Exit, ended, isOver, isUp, restartsOf, running, waiting } from "./pod-status.ts";
-import type { PodScript } from "./script.ts";
+import type { Memory, PodScript } from "./script.ts";
 
 export type Kubelets = {
   readonly server: Server;
@@ -57,7 +62,7 @@ const mountsOf = (pod: Item): readonly Mount[] =>
   });
 
 /** The first required mount that does not exist, in the kubelet's words. */
-export const missingMount = ({ store }: Server, pod: Item): string | undefined =>
+const missingMount = ({ store }: Server, pod: Item): string | undefined =>
   mountsOf(pod)
     .filter(([table, name]) => store.get(table, keyOf(pod.metadata.namespace, name)) === undefined)
     .map(
@@ -215,3 +220,111 @@ export const kubelet = (kubelets: Kubelets): Part => ({
     "kubelet.backoff": (task) => onMachine(kubelets, task, (pod) => backOff(kubelets, pod, task)),
   },
 });
+
+type EventText = { readonly type?: "Warning"; readonly reason: string; readonly message: string; readonly by?: string };
+
+const scheduledCondition = (pod: Item | undefined): unknown =>
+  itemsAt(pod, "status", "conditions").find((each) => textAt(each, "type") === "PodScheduled");
+
+const nodeNameOf = (pod: Item | undefined): string => textAt(pod, "spec", "nodeName") ?? "";
+
+const imagesOf = (pod: Item): readonly string[] =>
+  itemsAt(pod, "spec", "containers").map((each) => textAt(each, "image") ?? "");
+
+const namesOf = (pod: Item): readonly string[] =>
+  itemsAt(pod, "spec", "containers").map((each) => textAt(each, "name") ?? "");
+
+const waitingOf = (pod: Item | undefined): { reason: string; message: string } => {
+  const state = itemsAt(pod, "status", "containerStatuses")[0];
+  return {
+    reason: textAt(state, "state", "waiting", "reason") ?? "",
+    message: textAt(state, "state", "waiting", "message") ?? "",
+  };
+};
+
+const scheduling = (pod: Item, before: Item | undefined): readonly EventText[] => {
+  const by = "default-scheduler";
+  const message = textAt(scheduledCondition(pod), "message") ?? "";
+  if (nodeNameOf(pod) !== "" && nodeNameOf(before) === "") {
+    const place = `${pod.metadata.namespace}/${pod.metadata.name}`;
+    return [{ by, reason: "Scheduled", message: `Successfully assigned ${place} to ${nodeNameOf(pod)}` }];
+  }
+  return message !== "" && message !== (textAt(scheduledCondition(before), "message") ?? "")
+    ? [{ by, type: "Warning", reason: "FailedScheduling", message }]
+    : [];
+};
+
+const starting = (pod: Item, before: Item | undefined): readonly EventText[] =>
+  isUp(pod) && !(before !== undefined && isUp(before))
+    ? [
+        ...imagesOf(pod).map((image) => ({
+          reason: "Pulled",
+          message: `Container image "${image}" already present on machine`,
+        })),
+        ...namesOf(pod).map((name) => ({ reason: "Started", message: `Container started: ${name}` })),
+      ]
+    : [];
+
+const troubles: Readonly<Record<string, string>> = {
+  ErrImagePull: "Failed",
+  ImagePullBackOff: "BackOff",
+  CrashLoopBackOff: "BackOff",
+  ContainerCreating: "FailedMount",
+};
+
+const waitingTexts = (server: Server, pod: Item, before: Item | undefined): readonly EventText[] => {
+  const { reason, message } = waitingOf(pod);
+  const trouble = troubles[reason];
+  return trouble === undefined || reason === waitingOf(before).reason
+    ? []
+    : [{ type: "Warning", reason: trouble, message: message === "" ? (missingMount(server, pod) ?? "") : message }];
+};
+
+const killing = (pod: Item, before: Item | undefined): readonly EventText[] =>
+  pod.metadata.deletionTimestamp !== undefined && before?.metadata.deletionTimestamp === undefined && isUp(pod)
+    ? namesOf(pod).map((name) => ({ reason: "Killing", message: `Stopping container ${name}` }))
+    : [];
+
+const evicting = (pod: Item, before: Item | undefined): readonly EventText[] =>
+  textAt(pod, "status", "reason") === "Evicted" && textAt(before, "status", "reason") !== "Evicted"
+    ? [{ type: "Warning", reason: "Evicted", message: textAt(pod, "status", "message") ?? "" }]
+    : [];
+
+const toldOf = (server: Server, { object, before }: Change): readonly EventText[] => [
+  ...scheduling(object, before),
+  ...waitingTexts(server, object, before),
+  ...starting(object, before),
+  ...killing(object, before),
+  ...evicting(object, before),
+];
+
+const record = (server: Server, pod: Item, { type, reason, message, by = "kubelet" }: EventText, nth: number): void => {
+  const { name, namespace, uid, resourceVersion } = pod.metadata;
+  const time = stamp(server.clock.now());
+  const suffix = createHash("sha1").update(`${uid}/${resourceVersion}/${nth}`).digest("hex").slice(0, 16);
+  const host = nodeNameOf(pod);
+  make(server, "events", namespace, {
+    metadata: { name: `${name}.${suffix}` },
+    involvedObject: { kind: "Pod", namespace, name, uid, apiVersion: "v1", resourceVersion },
+    reason,
+    message,
+    source: { component: by, ...(by === "kubelet" && host !== "" && { host }) },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+    type: type ?? "Normal",
+    reportingComponent: by,
+  });
+};
+
+const recordEvents = (server: Server, change: Change): void => {
+  if (change.table !== "pods" || change.type === "DELETED") return;
+  for (const [nth, event] of toldOf(server, change).entries())
+    try {
+      record(server, change.object, event, nth);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+};
+
+export const events = (server: Server): Part => ({ onChange: (change) => recordEvents(server, change), tasks: {} });

@@ -2,9 +2,8 @@
  * Kubernetes does. */
 
 import { exitTask, type Kubelets, onMachine } from "../nodes/kubelet.ts";
-import type { Driver, Memory } from "../nodes/memory.ts";
 import { isUp, mainExit } from "../nodes/pod-status.ts";
-import { commandScript, type PodScript, type Scripts, scriptFor } from "../nodes/script.ts";
+import { commandScript, type Driver, type Memory, type PodScript, type Scripts, scriptFor } from "../nodes/script.ts";
 import type { Task } from "../storage/clock.ts";
 import { type Item, metaOf } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
@@ -14,6 +13,7 @@ import {
   allocateMs,
   boot,
   clean,
+  confOf,
   dismiss,
   driverOf,
   farewellMs,
@@ -31,7 +31,6 @@ import {
   taskOf,
   wantedBy,
 } from "./drivers.ts";
-import { confOf } from "./executors.ts";
 
 const jobMs = 5000;
 /** Time, ms, for which an executor tries to reach its driver before it gives up. */

@@ -15,8 +15,7 @@ import {
 } from "../storage/refusal.ts";
 import { keyOf } from "../storage/store.ts";
 import { mutated, validated } from "./admission.ts";
-import { readDraft } from "./body.ts";
-import { managed } from "./managed-fields.ts";
+import { managed, readDraft } from "./body.ts";
 import { charge, overQuota } from "./quotas.ts";
 import { nextUid, type Server, suffixOf, type Target, timeOf, type WriteOptions } from "./request.ts";
 import { ruleOf } from "./rules.ts";

@@ -1,8 +1,8 @@
 /** A request with its context: the server's store and clock, the target that the path names, and the user who sends it. */
 
 import { hash } from "node:crypto";
-import type { Share } from "../schema/field-sets.ts";
 import { builtIn, type Kind, kindAt } from "../schema/kinds.ts";
+import type { Share } from "../schema/shapes.ts";
 import { type Clock, stamp } from "../storage/clock.ts";
 import { numberAt, parsed, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";

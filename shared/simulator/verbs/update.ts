@@ -1,9 +1,18 @@
 /** PUT, PATCH and server-side apply: change an object. An apply removes a field that its manager no longer lists and no other
  * manager owns. */
 
-import { type FieldSet, keyValue, leavesOf, minus, type Share, shownPath } from "../schema/field-sets.ts";
 import { apiVersionOf, type Kind } from "../schema/kinds.ts";
-import { metadataShape, type Shape, shapeOfKind } from "../schema/shapes.ts";
+import {
+  type FieldSet,
+  keyValue,
+  leavesOf,
+  metadataShape,
+  minus,
+  type Shape,
+  type Share,
+  shapeOfKind,
+  shownPath,
+} from "../schema/shapes.ts";
 import { at, type Fields, fieldsAt, isFields, same, textAt, withAt } from "../storage/json.ts";
 import { type Draft, finalizerFaults, type Item, type Meta, metaOf } from "../storage/metadata.ts";
 import {
@@ -19,9 +28,8 @@ import {
 } from "../storage/refusal.ts";
 import { keyOf } from "../storage/store.ts";
 import { mutated, validated } from "./admission.ts";
-import { type How, readDraft } from "./body.ts";
+import { type How, managed, readDraft, sameOwner, sharesOf } from "./body.ts";
 import { create, judge, type Written } from "./create.ts";
-import { managed, sameOwner, sharesOf } from "./managed-fields.ts";
 import { found, type Server, type Target, timeOf, type WriteOptions } from "./request.ts";
 import { ruleOf } from "./rules.ts";
 

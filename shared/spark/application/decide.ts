@@ -5,8 +5,8 @@ import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { StateUpdate } from "../../core/outbox.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
+import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 
@@ -14,13 +14,11 @@ import { type Startup, withStartup } from "../../kube/startup.ts";
 import { podsOf, sparkApplications } from "../schema/resource.ts";
 import { parseSpec } from "../schema/rules.ts";
 import { applicationWatcher } from "../watches.ts";
-import { adopted, blank, mayHideDriver } from "./adoption.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
 import * as closing from "./executors/monitor.ts";
 import { measuresOf, measuresOfSave } from "./metrics.ts";
-import { recovery } from "./recovery.ts";
-import { endAuxiliaryObjects } from "./run/auxiliary-objects.ts";
+import { adopted, blank, mayHideDriver, recovery } from "./recovery.ts";
 import {
   type ApplicationContext,
   endOver,
@@ -31,7 +29,7 @@ import {
   settledAt,
 } from "./run/context.ts";
 import { endAll, planOf, resting, withHistory } from "./run/plan.ts";
-import { submitNext, withdrawn } from "./run/submit.ts";
+import { endAuxiliaryObjects, submitNext, withdrawn } from "./run/submit.ts";
 import { policiesOf } from "./spec/policies.ts";
 import { type Pods, sortOut } from "./state/evidence.ts";
 import { type Act, acts, clearedInto, suspendable } from "./state/machine.ts";

@@ -2,7 +2,7 @@
  * requests, as upstream's resourceusage package. */
 
 import type { Resource } from "../../core/object.ts";
-import { bytesOf, ratioOf } from "../configuration/quantity.ts";
+import { bytesOf, ratioOf } from "../configuration/conf.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { type AuxiliaryObject, metadataOf, objectOf, type Subject } from "./object.ts";
 import type { Options } from "./options.ts";

@@ -88,16 +88,20 @@ const ingressOf = (subject: Subject, { name, address, service, annotations, tls 
   };
 };
 
-type Wished = { readonly ingressAnnotations?: Texts | undefined; readonly ingressTLS?: readonly Json[] | undefined };
+type IngressOptions = {
+  readonly ingressAnnotations?: Texts | undefined;
+  readonly ingressTLS?: readonly Json[] | undefined;
+};
 
 /** Takes each field from the first that sets it, the deployment last. */
 const ingressWords = (
   { options }: Subject,
-  ...wishes: readonly (Wished | undefined)[]
+  ...sources: readonly (IngressOptions | undefined)[]
 ): { readonly annotations: Texts; readonly tls: readonly Json[] } => ({
   annotations:
-    wishes.find((wish) => wish?.ingressAnnotations !== undefined)?.ingressAnnotations ?? options.ingressAnnotations,
-  tls: wishes.find((wish) => wish?.ingressTLS !== undefined)?.ingressTLS ?? options.ingressTls,
+    sources.find((source) => source?.ingressAnnotations !== undefined)?.ingressAnnotations ??
+    options.ingressAnnotations,
+  tls: sources.find((source) => source?.ingressTLS !== undefined)?.ingressTLS ?? options.ingressTls,
 });
 
 const uiPort = 4_040;

@@ -1,8 +1,49 @@
-/** Spark's configuration as its submission client reads it: strings by key, with typed getters, prefixes and references between
- * them; and the properties format in which a driver reads it. */
-
+/**
+ * Spark's configuration as its submission client reads it: strings by key, with typed getters, prefixes and references
+ * between them; amounts, which are sizes like `512m` and ratios like `0.1`; and the properties format in which a
+ * driver reads it. Single confs are checked: those that Spark's client reads with a type, and amounts that the API
+ * server would refuse.
+ */
 import { counted } from "../../core/text.ts";
-import { mebibytesOf, ratioOf } from "./quantity.ts";
+import { isQuantity } from "../../kube/quantity.ts";
+import type { Rules } from "./versions.ts";
+
+const sizes: Readonly<Record<string, number>> = {
+  b: 1,
+  k: 2 ** 10,
+  kb: 2 ** 10,
+  m: 2 ** 20,
+  mb: 2 ** 20,
+  g: 2 ** 30,
+  gb: 2 ** 30,
+  t: 2 ** 40,
+  tb: 2 ** 40,
+  p: 2 ** 50,
+  pb: 2 ** 50,
+};
+
+/**
+ * The bytes of a size as Spark reads it; a number alone counts `unit`s (a key of the table, `b` or `m`). Kubernetes'
+ * units (`Mi`) are read too; Spark versions without them refuse them. Undefined for an invalid size.
+ */
+export const bytesOf = (text: string, unit: "b" | "k" | "m"): number | undefined => {
+  const match = /^(\d+)([a-z]+)?$/.exec(text.trim().toLowerCase());
+  const factor = sizes[(match?.[2] ?? unit).replace(/^([kmgtp])ib?$/, "$1")];
+  return match?.[1] === undefined || factor === undefined ? undefined : Number(match[1]) * factor;
+};
+
+/** The size in whole MiB, rounded down as Spark does; a number alone counts MiB. */
+export const mebibytesOf = (text: string): number | undefined => {
+  const bytes = bytesOf(text, "m");
+  return bytes === undefined ? undefined : Math.floor(bytes / 2 ** 20);
+};
+
+/** True for a size in units that only newer versions of Spark read. */
+export const hasBinaryUnit = (text: string): boolean => /^\d+[kmgtp]ib?$/.test(text.trim().toLowerCase());
+
+/** The number as Java's Double reads it, or undefined. */
+export const ratioOf = (text: string): number | undefined =>
+  /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[fFdD]?\s*$/.test(text) ? Number.parseFloat(text) : undefined;
 
 /** The most characters of one application's resolved texts together, as many as its ConfigMap may hold. */
 const mostFilled = 1_048_576;
@@ -215,3 +256,118 @@ export const propertiesText = (title: string, values: ReadonlyMap<string, string
       .map(([key, value]) => `${escaped(key, true)}=${escaped(value, false)}`),
     "",
   ].join("\n");
+
+type Form = {
+  readonly keys: readonly string[];
+  readonly fits: (text: string, rules: Rules) => boolean;
+  /** Follows "is not" in the error. */
+  readonly what: string;
+  /** False for versions that do not read these keys. */
+  readonly read?: (rules: Rules) => boolean;
+};
+
+const isSize = (text: string, { binaryUnits }: Rules): boolean =>
+  mebibytesOf(text) !== undefined && (binaryUnits || !hasBinaryUnit(text));
+
+const isWhole = (text: string): boolean => /^[+-]?\d+$/.test(text);
+
+const isPositive = (text: string): boolean => isWhole(text) && Number(text) > 0;
+
+const isPort = (text: string): boolean => /^\d{1,5}$/.test(text.trim()) && Number(text) < 65_536;
+
+const among = (values: readonly string[]): Pick<Form, "fits" | "what"> => ({
+  fits: (text) => values.includes(text),
+  what: `one of ${values.join(", ")}`,
+});
+
+const size = 'a size in bytes that Spark reads; write it like "512m" or "2g"';
+
+const flag: Pick<Form, "fits" | "what"> = {
+  fits: (text) => /^(true|false)$/i.test(text.trim()),
+  what: "a boolean value: write true or false",
+};
+
+const longestMap = 1_048_576;
+
+const forms: readonly Form[] = [
+  {
+    keys: ["spark.driver.memory", "spark.executor.memory"],
+    fits: (text, rules) => isSize(text, rules) && (bytesOf(text, "b") ?? 0) > 0,
+    what: size,
+  },
+  {
+    keys: ["spark.driver.memoryOverhead", "spark.executor.memoryOverhead"],
+    fits: (text, rules) => isSize(text.replace(/^-/, ""), rules),
+    what: size,
+  },
+  {
+    keys: ["spark.driver.minMemoryOverhead", "spark.executor.minMemoryOverhead"],
+    fits: isSize,
+    what: size,
+    read: ({ minOverheadConf }) => minOverheadConf,
+  },
+  {
+    keys: ["spark.kubernetes.memoryOverheadFactor", "spark.driver.memoryOverheadFactor"],
+    fits: (text) => (ratioOf(text) ?? -1) >= 0,
+    what: 'a ratio; write it like "0.1"',
+  },
+  {
+    keys: ["request.cores", "limit.cores"].map((what) => `spark.kubernetes.driver.${what}`),
+    fits: isQuantity,
+    what: 'in the format of a quantity; write it like "500m" or "2"',
+  },
+  { keys: ["spark.driver.cores", "spark.executor.cores"], fits: isPositive, what: "a positive whole number" },
+  {
+    keys: ["spark.driver.port", "spark.driver.blockManager.port", "spark.blockManager.port", "spark.ui.port"],
+    fits: isPort,
+    what: "a port",
+  },
+  {
+    keys: ["spark.kubernetes.local.dirs.tmpfs", "spark.kubernetes.legacy.useReadWriteOnceAccessMode"],
+    ...flag,
+  },
+  {
+    keys: [
+      ...["", "driver.", "executor."].map((of) => `spark.kubernetes.${of}securityContext.allowPrivilegeEscalation`),
+      "spark.kubernetes.driver.service.publishNotReadyAddresses",
+    ],
+    ...flag,
+    read: ({ securityContext }) => securityContext,
+  },
+  {
+    keys: ["spark.kubernetes.configMap.maxSize"],
+    fits: (text) => isWhole(text.trim()) && Number(text) <= longestMap,
+    what: `a number of at most ${longestMap} bytes`,
+  },
+  {
+    keys: ["spark.kubernetes.container.image.pullPolicy"],
+    ...among(["Always", "Never", "IfNotPresent"]),
+  },
+  {
+    keys: ["spark.kubernetes.driver.service.ipFamilyPolicy"],
+    ...among(["SingleStack", "PreferDualStack", "RequireDualStack"]),
+  },
+  {
+    keys: ["spark.kubernetes.driver.service.ipFamilies"],
+    ...among(["IPv4", "IPv6", "IPv4,IPv6", "IPv6,IPv4"]),
+  },
+];
+
+/** Checked without dynamic allocation only: with it, an application may start without executors. */
+const confValuesCounted: Form = {
+  keys: ["spark.executor.instances"],
+  fits: isPositive,
+  what: "a positive number of executors",
+};
+
+export const wrongValues = (conf: Conf, rules: Rules): readonly string[] => {
+  const dynamic = flagOf(conf, "spark.dynamicAllocation.enabled");
+  return [...forms, ...(dynamic ? [] : [confValuesCounted])]
+    .filter(({ read }) => read?.(rules) ?? true)
+    .flatMap(({ keys, fits, what }) =>
+      keys.flatMap((key) => {
+        const text = conf.get(key);
+        return text === undefined || fits(text, rules) ? [] : [`${key}: ${JSON.stringify(text)} is not ${what}`];
+      }),
+    );
+};

@@ -10,9 +10,9 @@ import { digestOf, fieldsOf, isRecord, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { StateUpdate } from "../../core/outbox.ts";
 import type { Effect, Plan, Query, View, Wait } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
+import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
@@ -20,10 +20,19 @@ import { configMaps, pods, services } from "../../kube/resources.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { connectWatcher } from "../watches.ts";
-import { type Memory, parseMemory, recovery } from "./memory.ts";
+import {
+  endingsOf,
+  isReady,
+  type Memory,
+  parseMemory,
+  projected,
+  recovery,
+  type ServerExecutors,
+  type Shown,
+  separated,
+} from "./memory.ts";
 import { configMap, type Server, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
 import { type Read, readConnectSpec } from "./read.ts";
-import { endingsOf, isReady, projected, type ServerExecutors, type Shown, separated } from "./status.ts";
 
 /** The server's pod; `isStale`: its spec is an earlier one, so that the plan waits for more than its start. */
 export type Starting = { readonly pod: Stored; readonly isStale: boolean };

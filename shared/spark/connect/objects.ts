@@ -3,9 +3,9 @@
 import { digestOf, fieldsOf, isRecord } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
-import type { SparkConnectSpec } from "../schema/connect.ts";
+import type { SparkConnectSpec } from "../schema/application.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
-import { pruned } from "../submission/pods/templates.ts";
+import { pruned } from "../submission/pods/pod.ts";
 
 /** The input of the arguments. */
 export type Server = {

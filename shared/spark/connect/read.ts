@@ -1,11 +1,9 @@
 /** Parses a SparkConnect's spec as stored, or returns one message with the remedy. */
-import { explain, telling } from "../../kube/schema.ts";
-import { hasBinaryUnit, mebibytesOf } from "../configuration/quantity.ts";
-import { rulesFor } from "../configuration/versions.ts";
-import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
+import { connectSpecSchema, type SparkConnectSpec } from "../schema/application.ts";
 import { connectLimits } from "../schema/limits.ts";
 import { serverName } from "../schema/resource.ts";
-import { confRules, scaleOddities, scaleRules } from "../schema/rules.ts";
+import { confRules, scaleOddities, scaleRules, sizeRule } from "../schema/rules.ts";
 import { executorImage, type Images, serverImage } from "./objects.ts";
 
 export type Read =
@@ -31,11 +29,6 @@ const nameProblem = (name: string): readonly string[] => {
       ];
 };
 
-const memoryProblem = (path: string, text: string | undefined, version: string): readonly string[] =>
-  text === undefined || (mebibytesOf(text) !== undefined && (rulesFor(version).binaryUnits || !hasBinaryUnit(text)))
-    ? []
-    : [`${path}: ${JSON.stringify(text)} is not a size that Spark reads; write it like "512m" or "2g"`];
-
 const noImage = (role: string): string => `image is not specified: set spec.image, or one in spec.${role}.template`;
 
 /** Errors of an empty version, and of pod templates with a version below 3.0.0. */
@@ -51,7 +44,7 @@ const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): r
 export const readConnectSpec = ({ metadata, spec: given }: Written): Read => {
   const beyond = connectLimits(given);
   if (beyond !== "") return { ok: false, message: beyond };
-  const parsed = connectSpecSchema.safeParse(given, telling);
+  const parsed = connectSpecSchema.safeParse(given, reportingInput);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const spec = parsed.data;
   const [server, executor] = [serverImage(spec), executorImage(spec)];
@@ -61,8 +54,8 @@ export const readConnectSpec = ({ metadata, spec: given }: Written): Read => {
     ...scaleRules(spec.dynamicAllocation, 0),
     ...scaleOddities(spec.dynamicAllocation),
     ...confRules(spec.sparkConf ?? {}, metadata.namespace ?? "default"),
-    ...memoryProblem("spec.server.memory", spec.server.memory, spec.sparkVersion),
-    ...memoryProblem("spec.executor.memory", spec.executor.memory, spec.sparkVersion),
+    ...sizeRule({ path: "spec.server.memory", version: spec.sparkVersion }, spec.server.memory),
+    ...sizeRule({ path: "spec.executor.memory", version: spec.sparkVersion }, spec.executor.memory),
     ...(server === undefined ? [noImage("server")] : []),
     ...(executor === undefined ? [noImage("executor")] : []),
   ];

@@ -3,7 +3,7 @@
  * where Rekindle is the allocator. Pure: the same request gives the same objects.
  */
 
-import type { Obj } from "../../core/object.ts";
+import { type Obj, subdomain } from "../../core/object.ts";
 import { isQuantity } from "../../kube/quantity.ts";
 import { below, type Conf, flagOf, listOf, understood } from "../configuration/conf.ts";
 import { rulesFor } from "../configuration/versions.ts";
@@ -13,7 +13,7 @@ import { partsOf, secretEnvOf, secretsOf } from "../submission/steps/credentials
 import { volcanoGroup, volcanoStep } from "../submission/steps/driver.ts";
 import { type Contribution, labelOf } from "../submission/steps/step.ts";
 import { mountedTwice, mounting, scratchOf, volumesIn, wrongVolumes } from "../submission/steps/volumes.ts";
-import { basic, blockManagerPort, executorImage } from "./basic.ts";
+import { basic, blockManagerPort, executorImage } from "./container.ts";
 import { driverReference, type ExecutorContext, type ExecutorRequest } from "./request.ts";
 
 type Check = (context: ExecutorContext) => readonly string[];
@@ -30,7 +30,6 @@ const labels: Check = ({ conf }) =>
     .map((key) => `Executor label ${key} is reserved for Spark: choose another`);
 
 const longestPrefix = 237;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 const prefix: Check = ({ conf }) => {
   const key = "spark.kubernetes.executor.podNamePrefix";

@@ -158,10 +158,10 @@ export const placedElsewhere = (pod: Obj, nodes: readonly string[]): Obj => {
   const nodeAffinity = recordAt(affinity, "nodeAffinity");
   const others = nodeAffinity[preferred];
   const matchFields = nodes.map((node) => ({ key: "metadata.name", operator: "NotIn", values: [node] }));
-  const wish = { weight: 100, preference: { matchFields } };
-  const wishes = [...(Array.isArray(others) ? others : []), wish];
+  const term = { weight: 100, preference: { matchFields } };
+  const terms = [...(Array.isArray(others) ? others : []), term];
   return {
     ...pod,
-    spec: { ...spec, affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [preferred]: wishes } } },
+    spec: { ...spec, affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [preferred]: terms } } },
   };
 };

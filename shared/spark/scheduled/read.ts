@@ -3,12 +3,13 @@
 
 import * as z from "zod";
 import { nextAfter, readSchedule, type Schedule } from "../../core/cron.ts";
-import { digestOf, isRecord, isTooMuch } from "../../core/json.ts";
+import { isRecord } from "../../core/json.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { inheritedListener } from "../../core/sink.ts";
+import { inheritedListener } from "../../core/updates.ts";
+import { type ConcurrencyPolicy, readConcurrency } from "../../kube/history.ts";
 import type { Json } from "../../kube/responses.ts";
-import { explain, telling } from "../../kube/schema.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
 import { scheduledSpecSchema } from "../schema/application.ts";
 import { scheduleLimits } from "../schema/limits.ts";
 import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
@@ -66,14 +67,12 @@ export const creation = (object: Stored, template: Json, name: string): Effect =
 /** A schedule, stored or about to be. */
 type Written = { readonly metadata: { readonly name: string }; readonly [field: string]: unknown };
 
-type Policy = "Allow" | "Forbid" | "Replace";
-
 /** The parsed spec of a schedule. The template is passed on unchanged. */
 export type Desired = {
   readonly schedule: Schedule;
   readonly template: Json;
   readonly suspended: boolean;
-  readonly policy: Policy;
+  readonly policy: ConcurrencyPolicy;
   readonly keep: { readonly successful: number; readonly failed: number };
 };
 
@@ -82,22 +81,11 @@ type Read = { readonly ok: true; readonly desired: Desired } | { readonly ok: fa
 /** The template is not checked here: the run that it makes reports its errors. */
 const shape = z.looseObject({ ...scheduledSpecSchema.shape, template: z.looseObject({}) });
 
-const policies: Readonly<Record<string, Policy>> = {
-  "": "Allow",
-  Allow: "Allow",
-  Forbid: "Forbid",
-  Replace: "Replace",
-};
-
 /** The number of runs to keep; upstream's default is 1. */
 const kept = (limit: number | undefined): number => Math.max(0, limit ?? 1);
 
 /** Reads `spec.suspend` without the schema: a suspended schedule with an invalid spec stays suspended. */
 const suspends = ({ spec }: Written): boolean => isRecord(spec) && spec["suspend"] === true;
-
-/** Digest of the fields that determine the times of the runs. */
-export const timingOf = ({ spec }: Stored): string =>
-  isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
 
 const nameProblem = (name: string): string | undefined => {
   if (name.length > longestName)
@@ -111,17 +99,17 @@ const wrong = (reason: string): Read => ({ ok: false, reason });
 export const readScheduleSpec = (object: Written, now: number): Read => {
   const beyond = scheduleLimits(object["spec"]);
   if (beyond !== "") return wrong(beyond);
-  const parsed = shape.safeParse(object["spec"], telling);
+  const parsed = shape.safeParse(object["spec"], reportingInput);
   if (!parsed.success) return wrong(explain(parsed.error));
   const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;
   const misnamed = nameProblem(object.metadata.name);
   if (misnamed !== undefined) return wrong(misnamed);
-  const policy = policies[concurrencyPolicy];
-  if (policy === undefined)
-    return wrong(`spec.concurrencyPolicy must be Allow, Forbid or Replace, not ${JSON.stringify(concurrencyPolicy)}`);
+  const concurrency = readConcurrency(concurrencyPolicy);
+  if (!concurrency.ok) return wrong(concurrency.error);
   const read = readSchedule(text, timeZone);
   if (!read.ok) return wrong(read.error.startsWith("Invalid timezone") ? read.error : `spec.schedule: ${read.error}`);
   if (nextAfter(read.schedule, now) === undefined) return wrong(`spec.schedule: ${JSON.stringify(text)} never comes`);
   const keep = { successful: kept(spec.successfulRunHistoryLimit), failed: kept(spec.failedRunHistoryLimit) };
-  return { ok: true, desired: { schedule: read.schedule, template, suspended: suspends(object), policy, keep } };
+  const [suspended, { policy }] = [suspends(object), concurrency];
+  return { ok: true, desired: { schedule: read.schedule, template, suspended, policy, keep } };
 };

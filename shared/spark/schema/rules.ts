@@ -3,8 +3,8 @@
 
 import { oncePer } from "../../core/cache.ts";
 import { isQuantity } from "../../kube/quantity.ts";
-import { explain, telling } from "../../kube/schema.ts";
-import { hasBinaryUnit, mebibytesOf, ratioOf } from "../configuration/quantity.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
+import { hasBinaryUnit, mebibytesOf, ratioOf } from "../configuration/conf.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { type RestartPolicy, type SparkApplicationSpec, type SparkPodSpec, specSchema } from "./application.ts";
 import { applicationLimits, confLimits } from "./limits.ts";
@@ -66,7 +66,7 @@ export const nameRules = (name: string): readonly string[] => {
 
 type Sized = { readonly path: string; readonly version: string };
 
-const sizeRule = ({ path, version }: Sized, text: string | undefined): string[] =>
+export const sizeRule = ({ path, version }: Sized, text: string | undefined): string[] =>
   text === undefined || (mebibytesOf(text) !== undefined && (rulesFor(version).binaryUnits || !hasBinaryUnit(text)))
     ? []
     : [`${path}: ${JSON.stringify(text)} is not a size that Spark reads; write it like "512m" or "2g"`];
@@ -183,7 +183,7 @@ type Application = {
 export const parseSpec = oncePer((application: Application): ParsedSpec => {
   const beyond = applicationLimits(application["spec"]);
   if (beyond !== "") return { ok: false, message: beyond };
-  const typed = specSchema.safeParse(application["spec"], telling);
+  const typed = specSchema.safeParse(application["spec"], reportingInput);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { name, namespace = "default" } = application.metadata;
   const broken = brokenRules({ name, namespace, spec: typed.data });

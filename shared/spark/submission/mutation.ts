@@ -7,13 +7,7 @@ import { digest } from "../../core/key.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { limited } from "./additions.ts";
-import {
-  exporterPortName,
-  exporterPortOf,
-  metricsFolder,
-  metricsMapName,
-  needsMetricsMap,
-} from "./arguments/monitoring.ts";
+import { exporterPortName, exporterPortOf, metricsFolder, metricsMapName, needsMetricsMap } from "./arguments/argv.ts";
 import { isScratch, type Role } from "./arguments/pod.ts";
 import { inContainer, inSpec, type SparkPod, withEnv, withMount, withVolume } from "./pods/pod.ts";
 

@@ -1,7 +1,6 @@
 /** Submissions that Spark's client refuses, and those that only Spark's client could do, each with its remedy. */
 
-import { below, type Conf, listOf, type Texts } from "../configuration/conf.ts";
-import { wrongValues } from "../configuration/conf-values.ts";
+import { below, type Conf, listOf, type Texts, wrongValues } from "../configuration/conf.ts";
 import { type Rules, rulesFor } from "../configuration/versions.ts";
 import { imageOf, wrongResources } from "./steps/basic.ts";
 import { credentialFiles, partsOf } from "./steps/credentials.ts";

@@ -5,10 +5,8 @@
 
 import * as z from "zod";
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
-import { type Built, build } from "./client.ts";
-import { assembled, podOf } from "./pods/pod.ts";
-import { pruned } from "./pods/templates.ts";
-import { type CommandLine, prepare } from "./prepare.ts";
+import { type Built, build, type CommandLine, prepare } from "./client.ts";
+import { assembled, podOf, pruned } from "./pods/pod.ts";
 import { executorTemplateConf } from "./steps/driver.ts";
 import { identityOf } from "./steps/step.ts";
 

@@ -17,16 +17,11 @@ import {
   podLabels,
   shared,
 } from "./additions.ts";
-import { type Arguments, argumentsOf } from "./arguments/argv.ts";
-import { metricsMap, needsMetricsMap } from "./arguments/monitoring.ts";
+import { type Arguments, argumentsOf, metricsMap, needsMetricsMap } from "./arguments/argv.ts";
 import { wrongScratch } from "./arguments/pod.ts";
-import type { Built } from "./client.ts";
-import { build } from "./client.ts";
+import { type Built, build, prepare } from "./client.ts";
 import { mutated } from "./mutation.ts";
-import type { SparkPod } from "./pods/pod.ts";
-import { assembled, asTemplate } from "./pods/pod.ts";
-import { executorPod, owned, templateOf } from "./pods/templates.ts";
-import { prepare } from "./prepare.ts";
+import { assembled, asTemplate, executorPod, owned, type SparkPod, templateOf } from "./pods/pod.ts";
 import { type Identity, identityOf } from "./steps/step.ts";
 import { notesOf, oversized } from "./warnings.ts";
 
@@ -140,8 +135,8 @@ const tryOne = (executors: ExecutorBasis, { driverPodName: name }: Built): Refus
 const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
   const { app, spec, attempt } = input;
   const tagged = labelled(owned(pod, driverOwner(app)), podLabels({ app, attempt, submissionId }));
-  const wished = mutated(tagged, { role: "driver", name: app.name, spec, own: spec.driver });
-  const { metadata, spec: podSpec } = assembled(wished.pod, wished.sidecars);
+  const desired = mutated(tagged, { role: "driver", name: app.name, spec, own: spec.driver });
+  const { metadata, spec: podSpec } = assembled(desired.pod, desired.sidecars);
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
 };
 

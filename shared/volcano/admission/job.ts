@@ -3,15 +3,23 @@
 import { readSchedule, zoneOf } from "../../core/cron.ts";
 import { isRecord, isTooMuch, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type Named, type PatchOperation } from "../../kube/admission.ts";
-
-import { explain, telling } from "../../kube/schema.ts";
+import { qualifiedNameErrors } from "../../kube/names.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
 import { longestName, readCronSpec } from "../cron/read.ts";
 import { readFlowSpec } from "../flow/read.ts";
 import { misread } from "../plugins/all.ts";
-import { cronSpecSchema } from "../schema/cron.ts";
-import { formsDag, qualifiedNameErrors, withoutNulls } from "../schema/fields.ts";
-import { flowSpecSchema } from "../schema/flow.ts";
-import { type JobSpec, nameOf, replicasOf, specSchema, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
+import {
+  formsDag,
+  type JobSpec,
+  nameOf,
+  replicasOf,
+  specSchema,
+  type Task,
+  tasksOf,
+  totalReplicas,
+  withoutNulls,
+} from "../schema/spec.ts";
+import { cronSpecSchema, flowSpecSchema } from "../schema/workflows.ts";
 import { defaulted, parseSpec, type QueueSaying } from "../validation/parse.ts";
 
 const fixed =
@@ -105,7 +113,7 @@ const nameSaying = (name: string): string => {
 
 /** Returns why the CronJob is refused; empty if it may be stored. */
 export const cronSaying = (name: string, spec: unknown): string => {
-  const parsed = shape.safeParse(withoutNulls(spec ?? {}), telling);
+  const parsed = shape.safeParse(withoutNulls(spec ?? {}), reportingInput);
   if (!parsed.success) return explain(parsed.error);
   const { schedule = "", timeZone } = parsed.data;
   return `${scheduleSaying(schedule)}${zoneSaying(timeZone)}${nameSaying(name)}`.trim();
@@ -132,7 +140,7 @@ const notDag = "jobflow Flow is not DAG";
 
 /** Returns why the flow is refused; empty if it may be stored. */
 export const flowSaying = (spec: unknown): string => {
-  const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}), telling);
+  const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}), reportingInput);
   if (!parsed.success) return explain(parsed.error);
   const { flows = [] } = parsed.data;
   const names = new Set(flows.map(({ name }) => name));

@@ -12,7 +12,6 @@ import {
 } from "../../kube/admission.ts";
 import type { LimitsSaying } from "../../kube/limits.ts";
 import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
-import { hyperNodeSaying } from "./hypernode.ts";
 import {
   changedJobSaying,
   cronSaying,
@@ -24,8 +23,18 @@ import {
   newJobSaying,
   templateWarnings,
 } from "./job.ts";
-import { asksNamespace, type FindQueue, groupPatch, groupSaying, podSaying } from "./podgroup.ts";
-import { queueChangeSaying, queuePatch, readQueue, viewOf } from "./queue.ts";
+import {
+  asksNamespace,
+  type FindQueue,
+  groupPatch,
+  groupSaying,
+  hyperNodeSaying,
+  podSaying,
+  queueChangeSaying,
+  queuePatch,
+  readQueue,
+  viewOf,
+} from "./scheduling.ts";
 import { jobQueueSaying, type Queue, type QueueView } from "./tree.ts";
 
 /** The objects that a review needs beside its own. Absent: they could not be read, and the checks on them pass. */

@@ -1,28 +1,35 @@
 /**
- * The decision of one step of a CronJob. A time is taken once: its job is named after it, and a save decides on it.
- * Pure.
+ * The decision of one step of a CronJob, and the CronJob as the engine knows it: what to watch, how to read its
+ * memory, which updates to send, how to recover. A time is taken once: its job is named after it, and a save decides
+ * on it, so no time is taken twice whatever is lost. Pure.
  *
  * No job is deleted before `settledMs` have passed since its creation: until then a slow invocation could still create
  * it, and a deleted job would come again.
  */
-
 import { nextAfterMissed } from "../../core/cron.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
 import {
   type Effect,
   type Follows,
   nextUntil,
   notYetRecorded,
+  type OwnedObjects,
   type Plan,
+  type Rebuilt,
+  type Recovery,
   type Refusal,
+  type Remains,
   type View,
 } from "../../core/plan.ts";
+import type { StateUpdate } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
-import { prunedAt, settledAt } from "../../kube/history.ts";
+import { prunedAt, settledAt, timingOf } from "../../kube/history.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { removal } from "../child-jobs.ts";
+import { cronWatcher, isFinished, removal } from "../child-jobs.ts";
+import { component } from "../schema/resource.ts";
 import { type Recent, recentOf } from "./due-time.ts";
 import {
   creation,
@@ -32,15 +39,18 @@ import {
   jobsOf,
   type Made,
   type Memory,
+  parseMemory,
   projected,
+  salvageMemory,
   seeded,
   sortOut,
+  tickOf,
   withSuccess,
 } from "./memory.ts";
-import { type Desired, type Read, readCronSpec, timingOf } from "./read.ts";
+import { type Desired, type Read, readCronSpec } from "./read.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
-export type Settings = { readonly settledMs: number };
+type Settings = { readonly settledMs: number };
 
 type CronContext = {
   readonly object: Stored;
@@ -240,7 +250,7 @@ const refused = (context: CronContext, { reason, message }: Refusal): Plan<Memor
 };
 
 /** Decides one step of a CronJob. Its jobs are owned by it and garbage collected with it. */
-export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
+function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   if (object === undefined)
     return { memory: view.memory ?? { timing: "", since: now }, stages: [], next: { do: "forget" } };
@@ -266,3 +276,67 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const [refusal] = view.refused.filter(({ effect }) => effect.do === "create");
   return refusal === undefined ? go(context) : refused(context, refusal);
 }
+
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
+
+/** Returns the latest time whose job exists, epoch ms; 0 if none does. */
+const latestIn = ({ object, found: [there = []] }: Remains): number => {
+  const { all } = sortOut(there, object.metadata.uid);
+  return Math.max(0, ...all.map((job) => tickOf(object.metadata.name, job) ?? 0));
+};
+
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { object, now, stored } = remains;
+  const { kept, problems } = salvageMemory(stored);
+  const base = seeded(object, timingOf(object), now);
+  const taken = Math.max(kept.taken ?? 0, base.taken ?? 0, latestIn(remains));
+  const memory: Memory = {
+    ...base,
+    ...kept,
+    timing: kept.timing ?? base.timing,
+    since: Math.max(kept.since ?? 0, base.since, taken),
+    ...(taken === 0 ? {} : { taken }),
+  };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+/** Times mean the same in every cluster; the refusal of another cluster's API server is dropped. */
+const voided = ({ refusal: _, ...memory }: Memory): Memory => memory;
+
+/** Returns a status without active jobs. Finished jobs stay; no status names them. */
+const emptied = (_: Stored, memory: Memory) => projected(memory, { all: [], active: [], successful: [], failed: [] });
+
+/** Recovery of a CronJob: the names of its jobs derive from its times, so no time is taken twice whatever is lost. */
+export const recovery: Recovery<Memory> = { ownedObjects, isLive: (job) => !isFinished(job), rebuild, voided, emptied };
+
+const word = (state: string, message?: string): StateUpdate => ({
+  ...{ state, attempt: 0, terminal: false },
+  ...(message === undefined ? {} : { message }),
+});
+
+const isActive = ({ status }: Plan<Memory>): boolean => {
+  const active = status?.["active"];
+  return Array.isArray(active) && active.length > 0;
+};
+
+/** The first that holds: InvalidSpec, Suspended, JobRefused, Active, Scheduled. */
+export const tells = (plan: Plan<Memory>, object: Stored): StateUpdate | undefined => {
+  const read = readCronSpec(object);
+  if (!read.ok) return word("InvalidSpec", read.message);
+  if (read.desired.suspended) return word("Suspended");
+  const { refusal } = plan.memory;
+  if (refusal !== undefined) return word("JobRefused", refusal);
+  // A plan without a status does not say whether jobs are active.
+  if (plan.status === undefined) return undefined;
+  return word(isActive(plan) ? "Active" : "Scheduled");
+};
+
+/** The operator of Volcano's CronJobs under the given settings. */
+export const volcanoCronJob = (settings: Settings): Operator<Memory> => ({
+  ...cronWatcher,
+  component,
+  parse: parseMemory,
+  tells,
+  recovery,
+  decide: (key, view) => decide(settings, key, view),
+});

@@ -8,15 +8,15 @@ import type { Key } from "../../core/key.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
-import { inheritedListener } from "../../core/sink.ts";
 import { instantOf, timeText } from "../../core/time.ts";
+import { inheritedListener } from "../../core/updates.ts";
 import { createdAt } from "../../kube/history.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
 import { isFinished, phaseOf, shownBy } from "../child-jobs.ts";
-import { cronStatusSchema } from "../schema/cron.ts";
-import { withoutNulls } from "../schema/fields.ts";
 import { cronJobs, jobs, keys } from "../schema/resource.ts";
+import { withoutNulls } from "../schema/spec.ts";
+import { cronStatusSchema } from "../schema/workflows.ts";
 import type { Desired } from "./read.ts";
 
 const memory = z.object({

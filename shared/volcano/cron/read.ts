@@ -1,14 +1,12 @@
 /** Reads a CronJob's spec as the API server stores it; otherwise returns one message about what to change. */
 import { readSchedule, type Schedule, zoneOf } from "../../core/cron.ts";
-import { digestOf, isRecord, isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { type ConcurrencyPolicy, readConcurrency } from "../../kube/history.ts";
 import type { Json } from "../../kube/responses.ts";
-import { explain, telling } from "../../kube/schema.ts";
-import { cronSpecSchema } from "../schema/cron.ts";
-import { withoutNulls } from "../schema/fields.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
 import { cronLimits } from "../schema/limits.ts";
-
-export type Policy = "Allow" | "Forbid" | "Replace";
+import { withoutNulls } from "../schema/spec.ts";
+import { cronSpecSchema } from "../schema/workflows.ts";
 
 /** The metadata and the spec of a CronJob's jobs. */
 export type Template = {
@@ -24,7 +22,7 @@ export type Desired = {
   readonly timeZone: string;
   readonly template: Template;
   readonly suspended: boolean;
-  readonly policy: Policy;
+  readonly policy: ConcurrencyPolicy;
   readonly deadlineMs: number | undefined;
   /** Numbers of finished jobs that are kept; undefined: all. */
   readonly keep: { readonly successful: number | undefined; readonly failed: number | undefined };
@@ -37,19 +35,8 @@ export type Read =
   | { readonly ok: true; readonly desired: Desired }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
-const policies: Readonly<Record<string, Policy>> = {
-  "": "Allow",
-  Allow: "Allow",
-  Forbid: "Forbid",
-  Replace: "Replace",
-};
-
 /** A job is named after its CronJob, a dash, and the minutes since 1970: at most 63 characters. */
 export const longestName = 52;
-
-/** Returns a digest of the fields that determine the times. */
-export const timingOf = ({ spec }: Stored): string =>
-  isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
 
 const wrong = (reason: string, message: string): Read => ({ ok: false, reason, message });
 
@@ -61,7 +48,7 @@ const templateOf = ({ jobTemplate: { metadata = {}, spec = {} } }: Spec): Templa
   spec,
 });
 
-const desired = (spec: Spec, schedule: Schedule, policy: Policy): Desired => ({
+const desired = (spec: Spec, schedule: Schedule, policy: ConcurrencyPolicy): Desired => ({
   schedule,
   policy,
   timeZone: spec.timeZone ?? "",
@@ -78,18 +65,14 @@ const shown = (text: string): string => (text.length <= 256 ? text : `${text.sli
 export const readCronSpec = (object: Stored): Read => {
   const beyond = cronLimits(object["spec"]);
   if (beyond !== "") return wrong("InvalidSpec", beyond);
-  const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
+  const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), reportingInput);
   if (!parsed.success) return wrong("InvalidSpec", explain(parsed.error));
   const { name } = object.metadata;
   if (name.length > longestName)
     return wrong("InvalidSpec", `metadata.name is ${name.length} characters long: shorten it to ${longestName}`);
   const { schedule: text, timeZone = "", concurrencyPolicy = "" } = parsed.data;
-  const policy = policies[concurrencyPolicy];
-  if (policy === undefined)
-    return wrong(
-      "InvalidSpec",
-      `spec.concurrencyPolicy must be Allow, Forbid or Replace, not ${JSON.stringify(concurrencyPolicy)}`,
-    );
+  const concurrency = readConcurrency(concurrencyPolicy);
+  if (!concurrency.ok) return wrong("InvalidSpec", concurrency.error);
   if (zoneOf(timeZone) === undefined)
     return wrong(
       "InvalidTimeZone",
@@ -97,6 +80,6 @@ export const readCronSpec = (object: Stored): Read => {
     );
   const read = readSchedule(text, timeZone);
   return read.ok
-    ? { ok: true, desired: desired(parsed.data, read.schedule, policy) }
+    ? { ok: true, desired: desired(parsed.data, read.schedule, concurrency.policy) }
     : wrong("UnParseableCronJobSchedule", `unparseable schedule for cronjob: ${shown(text)} (${read.error})`);
 };

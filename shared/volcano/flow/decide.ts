@@ -1,30 +1,51 @@
 /**
- * The decision of one step of a JobFlow: a job is created from its template as soon as its dependencies are met. Pure.
+ * The decision of one step of a JobFlow, and the JobFlow as the engine knows it: what to watch, how to read its
+ * memory, which updates to send, how to recover. A job is created from its template as soon as its dependencies are
+ * met; its name derives from the template, so none is created twice whatever is lost. Pure.
  *
  * A job that was complete once is not created again. No job is deleted before `settledMs` have passed since its
  * creation: until then a slow invocation could still create it, and a deleted job would come again.
  */
-
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
-import { notYetRecorded } from "../../core/plan.ts";
+import type { Operator } from "../../core/operator.ts";
+import {
+  type Effect,
+  notYetRecorded,
+  type OwnedObjects,
+  type Plan,
+  type Rebuilt,
+  type Recovery,
+  type Remains,
+  type View,
+} from "../../core/plan.ts";
+import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn, waitingText } from "../../core/waiting-on.ts";
 import { createdAt } from "../../kube/history.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { phaseOf, removal } from "../child-jobs.ts";
-import type { Flow } from "../schema/flow.ts";
-import { jobFlows, jobTemplates } from "../schema/resource.ts";
+import { flowWatcher, isFinished, phaseOf, removal } from "../child-jobs.ts";
+import { component, jobFlows, jobTemplates } from "../schema/resource.ts";
+import type { Flow } from "../schema/workflows.ts";
 import { creation } from "./job.ts";
-import { isOver, type Memory, noted, seeded, shownPhase, situationOf, table } from "./memory.ts";
+import {
+  isOver,
+  type Memory,
+  noted,
+  parseMemory,
+  projected,
+  salvageMemory,
+  seeded,
+  shownPhase,
+  situationOf,
+  table,
+} from "./memory.ts";
 import { isProbe, probed, type Verdict } from "./probes.ts";
 import { type Desired, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
-import { projected } from "./status.ts";
 
 /** The settings of a deployment for all JobFlows: see engine/settings.ts. */
-export type Settings = { readonly settledMs: number };
+type Settings = { readonly settledMs: number };
 
 type FlowContext = {
   readonly key: Key;
@@ -208,7 +229,7 @@ const refused = (context: FlowContext, message: string): Plan<Memory> => {
 };
 
 /** Decides one step of a JobFlow. Its jobs are owned by it and garbage collected with it. */
-export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
+function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const nothing: Memory = { phase: "Pending", completed: [], histories: {} };
   if (object === undefined) return { memory: view.memory ?? nothing, stages: [], next: { do: "forget" } };
@@ -228,3 +249,68 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const [refusal] = view.refused;
   return refusal === undefined ? yield* go(context) : refused(context, refusal.message);
 }
+
+const ownedObjects = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
+
+/** Returns the names of the flow's existing jobs that are complete. */
+const completeIn = ({ object, found: [all = []] }: Remains): readonly string[] =>
+  all
+    .filter((job) => ownedBy(job, object.metadata.uid) && phaseOf(job) === "Completed")
+    .map(({ metadata }) => metadata.name);
+
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { kept, problems } = salvageMemory(remains.stored);
+  const base = seeded(remains.object);
+  const known = [...(kept.completed ?? []), ...base.completed, ...completeIn(remains)];
+  const memory: Memory = {
+    ...kept,
+    phase: kept.phase ?? base.phase,
+    completed: [...new Set(known)],
+    histories: kept.histories ?? base.histories,
+  };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+/** A complete job stays complete; the others did not come along and are created anew. */
+const voided = ({ warned: _, ...memory }: Memory): Memory => {
+  if (isOver(memory.phase)) return memory;
+  const done = Object.entries(memory.histories).filter(([name]) => memory.completed.includes(name));
+  return { ...memory, histories: Object.fromEntries(done) };
+};
+
+const ended = (memory: Memory, _: number, message: string): Memory =>
+  isOver(memory.phase) ? memory : { ...memory, phase: "Failed", warned: message };
+
+/** Keeps the latest phase of each job. */
+const trimmed = ({ histories, ...memory }: Memory): Memory => ({
+  ...memory,
+  histories: Object.fromEntries(Object.entries(histories).map(([name, history]) => [name, history.slice(-1)])),
+});
+
+/** Recovery of a JobFlow: its jobs' names derive from its templates, so none is created twice whatever is lost. */
+export const recovery: Recovery<Memory> = {
+  ownedObjects,
+  isLive: (job) => !isFinished(job),
+  rebuild,
+  voided,
+  ended,
+  trimmed,
+};
+
+/** The status update that a plan for a JobFlow causes: its phase, or InvalidSpec. Its jobs have their own. */
+export const tells = ({ memory: { phase, warned } }: Plan<Memory>, object: Stored): StateUpdate => {
+  const over = isOver(phase);
+  const read = readFlowSpec(object);
+  if (!over && !read.ok) return { state: "InvalidSpec", attempt: 0, terminal: false, message: read.message };
+  return { state: phase, attempt: 0, terminal: over, ...(warned === undefined ? {} : { message: warned }) };
+};
+
+/** The operator of JobFlows under the given settings. */
+export const volcanoJobFlow = (settings: Settings): Operator<Memory> => ({
+  ...flowWatcher,
+  component,
+  parse: parseMemory,
+  tells,
+  recovery,
+  decide: (key, view) => decide(settings, key, view),
+});

@@ -3,10 +3,10 @@
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { inheritedListener } from "../../core/sink.ts";
+import { inheritedListener } from "../../core/updates.ts";
 import type { Json } from "../../kube/responses.ts";
-import type { Flow } from "../schema/flow.ts";
 import { jobFlows, jobs, keys } from "../schema/resource.ts";
+import type { Flow } from "../schema/workflows.ts";
 import { jobName, makerText } from "./read.ts";
 
 /** Values that the API server fills into every patch by itself; they are not the user's. */

@@ -12,13 +12,12 @@ import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 
 import { phaseOf, shownBy } from "../child-jobs.ts";
-import { withoutNulls } from "../schema/fields.ts";
-import type { Probe } from "../schema/flow.ts";
 import { keys } from "../schema/resource.ts";
-import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";
+import { leastOf, nameOf, specSchema, type Task, tasksOf, withoutNulls } from "../schema/spec.ts";
+import type { Probe } from "../schema/workflows.ts";
 
 /** The most pods of a task that are probed, if it needs more: each costs a request through the API server. */
-const mostAsked = 20;
+const mostQueries = 20;
 
 export type Verdict = { readonly met: true } | { readonly met: false; readonly why: WaitingOn };
 
@@ -64,11 +63,11 @@ const unknownTask = (name: string): WaitingOn => ({
 /** Met if enough pods of the task answer as they should. */
 function* answering(job: Stored, task: Task, asking: (pod: Stored) => Question, what: string): Reads<Verdict> {
   const found = yield* list(podsOf(job));
-  const least = Math.min(leastOf(task), mostAsked);
+  const least = Math.min(leastOf(task), mostQueries);
   const running = found
     .filter((pod) => ownedBy(pod, job.metadata.uid) && labelOf(pod, keys.taskSpec) === nameOf(task))
     .filter((pod) => podStatus(pod).phase === "Running")
-    .slice(0, mostAsked);
+    .slice(0, mostQueries);
   if (running.length < least) return unmet(podsThat(job, task, [running.length, least], "run"));
   const answers = yield* all(running.map((pod) => answerOf(asking(pod))));
   const good = answers.filter(isGood).length;

@@ -2,11 +2,12 @@
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/plan.ts";
-import { explain, telling } from "../../kube/schema.ts";
-import { subdomainErrors, unstartable, withoutNulls } from "../schema/fields.ts";
-import { type Flow, flowSpecSchema } from "../schema/flow.ts";
+import { subdomainErrors } from "../../kube/names.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
 import { flowLimits } from "../schema/limits.ts";
 import { jobs, keys } from "../schema/resource.ts";
+import { unstartable, withoutNulls } from "../schema/spec.ts";
+import { type Flow, flowSpecSchema } from "../schema/workflows.ts";
 
 export type Desired = { readonly flows: readonly Flow[]; readonly deletes: boolean };
 
@@ -58,7 +59,7 @@ const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: reado
 export const readFlowSpec = (object: Stored): Read => {
   const beyond = flowLimits(object["spec"]);
   if (beyond !== "") return { ok: false, message: beyond };
-  const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
+  const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), reportingInput);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const { flows = [], jobRetainPolicy } = parsed.data;
   const message = dependencySaying(flows) ?? nameSaying(object, flows);

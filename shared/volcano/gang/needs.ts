@@ -5,7 +5,7 @@
  */
 import type { Json } from "../../kube/responses.ts";
 import { type Amounts, requestsOf } from "../podgroup/usage.ts";
-import { containersIn } from "../schema/template.ts";
+import { containersIn } from "../schema/spec.ts";
 
 const one = { nano: 1_000_000_000n, format: "decimal" } as const;
 

@@ -3,19 +3,20 @@
  * round lists all namespaces, and tenants write the objects, so it keeps of each object a bounded part, and of the
  * Jobs of one namespace a share of all.
  */
+
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
-import { pinned, pinOf } from "../../kube/node-pin.ts";
+import { pinned, pinOf } from "../../kube/nodes.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
+import { only } from "../../kube/trim.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
 import { requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
-import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import { containersIn } from "../schema/template.ts";
+import { containersIn, type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { type Part, partOf, type Work } from "./fit.ts";
 import { portsOutline } from "./needs.ts";
@@ -108,9 +109,6 @@ const mostPorts = 100;
 const mostText = 8_000_000;
 /** The largest size of a group that counts, bytes: an API server keeps no object that is much larger. */
 const mostSize = 1_048_576;
-
-const only = (value: Json, names: readonly string[]): Json =>
-  Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
 
 /** Identity and times, and of the annotations those named. */
 const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["metadata"] => {

@@ -143,7 +143,7 @@ const countOf = (spec: JobSpec, { task, count }: Target): number | undefined => 
   return count ?? replicasOf(one);
 };
 
-type Reading = { readonly wishes: AnnotationPolicies; readonly problems: readonly string[] };
+type Reading = { readonly annotationPolicies: AnnotationPolicies; readonly problems: readonly string[] };
 
 /** Checks success targets against the spec; one that the job cannot meet disables all of them. */
 const fitting = (
@@ -164,7 +164,7 @@ export const annotationPoliciesOf = (
 ): Reading => {
   const { span, fixed, choice, grammar, problems } = reader(annotations);
   const { success, problems: unfit } = fitting(spec, grammar(grammars.success));
-  const wishes: AnnotationPolicies = {
+  const annotationPolicies: AnnotationPolicies = {
     backoffMs: span(spans.backoffMs),
     backoffMaxMs: fixed(spans.backoffMaxMs),
     goodRunMs: fixed(spans.goodRunMs),
@@ -176,7 +176,7 @@ export const annotationPoliciesOf = (
     exitCodes: grammar(grammars.exitCodes) ?? [],
     success,
   };
-  return { wishes, problems: [...problems, ...unfit] };
+  return { annotationPolicies, problems: [...problems, ...unfit] };
 };
 
 /** Returns the tables as lines for people. */

@@ -9,7 +9,7 @@ import type { Order } from "../command/order.ts";
 import { type GangPlan, nodesOf, planOf, scheduledByKey } from "../gang/plan.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
-import type { Making } from "../pods/pod.ts";
+import type { PodInput } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { AnnotationPolicies } from "./annotations.ts";
@@ -55,14 +55,18 @@ export type JobContext = {
   /** Commands for the job, the oldest first, including commands that were taken already. */
   readonly orders: readonly Order[];
   /** The policies that the job's annotations ask for. */
-  readonly wishes: AnnotationPolicies;
+  readonly annotationPolicies: AnnotationPolicies;
   /** Annotations that cannot be read and unknown plugin flags; both are ignored. */
   readonly problems: readonly Word[];
 };
 
 /** True while the job must not have its group and its pods: it is suspended, or waits before a restart. */
-export const isHeld = ({ wishes, memory, view }: Pick<JobContext, "wishes" | "memory" | "view">): boolean =>
-  wishes.suspend === "true" || heldUntil(memory, view.now) !== undefined;
+export const isHeld = ({
+  annotationPolicies,
+  memory,
+  view,
+}: Pick<JobContext, "annotationPolicies" | "memory" | "view">): boolean =>
+  annotationPolicies.suspend === "true" || heldUntil(memory, view.now) !== undefined;
 
 export const ownerOf = ({ object, key }: Pick<JobContext, "object" | "key">): Owner => ({
   name: object.metadata.name,
@@ -70,7 +74,7 @@ export const ownerOf = ({ object, key }: Pick<JobContext, "object" | "key">): Ow
   uid: object.metadata.uid,
 });
 
-export const makingOf = (context: JobContext): Making => {
+export const podInputOf = (context: JobContext): PodInput => {
   const { object, spec, memory, group } = context;
   const { labels = {}, annotations = {} } = object.metadata;
   const placer = group?.metadata.annotations?.[scheduledByKey];

@@ -18,8 +18,8 @@ import {
 import { instantOf } from "../../core/time.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
-import { durationText } from "../schema/duration.ts";
 import { type Action, jobs, podGroups } from "../schema/resource.ts";
+import { durationText } from "../schema/spec.ts";
 import { isKept, type JobContext, type Word } from "./context.ts";
 import { commandActions } from "./machine.ts";
 import { type Memory, stateShown, type Untold } from "./memory.ts";

@@ -9,8 +9,8 @@ import type { Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/schema.ts";
-import { withoutNulls } from "../schema/fields.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/resource.ts";
+import { withoutNulls } from "../schema/spec.ts";
 import { isWorking } from "./machine.ts";
 
 type Ordinals = ReadonlySet<number>;

@@ -11,7 +11,7 @@ import { isExcess, isKept, type JobContext, ownerOf } from "./context.ts";
 import { hindranceId } from "./events.ts";
 import { changed, holderOf, type Memory, ofTask } from "./memory.ts";
 import { doneIn, endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member, removedOf } from "./pods.ts";
-import { groupPhase } from "./policy-events.ts";
+import { groupPhase } from "./policies.ts";
 
 const isWhole = (context: JobContext, name: string): boolean => {
   const task = tasksOf(context.spec).find((one) => nameOf(one) === name);

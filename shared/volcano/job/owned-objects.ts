@@ -14,7 +14,7 @@ import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../schema/resource.ts";
 import { type JobSpec, tasksOf } from "../schema/spec.ts";
-import { got, isHeld, type JobContext, makingOf, ownerOf, planIn, plannedNodes, refOf, removal } from "./context.ts";
+import { got, isHeld, type JobContext, ownerOf, planIn, plannedNodes, podInputOf, refOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { holderOf, type Memory } from "./memory.ts";
 import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
@@ -144,11 +144,11 @@ export const groupEffects = (context: JobContext): readonly Effect[] => {
   const { uid } = ownerOf(context);
   if (group === undefined)
     return goesOn(context) && !isHeld(context)
-      ? [{ do: "create", object: podGroup(makingOf(context), priorities), resource: podGroups, owner: uid }]
+      ? [{ do: "create", object: podGroup(podInputOf(context), priorities), resource: podGroups, owner: uid }]
       : [];
   if (isEnding(group) || !ownedBy(group, uid)) return [];
   if (group.metadata.uid === memory.retired || !goesOn(context)) return [removal(podGroups, group)];
-  const change = groupPatch(group, podGroup(makingOf(context), priorities));
+  const change = groupPatch(group, podGroup(podInputOf(context), priorities));
   const stands = groupStatusPatch(
     group,
     context.members

@@ -10,10 +10,9 @@ import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { cleared, waitingOrders } from "../command/order.ts";
 import { notesOf, refusedBy } from "../plugins/all.ts";
-import { durationText } from "../schema/duration.ts";
 import { jobs, type Phase, podGroups } from "../schema/resource.ts";
-import { type JobSpec, tasksOf } from "../schema/spec.ts";
-import { phaseAfter } from "./apply-action.ts";
+import { durationText, type JobSpec, tasksOf } from "../schema/spec.ts";
+import { isAdmitted, phaseAfter, podEffects } from "./apply-action.ts";
 import { heldUntil, isHeld, isKept, type JobContext, ownerOf, refOf, tallied, type Word } from "./context.ts";
 import {
   actionEvents,
@@ -29,7 +28,6 @@ import { type Memory, ofTask, seeded, shownPhase, type Untold } from "./memory.t
 import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
 import { isOver } from "./pods.ts";
 import { deadlineOf } from "./select-action.ts";
-import { isAdmitted, podEffects } from "./sync.ts";
 
 /** Phases in which a job expires. As upstream, an aborted job does not: it waits to be resumed. */
 const expiring: readonly Phase[] = ["Completed", "Failed", "Terminated"];

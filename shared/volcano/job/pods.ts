@@ -103,19 +103,19 @@ const isMarked = ({ pod }: Member): boolean => pod.metadata.annotations?.[keys.o
 /** True in phases that end every unfinished pod. */
 export const endsUnfinished = ({ phase }: Memory): boolean => moveFor(phase, "SyncJob").pods === "killUnfinished";
 
-const isAsked = (member: Member, { doomed }: Memory): boolean =>
+const isDeletionRequested = (member: Member, { doomed }: Memory): boolean =>
   doomed.includes(member.pod.metadata.uid) || isMarked(member);
 
 /** True if the pod is to be ended whatever its state: doomed, marked out of sync, or of an earlier version. */
 export const isOverByRight = (member: Member, memory: Memory): boolean =>
-  isAsked(member, memory) || member.version < memory.version;
+  isDeletionRequested(member, memory) || member.version < memory.version;
 
 /**
  * True if the pod is to be ended: doomed, marked out of sync, of an earlier version unless it is kept as finished, or
  * unfinished in a phase that ends such pods.
  */
 export const isOver = (member: Member, memory: Memory): boolean => {
-  if (isAsked(member, memory)) return true;
+  if (isDeletionRequested(member, memory)) return true;
   if (hasFinished(member)) return member.version < memory.version && !memory.keeps;
   return member.version < memory.version || endsUnfinished(memory);
 };

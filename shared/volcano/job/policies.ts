@@ -1,13 +1,180 @@
-/** Maps an event to an action: commands first, then outdated events, then the task's policies, then the job's. Delayed actions are
- * armed by events, cancelled, and taken when due. */
-
-import { durationMs } from "../schema/duration.ts";
+/**
+ * The policy events of a job since its last step, derived from objects: upstream's events as levels. The memory marks
+ * each event that was handled, so each is an event once. Policies map an event to an action: commands first, then
+ * outdated events, then the task's policies, then the job's. Delayed actions are armed by events, cancelled, and taken
+ * when due.
+ */
+import { fieldsOf } from "../../core/json.ts";
+import { instantOf } from "../../core/time.ts";
+import { disruptionOf, leavingAt, podStatus, statusDisruption } from "../../kube/pods.ts";
+import { podName } from "../pods/names.ts";
+import { partitionOf } from "../pods/pod.ts";
 import { eventsOf } from "../schema/policies.ts";
 import { type Action, internalEvents, isAction } from "../schema/resource.ts";
-import { type JobSpec, nameOf, type Policy, tasksOf } from "../schema/spec.ts";
-import type { Delay, Memory } from "./memory.ts";
-import type { Member } from "./pods.ts";
-import type { PolicyEvent } from "./policy-events.ts";
+import { durationMs, type JobSpec, nameOf, type Policy, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { type JobContext, ownerOf } from "./context.ts";
+import { type Delay, type Memory, ofTask } from "./memory.ts";
+import { exitCodesOf, finishedAtOf, hasFinished, isDone, isOver, type Member, removedOf, restartsOf } from "./pods.ts";
+
+export type EventName = "PodFailed" | "PodEvicted" | "PodPending" | "TaskCompleted" | "TaskFailed" | "Unknown";
+
+export type PolicyEvent = {
+  readonly event: EventName;
+  readonly task: string;
+  readonly index?: number;
+  readonly partition?: string;
+  readonly exitCodes: readonly number[];
+  /** The pod was taken away or down from outside: by deletion, eviction, preemption, or with its node. */
+  readonly disrupted?: true;
+  /** Instant of the event, epoch ms; the time of the step if the objects do not tell. */
+  readonly at: number;
+  /** The pod that proves the event: it is read again by name and must have this UID. Without `uid` it must be gone. */
+  readonly witness?: { readonly name: string; readonly uid?: string };
+};
+
+const isCurrent = ({ memory }: JobContext, member: Member): boolean =>
+  member.version >= memory.version && !isOver(member, memory);
+
+const ofPod = (
+  context: JobContext,
+  event: EventName,
+  task: Task,
+  index: number,
+  more: Partial<PolicyEvent>,
+): PolicyEvent => {
+  const partition = partitionOf(task, index);
+  return {
+    event,
+    task: nameOf(task),
+    index,
+    ...(partition === undefined ? {} : { partition }),
+    exitCodes: [],
+    at: context.view.now,
+    ...more,
+  };
+};
+
+const witnessOf = ({ pod }: Member): { readonly witness: NonNullable<PolicyEvent["witness"]> } => ({
+  witness: { name: pod.metadata.name, uid: pod.metadata.uid },
+});
+
+const isDisrupted = ({ pod }: Member): boolean => {
+  const status = podStatus(pod);
+  return (disruptionOf(status) ?? statusDisruption(status)) !== undefined;
+};
+
+/** Failed pods. A failed pod whose deletion is requested is no failure: it is an eviction as soon as it is gone. */
+const failures = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+  const known = ofTask(context.memory.failed, nameOf(task));
+  return members
+    .filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))
+    .filter((member) => isCurrent(context, member))
+    .map((member) =>
+      ofPod(context, "PodFailed", task, member.index, {
+        exitCodes: exitCodesOf(member),
+        at: instantOf(finishedAtOf(member)) ?? context.view.now,
+        ...(isDisrupted(member) ? { disrupted: true } : {}),
+        ...witnessOf(member),
+      }),
+    );
+};
+
+/** Seen ordinals without a pod. `seen` drops a done ordinal when its pod is gone, so it is no eviction. */
+const evictions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+  const there = new Set(members.map(({ index }) => index));
+  const missing = [...ofTask(context.memory.seen, nameOf(task))].filter((index) => !there.has(index));
+  return missing
+    .filter((index) => index < replicasOf(task))
+    .sort((a, b) => a - b)
+    .map((index) =>
+      ofPod(context, "PodEvicted", task, index, {
+        disrupted: true,
+        witness: { name: podName(ownerOf(context).name, nameOf(task), index) },
+      }),
+    );
+};
+
+/** True if the job asks for eviction from nodes that are about to go, and the pod's node has a notice. */
+export const isLeaving = ({ annotationPolicies }: Pick<JobContext, "annotationPolicies">, { pod }: Member): boolean =>
+  annotationPolicies.leaving === "evict" && leavingAt(pod) !== undefined;
+
+/** Unfinished pods on a node with a notice. The end of such a pod, which comes later, belongs to the same event. */
+const departures = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
+  members
+    .filter(
+      (member) => isLeaving(context, member) && !member.ending && !hasFinished(member) && isCurrent(context, member),
+    )
+    .map((member) => ofPod(context, "PodEvicted", task, member.index, { disrupted: true, ...witnessOf(member) }));
+
+/** Pending pods. The policy says how long a pod may wait, so `at` is the pod's creation. */
+const waits = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
+  members
+    .filter((member) => member.phase === "Pending" && !member.ending && isCurrent(context, member))
+    .map((member) =>
+      ofPod(context, "PodPending", task, member.index, {
+        at: instantOf(member.pod.metadata.creationTimestamp) ?? context.view.now,
+        ...witnessOf(member),
+      }),
+    );
+
+const lastOf = (members: readonly Member[]): Member | undefined =>
+  [...members].sort((a, b) => (finishedAtOf(a) < finishedAtOf(b) ? -1 : 1)).at(-1);
+
+/** The completion of a task: all its pods are done, at least one of them in the current version. */
+const completions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+  const succeeded = members.filter((member) => isDone(member, context.memory));
+  const last = lastOf(succeeded.filter((member) => isCurrent(context, member)));
+  const finished = succeeded.length + removedOf(context, task).length;
+  const whole = replicasOf(task) > 0 && finished >= replicasOf(task);
+  if (!whole || last === undefined || context.memory.completed.includes(nameOf(task))) return [];
+  return [
+    {
+      event: "TaskCompleted",
+      task: nameOf(task),
+      exitCodes: [],
+      at: instantOf(finishedAtOf(last)) ?? context.view.now,
+      ...witnessOf(last),
+    },
+  ];
+};
+
+/** The exhaustion of a task: its containers were restarted `maxRetry` times together. */
+const exhaustions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
+  const most = task.maxRetry ?? 0;
+  const live = members.filter((member) => !hasFinished(member) && !member.ending && isCurrent(context, member));
+  const worst = [...live].sort((a, b) => restartsOf(b) - restartsOf(a))[0];
+  const total = live.reduce((sum, member) => sum + restartsOf(member), 0);
+  if (worst === undefined || most <= 0 || total < most || context.memory.exhausted.includes(nameOf(task))) return [];
+  return [{ event: "TaskFailed", task: nameOf(task), exitCodes: [], at: context.view.now, ...witnessOf(worst) }];
+};
+
+/** Returns the phase of the job's group; "" if there is none. */
+export const groupPhase = ({ group }: Pick<JobContext, "group">): string => {
+  const { phase } = fieldsOf(group?.["status"]);
+  return typeof phase === "string" ? phase : "";
+};
+
+/**
+ * The group's phase is Unknown: the scheduler lost pods that it had placed. The event concerns the job in any version;
+ * a group left behind causes none.
+ */
+const losses = (context: JobContext): readonly PolicyEvent[] => {
+  const { group, memory, view } = context;
+  if (group === undefined || groupPhase(context) !== "Unknown") return [];
+  if ([memory.unknown, memory.retired].includes(group.metadata.uid)) return [];
+  return [{ event: "Unknown", task: "", exitCodes: [], at: view.now }];
+};
+
+const kinds = [failures, evictions, departures, waits, completions, exhaustions] as const;
+
+/** Returns all current events in the order of time; events of one instant stay in the order of tasks and pods. */
+export const policyEventsOf = (context: JobContext): readonly PolicyEvent[] => {
+  const byTask = Map.groupBy(context.members, ({ task }) => task);
+  const found = tasksOf(context.spec).flatMap((task) =>
+    kinds.flatMap((kind) => kind(context, task, byTask.get(nameOf(task)) ?? [])),
+  );
+  return [...found, ...losses(context)].sort((a, b) => a.at - b.at);
+};
 
 /** An event of a job, or a command. */
 type Request = {

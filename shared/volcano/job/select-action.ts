@@ -14,10 +14,22 @@ import type { Later } from "./events.ts";
 import { commandActions, isWorking, moveFor } from "./machine.ts";
 import { changed, type Memory, ofTask } from "./memory.ts";
 import { isDone } from "./pods.ts";
-import { type ActionTarget, type Answer, type Arm, actionFor, armed, dueOf, isOfJob, recovered } from "./policies.ts";
-import { type EventName, isLeaving, type PolicyEvent, policyEventsOf } from "./policy-events.ts";
+import {
+  type ActionTarget,
+  type Answer,
+  type Arm,
+  actionFor,
+  armed,
+  dueOf,
+  type EventName,
+  isLeaving,
+  isOfJob,
+  type PolicyEvent,
+  policyEventsOf,
+  recovered,
+} from "./policies.ts";
 
-type Wished = (context: JobContext, memory: Memory) => SelectedAction | undefined;
+type ActionRule = (context: JobContext, memory: Memory) => SelectedAction | undefined;
 
 const because = (event: string) => ({ event, exitCodes: [] });
 
@@ -25,7 +37,7 @@ const because = (event: string) => ({ event, exitCodes: [] });
  * Aborts a job that asks for suspension. Without the annotation, it resumes a job that it has aborted, but none that a
  * command has.
  */
-const suspension: Wished = ({ wishes: { suspend } }, memory) => {
+const suspension: ActionRule = ({ annotationPolicies: { suspend } }, memory) => {
   if (suspend === "true" && isWorking(memory.phase))
     return { memory: { ...memory, suspended: true }, action: "AbortJob", target: job, because: because("Suspended") };
   return suspend === "false" && memory.suspended === true && memory.phase === "Aborted"
@@ -35,17 +47,17 @@ const suspension: Wished = ({ wishes: { suspend } }, memory) => {
 
 /** Returns the instant at which the job has worked for too long, epoch ms; undefined if there is none. */
 export const deadlineOf = ({
-  wishes: { deadlineMs },
+  annotationPolicies: { deadlineMs },
   memory,
-}: Pick<JobContext, "wishes" | "memory">): number | undefined =>
+}: Pick<JobContext, "annotationPolicies" | "memory">): number | undefined =>
   deadlineMs === undefined || memory.activeSince === undefined || !isWorking(memory.phase)
     ? undefined
     : memory.activeSince + deadlineMs;
 
-const deadline: Wished = (context, memory) => {
+const deadline: ActionRule = (context, memory) => {
   const due = deadlineOf({ ...context, memory });
   if (due === undefined || due > context.view.now) return undefined;
-  const { deadlineMs = 0 } = context.wishes;
+  const { deadlineMs = 0 } = context.annotationPolicies;
   return {
     memory,
     action: "TerminateJob",
@@ -71,20 +83,20 @@ const witnessOf = (context: JobContext, targets: readonly Target[]): Pick<Select
   return metadata === undefined ? {} : { witness: { name: metadata.name, uid: metadata.uid } };
 };
 
-const success: Wished = (context, memory) => {
+const success: ActionRule = (context, memory) => {
   if (!["Pending", "Running"].includes(memory.phase)) return undefined;
-  const met = context.wishes.success.find((targets) => targets.every(isMet(context)));
+  const met = context.annotationPolicies.success.find((targets) => targets.every(isMet(context)));
   if (met === undefined) return undefined;
   const event = `SuccessTargets ${met.map(({ task }) => task).join(", ")}`;
   return { memory, action: "CompleteJob", target: job, because: because(event), ...witnessOf(context, met) };
 };
 
-const wishes: readonly Wished[] = [suspension, deadline, success];
+const actionRules: readonly ActionRule[] = [suspension, deadline, success];
 
 /** Returns the first action that an annotation asks for. */
-const annotationActionOf: Wished = (context, memory) => {
-  for (const wished of wishes) {
-    const choice = wished(context, memory);
+const annotationActionOf: ActionRule = (context, memory) => {
+  for (const rule of actionRules) {
+    const choice = rule(context, memory);
     if (choice !== undefined) return choice;
   }
   return undefined;
@@ -153,8 +165,12 @@ const noted = (memory: Memory, { happenings, arms }: Heard, { group }: JobContex
 };
 
 /** Answers an event; the job's exit-code annotation precedes its policies. */
-const answerTo = ({ object, spec, memory, wishes }: JobContext, { event, task, exitCodes }: PolicyEvent): Answer => {
-  const rule = event === "PodFailed" ? wishes.exitCodes.find(({ ranges }) => isWithin(ranges, exitCodes)) : undefined;
+const answerTo = (
+  { object, spec, memory, annotationPolicies }: JobContext,
+  { event, task, exitCodes }: PolicyEvent,
+): Answer => {
+  const rule =
+    event === "PodFailed" ? annotationPolicies.exitCodes.find(({ ranges }) => isWithin(ranges, exitCodes)) : undefined;
   if (rule !== undefined) return { action: rule.action, delayMs: 0, by: "job" };
   return actionFor({ uid: object.metadata.uid, version: memory.version, spec }, { event, task, exitCodes });
 };

@@ -5,7 +5,7 @@ import type { Watch } from "../../core/operator.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
-import { trim, trimWith } from "../../kube/trim.ts";
+import { only, trim, trimWith } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { jobs, keys, podGroups } from "../schema/resource.ts";
@@ -33,19 +33,16 @@ const word = (group: Obj): unknown => {
   return [phase, known.map(({ type, status, reason }) => ({ type, status, reason }))];
 };
 
-const only = (value: Json, names: readonly string[]): Json =>
-  Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
-
 /** Keeps the fields of a pod that a job's decisions read. */
 const trimPod = (pod: Stored): Stored => {
   const { conditions } = statusOf(pod);
-  const telling = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isTelling) : [];
+  const reported = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isReported) : [];
   return {
     ...trim(pod),
     spec: only(fieldsOf(pod["spec"]), ["nodeName"]),
     status: {
       ...only(statusOf(pod), ["phase", "reason", "containerStatuses", "initContainerStatuses"]),
-      ...(telling.length === 0 ? {} : { conditions: telling }),
+      ...(reported.length === 0 ? {} : { conditions: reported }),
     },
   };
 };
@@ -54,7 +51,7 @@ const trimPod = (pod: Stored): Stored => {
 const trimJob = (job: Stored): Stored => (same(statusOf(job), {}) ? trimWith(job) : trim(job));
 
 /** True for the conditions that decisions read: PodScheduled, and DisruptionTarget, which precedes a disruption. */
-const isTelling = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
+const isReported = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
 
 const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 

@@ -2,11 +2,9 @@
 
 import { type Draft, everywhere, withEnv } from "../pods/draft.ts";
 import type { JobSpec } from "../schema/spec.ts";
-import { hcclrank, pytorch, ray, tensorflow } from "./frameworks.ts";
-import { mpi } from "./mpi.ts";
+import { hcclrank, mpi, pytorch, ray, tensorflow } from "./frameworks.ts";
+import { ssh, svc } from "./network.ts";
 import { indexOf, type Kept, type Plugin, type PluginName, pluginNames, type Scope, wrongFlag } from "./plugin.ts";
-import { ssh } from "./ssh.ts";
-import { svc } from "./svc.ts";
 
 /** `env`: tells every container its pod's ordinal within its task. */
 const env: Plugin = {

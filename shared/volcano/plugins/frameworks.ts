@@ -1,4 +1,7 @@
-/** The plugins of frameworks: `tensorflow`, `pytorch`, `hcclrank` and `ray` tell each process the cluster and its own place in it. */
+/**
+ * The plugins of frameworks: `tensorflow`, `pytorch`, `hcclrank` and `ray` tell each process the cluster and its own
+ * place in it; `mpi` gives every container a port for the daemon, and the master the list of workers.
+ */
 
 import { isRecord } from "../../core/json.ts";
 import { services } from "../../kube/resources.ts";
@@ -6,9 +9,29 @@ import type { Json } from "../../kube/responses.ts";
 import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { domainsOf, firstDomain, ownerReference } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
-import { replicasOf } from "../schema/spec.ts";
-import { containersIn } from "../schema/template.ts";
+import { containersIn, replicasOf } from "../schema/spec.ts";
 import { flagsOf, indexOf, type Plugin, type Scope, taskNamed, taskOf } from "./plugin.ts";
+
+const flags = { master: "master", worker: "worker", port: 22 } as const;
+
+/** Returns the task that starts the processes of the others. */
+export const mpiMaster = (args: readonly string[]): string => flagsOf(args, flags).master;
+
+export const mpi: Plugin = {
+  flags,
+  noted: true,
+  onPod: (draft, scope, args) => {
+    const { master, worker, port } = flagsOf(args, flags);
+    const opened = (inner: Draft): Draft =>
+      inContainers(inner, (container) => withPort(container, "mpijob-port", port));
+    if (taskOf(draft) !== master) return opened(draft);
+    const workers = taskNamed(scope, worker);
+    // As upstream's plugin: a master without a task of workers is left as it is, its port included.
+    if (workers === undefined) return draft;
+    const value = domainsOf(scope.owner.name, workers).join(",");
+    return opened(withEnv(draft, [{ name: "MPI_HOST", value }]));
+  },
+};
 
 const tensorflowFlags = { ps: "ps", worker: "worker", chief: "chief", evaluator: "evaluator", port: 2222 } as const;
 

@@ -6,7 +6,7 @@ import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
-import type { Making } from "../pods/pod.ts";
+import type { PodInput } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, leastOf, type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { add, multiplied, usageOf } from "./usage.ts";
@@ -93,8 +93,8 @@ export const ranked = (spec: JobSpec, priorities: Priorities): readonly Ranked[]
     return { task, priority: priorities.get(name) ?? 0 };
   });
 
-const specOf = (making: Making, priorities: Priorities): Json => {
-  const { spec } = making;
+const specOf = (input: PodInput, priorities: Priorities): Json => {
+  const { spec } = input;
   const tasks = tasksOf(spec);
   const groups = subGroups(tasks);
   return {
@@ -108,8 +108,8 @@ const specOf = (making: Making, priorities: Priorities): Json => {
   };
 };
 
-export const podGroup = (making: Making, priorities: Priorities): Obj => {
-  const { owner, labels, annotations } = making;
+export const podGroup = (input: PodInput, priorities: Priorities): Obj => {
+  const { owner, labels, annotations } = input;
   return {
     apiVersion: apiVersionOf(podGroups),
     kind: podGroups.kind,
@@ -120,7 +120,7 @@ export const podGroup = (making: Making, priorities: Priorities): Obj => {
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       ownerReferences: [ownerReference(owner)],
     },
-    spec: specOf(making, priorities),
+    spec: specOf(input, priorities),
   };
 };
 

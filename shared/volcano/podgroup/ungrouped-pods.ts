@@ -17,7 +17,7 @@ import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
-import { isGrouped, podWatcher, volcanoScheduler } from "../pods/watches.ts";
+import { isGrouped, podWatcher, volcanoScheduler } from "../pods/names.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { multiplied, usageOf } from "./usage.ts";
 

@@ -3,7 +3,7 @@
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
-import { containersIn } from "../schema/template.ts";
+import { containersIn } from "../schema/spec.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 

@@ -2,16 +2,15 @@
 import { isRecord } from "../../core/json.ts";
 import type { Metadata } from "../../core/object.ts";
 import { queueGate } from "../../kube/admission.ts";
-import { pinned } from "../../kube/node-pin.ts";
+import { pinned } from "../../kube/nodes.ts";
 
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
 import { type Draft, withVolume } from "./draft.ts";
-import { groupName, type Owner, ownerReference, podName, volumeName } from "./names.ts";
-import { volcanoScheduler } from "./watches.ts";
+import { groupName, type Owner, ownerReference, podName, volcanoScheduler, volumeName } from "./names.ts";
 
 /** The input of a pod. */
-export type Making = {
+export type PodInput = {
   readonly owner: Owner;
   readonly spec: JobSpec;
   /** The job's own labels and annotations, some of which its pods inherit. */
@@ -35,27 +34,27 @@ const only = (texts: Texts, names: readonly string[]): Texts =>
   Object.fromEntries(names.flatMap((name) => (texts[name] === undefined ? [] : [[name, texts[name]]])));
 
 /** A disruption budget is given by minAvailable, or else by maxUnavailable. */
-const budgetKeys = ({ annotations }: Making): readonly string[] =>
+const budgetKeys = ({ annotations }: PodInput): readonly string[] =>
   annotations[keys.jdbMinAvailable] === undefined ? [keys.jdbMaxUnavailable] : [keys.jdbMinAvailable];
 
-const inherited = (making: Making): Texts =>
-  only(making.annotations, [keys.preemptable, keys.cooldown, keys.revocableZone, ...budgetKeys(making)]);
+const inherited = (input: PodInput): Texts =>
+  only(input.annotations, [keys.preemptable, keys.cooldown, keys.revocableZone, ...budgetKeys(input)]);
 
-const forwarded = ({ forwarding }: Making): Texts => (forwarding ? { [keys.forwarding]: "true" } : {});
+const forwarded = ({ forwarding }: PodInput): Texts => (forwarding ? { [keys.forwarding]: "true" } : {});
 
-const annotationsOf = (making: Making, task: Task, index: number): Texts => ({
+const annotationsOf = (input: PodInput, task: Task, index: number): Texts => ({
   ...task.template?.metadata?.annotations,
   [keys.taskIndex]: `${index}`,
   [keys.taskSpec]: nameOf(task),
-  [keys.group]: making.group ?? groupName(making.owner),
-  [keys.jobName]: making.owner.name,
-  [keys.queueName]: making.spec.queue ?? "",
-  [keys.jobVersion]: `${making.version}`,
-  [keys.template]: `${making.owner.name}-${nameOf(task)}`,
-  [keys.retryCount]: `${making.retryCount}`,
+  [keys.group]: input.group ?? groupName(input.owner),
+  [keys.jobName]: input.owner.name,
+  [keys.queueName]: input.spec.queue ?? "",
+  [keys.jobVersion]: `${input.version}`,
+  [keys.template]: `${input.owner.name}-${nameOf(task)}`,
+  [keys.retryCount]: `${input.retryCount}`,
   ...((task.topologyPolicy ?? "") === "" ? {} : { [keys.numaPolicy]: task.topologyPolicy ?? "" }),
-  ...forwarded(making),
-  ...inherited(making),
+  ...forwarded(input),
+  ...inherited(input),
 });
 
 /** Returns the partition of a pod; undefined if its task has none. */
@@ -65,27 +64,27 @@ export const partitionOf = ({ partitionPolicy }: Task, index: number): string | 
   return size <= 0 ? "0" : `${Math.floor(index / size)}`;
 };
 
-const labelsOf = (making: Making, task: Task, index: number): Texts => {
+const labelsOf = (input: PodInput, task: Task, index: number): Texts => {
   const partition = partitionOf(task, index);
   return {
     ...task.template?.metadata?.labels,
     [keys.taskIndex]: `${index}`,
-    [keys.jobName]: making.owner.name,
+    [keys.jobName]: input.owner.name,
     [keys.taskSpec]: nameOf(task),
-    [keys.jobNamespace]: making.owner.namespace,
-    [keys.queueName]: making.spec.queue ?? "",
-    ...only(making.labels, [keys.preemptable, keys.cooldown]),
-    ...forwarded(making),
+    [keys.jobNamespace]: input.owner.namespace,
+    [keys.queueName]: input.spec.queue ?? "",
+    ...only(input.labels, [keys.preemptable, keys.cooldown]),
+    ...forwarded(input),
     ...(partition === undefined ? {} : { [keys.partition]: partition }),
   };
 };
 
-const metadataOf = (making: Making, task: Task, index: number): Metadata => ({
-  name: podName(making.owner.name, nameOf(task), index),
-  namespace: making.owner.namespace,
-  labels: labelsOf(making, task, index),
-  annotations: annotationsOf(making, task, index),
-  ownerReferences: [ownerReference(making.owner)],
+const metadataOf = (input: PodInput, task: Task, index: number): Metadata => ({
+  name: podName(input.owner.name, nameOf(task), index),
+  namespace: input.owner.namespace,
+  labels: labelsOf(input, task, index),
+  annotations: annotationsOf(input, task, index),
+  ownerReferences: [ownerReference(input.owner)],
 });
 
 /**
@@ -101,27 +100,27 @@ const ungated = (spec: Draft["spec"]): Draft["spec"] => {
 
 const unset = (value: unknown): boolean => value === undefined || value === "";
 
-const placedBy = (name: unknown, { placer }: Making): Draft["spec"] => {
+const placedBy = (name: unknown, { placer }: PodInput): Draft["spec"] => {
   if (unset(name)) return {};
   return { schedulerName: name === volcanoScheduler && placer !== undefined ? placer : name };
 };
 
-const scheduled = (task: Task, making: Making): Draft["spec"] => {
-  const { schedulerName, priorityClassName }: JobSpec = making.spec;
+const scheduled = (task: Task, input: PodInput): Draft["spec"] => {
+  const { schedulerName, priorityClassName }: JobSpec = input.spec;
   const given = task.template?.spec ?? {};
-  const own = making.placer === undefined ? given : ungated(given);
-  const scheduler = placedBy(unset(own["schedulerName"]) ? schedulerName : own["schedulerName"], making);
+  const own = input.placer === undefined ? given : ungated(given);
+  const scheduler = placedBy(unset(own["schedulerName"]) ? schedulerName : own["schedulerName"], input);
   const priority = unset(own["priorityClassName"]) && !unset(priorityClassName) ? { priorityClassName } : {};
   return { ...own, ...scheduler, ...priority };
 };
 
-const placed = (spec: Draft["spec"], { nodesOf }: Making, task: Task, index: number): Draft["spec"] => {
+const placed = (spec: Draft["spec"], { nodesOf }: PodInput, task: Task, index: number): Draft["spec"] => {
   const node = nodesOf?.(nameOf(task))[index];
   return node === undefined ? spec : pinned(spec, node);
 };
 
 /** Mounts each claim once, however often the job names it. */
-const claimed = (draft: Draft, { owner, spec }: Making): Draft => {
+const claimed = (draft: Draft, { owner, spec }: PodInput): Draft => {
   const taken = new Set<string>();
   return (spec.volumes ?? []).reduce((before, { volumeClaimName: claim = "", mountPath = "" }) => {
     if (claim === "" || taken.has(claim)) return before;
@@ -141,11 +140,11 @@ const withVolumeOf = (draft: Draft, name: string, claimName: string, mountPath: 
   return initContainers === undefined ? mounted : { ...mounted, spec: { ...mounted.spec, initContainers } };
 };
 
-export const podDraft = (making: Making, task: Task, index: number): Draft =>
+export const podDraft = (input: PodInput, task: Task, index: number): Draft =>
   claimed(
     {
-      metadata: metadataOf(making, task, index),
-      spec: placed(scheduled(task, making), making, task, index),
+      metadata: metadataOf(input, task, index),
+      spec: placed(scheduled(task, input), input, task, index),
     },
-    making,
+    input,
   );

@@ -4,8 +4,8 @@
  */
 
 import type { Operator } from "../../core/operator.ts";
-import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan, Recovery } from "../../core/plan.ts";
+import type { StateUpdate } from "../../core/updates.ts";
 import { commandsIn } from "../command/order.ts";
 import { vcctlNamespace } from "../gang/settings.ts";
 import { component } from "../schema/resource.ts";

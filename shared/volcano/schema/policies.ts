@@ -1,7 +1,7 @@
 /** Checks a list of policies by upstream's rules, in upstream's words. */
-import { goList } from "./fields.ts";
+
 import { policyActions, policyEvents } from "./resource.ts";
-import type { Policy } from "./spec.ts";
+import { goList, type Policy } from "./spec.ts";
 
 const invalid = (path: string, value: string, what: string): string =>
   `${path}: Invalid value: ${JSON.stringify(value)}: ${what}`;

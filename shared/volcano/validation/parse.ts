@@ -6,12 +6,20 @@ import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
-import { explain, telling } from "../../kube/schema.ts";
-import { durationMs } from "../schema/duration.ts";
-import { withoutNulls } from "../schema/fields.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
 import { jobLimits } from "../schema/limits.ts";
-import { type JobSpec, leastOf, type Policy, replicasOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";
-import { containersIn } from "../schema/template.ts";
+import {
+  containersIn,
+  durationMs,
+  type JobSpec,
+  leastOf,
+  type Policy,
+  replicasOf,
+  specSchema,
+  type Task,
+  tasksOf,
+  withoutNulls,
+} from "../schema/spec.ts";
 import { refusalOf } from "./rules.ts";
 
 const defaultRetries = 3;
@@ -187,7 +195,7 @@ export type QueueSaying = (queue: string) => string;
 export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSaying = () => ""): ParsedSpec => {
   const beyond = jobLimits(stored);
   if (beyond !== "") return { ok: false, message: beyond };
-  const typed = specSchema.safeParse(withoutNulls(stored ?? {}), telling);
+  const typed = specSchema.safeParse(withoutNulls(stored ?? {}), reportingInput);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const bounds = boundsSaying(name, typed.data);
   if (bounds !== "") return { ok: false, message: bounds };

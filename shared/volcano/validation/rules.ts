@@ -1,24 +1,27 @@
 /** The rules of upstream's validating webhook for a new job, in its words: one text, empty if nothing is wrong. */
 
 import { fieldsOf, isRecord } from "../../core/json.ts";
+import { qualifiedNameErrors, subdomainErrors } from "../../kube/names.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
-import { mpiMaster } from "../plugins/mpi.ts";
+import { mpiMaster } from "../plugins/frameworks.ts";
 import { isPlugin } from "../plugins/plugin.ts";
 import { isMadeClaim } from "../pods/names.ts";
-import { formsDag, goList, qualifiedNameErrors, subdomainErrors } from "../schema/fields.ts";
 import { policySaying } from "../schema/policies.ts";
 import {
+  containersIn,
+  formsDag,
+  goList,
   type JobSpec,
   type NetworkTopology,
   nameOf,
   replicasOf,
   type Task,
   tasksOf,
+  templateSaying,
   totalReplicas,
   type Volume,
 } from "../schema/spec.ts";
-import { containersIn, templateSaying } from "../schema/template.ts";
 
 const listIn = (container: Json, what: "requests" | "limits"): Json => {
   const resources = container["resources"];

@@ -1,7 +1,7 @@
 /** Reads a recorded call of the real `spark-submit` as that program reads it: its options, files and environment. */
 import { parseDocument } from "yaml";
 import * as z from "zod";
-import type { CommandLine } from "../../../shared/spark/submission/prepare.ts";
+import type { CommandLine } from "../../../shared/spark/submission/client.ts";
 import type { Machine } from "../../../shared/spark/submission/steps/step.ts";
 import { parseProperties } from "./properties.ts";
 

@@ -3,17 +3,13 @@
  * refused for the same reason.
  */
 import { join } from "node:path";
-import { build } from "../../../shared/spark/submission/client.ts";
+import { build, prepare } from "../../../shared/spark/submission/client.ts";
 import { assembled } from "../../../shared/spark/submission/pods/pod.ts";
-import { prepare } from "../../../shared/spark/submission/prepare.ts";
 import { identityOf } from "../../../shared/spark/submission/steps/step.ts";
-import type { Call, Input } from "./call.ts";
-import { callOf } from "./call.ts";
-import type { Difference, Json } from "./compare.ts";
-import { differences, isRecord } from "./compare.ts";
+import { type Call, callOf, type Input } from "./call.ts";
+import { type Difference, differences, isRecord, type Json } from "./compare.ts";
 import { normal } from "./normal.ts";
-import type { Outcome } from "./outcome.ts";
-import { outcomeOf } from "./outcome.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 import { driverIn, ofDriver } from "./ownership.ts";
 import { inputIn, madeIn, refusedAlike, saidBy } from "./requests.ts";
 

@@ -4,16 +4,12 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { argumentsOf } from "../../../shared/spark/submission/arguments/argv.ts";
-import { templateOf } from "../../../shared/spark/submission/pods/templates.ts";
-import type { Call } from "./call.ts";
-import { callOf } from "./call.ts";
+import { templateOf } from "../../../shared/spark/submission/pods/pod.ts";
+import { type Call, callOf } from "./call.ts";
 import { clientObjects } from "./client.ts";
-import type { Json } from "./compare.ts";
-import { differences, isRecord } from "./compare.ts";
-import type { Golden } from "./golden.ts";
-import { compared, golden, recalled, stored, submitted, submitterOf } from "./golden.ts";
-import type { Outcome } from "./outcome.ts";
-import { outcomeOf } from "./outcome.ts";
+import { differences, isRecord, type Json } from "./compare.ts";
+import { compared, type Golden, golden, recalled, stored, submitted, submitterOf } from "./golden.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 import { driverIn, ofDriver } from "./ownership.ts";
 
 const linesOf = (file: string): readonly string[] => readFileSync(file, "utf8").replace(/\n$/, "").split("\n");

@@ -19,17 +19,17 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     because: "the address that a person types on a command line",
   },
   {
-    file: "shared/adapters/sqs/client.ts",
+    file: "shared/adapters/sqs/queue.ts",
     begins: "scoped to",
     because: "an answer of SQS's, which no user's text is in",
   },
   {
-    file: "shared/cli/creation/create.ts",
+    file: "shared/cli/commands/create.ts",
     begins: "strict decoding",
     because: "the API server's answer to the one who asked",
   },
   {
-    file: "shared/cli/creation/create.ts",
+    file: "shared/cli/commands/create.ts",
     begins: "admission webhook",
     because: "the API server's answer to the one who asked",
   },
@@ -47,7 +47,7 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     because: "the whole text was matched before: behind every number stands a unit",
   },
   {
-    file: "shared/volcano/schema/duration.ts",
+    file: "shared/volcano/schema/spec.ts",
     begins: "([\\d.]+)",
     because: "the whole text was matched before: behind every number stands a unit",
   },
@@ -59,17 +59,17 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     because: "a number begins at the edge of a word: each is tried once",
   },
   {
-    file: "shared/spark/executor-pod/environment.ts",
+    file: "shared/spark/executor-pod/container.ts",
     begins: "(?:[^\\s",
     because: "a quotation that does not end is taken at the end of the text: no other way is left",
   },
   {
-    file: "shared/spark/executor-pod/environment.ts",
+    file: "shared/spark/executor-pod/container.ts",
     begins: '"((?:',
     because: "a quotation that does not end is taken at the end of the text: no other way is left",
   },
   {
-    file: "shared/volcano/admission/hypernode.ts",
+    file: "shared/volcano/admission/scheduling.ts",
     begins: "(?<!",
     because: "a run of backslashes is tried at its first one alone",
   },
@@ -137,6 +137,6 @@ describe("regular expressions", () => {
 
   test("are made of no text that a user writes, but to see whether one can be made", () => {
     const makers = files.filter((file) => /\bnew RegExp\(|\bRegExp\(/.test(codeOf(read(file))));
-    assert.deepEqual(makers, ["shared/volcano/admission/hypernode.ts"]);
+    assert.deepEqual(makers, ["shared/volcano/admission/scheduling.ts"]);
   });
 });

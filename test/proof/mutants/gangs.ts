@@ -7,7 +7,7 @@ export const gangMutants: readonly Mutant[] = [
   {
     name: "pods-before-the-plan",
     promise: "pods of a group are created only while it is admitted",
-    file: "shared/volcano/job/sync.ts",
+    file: "shared/volcano/job/apply-action.ts",
     find: 'return !["", "Pending"].includes(groupPhase(context));',
     replace: 'return groupPhase(context) !== "none";',
     scenarios: ["gang-race"],

@@ -3,8 +3,8 @@ import type { Mutant } from "./mutants.ts";
 
 const claims = "shared/adapters/nats/claims.ts";
 const locks = "shared/adapters/nats/locks.ts";
-const queue = "shared/adapters/nats/queue.ts";
-const waiting = "shared/adapters/nats/backlog.ts";
+const queue = "shared/adapters/nats/streams.ts";
+const waiting = "shared/adapters/nats/locks.ts";
 
 const ofClaims = ["test/unit/adapters/nats/claims.test.ts"];
 const ofLocks = ["test/unit/adapters/nats/locks.test.ts"];

@@ -32,7 +32,7 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-lists-for-each-viewer",
     promise: "a function lists at most once in five seconds, however many look",
-    file: `${folder}/polled.ts`,
+    file: `${folder}/host.ts`,
     find: "if (now() >= dueAt) reading ??= read();",
     replace: "reading ??= read();",
     tests: testsOf("polled"),
@@ -56,7 +56,7 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-rows-for-each-viewer",
     promise: "the rows are made and compressed once per change, however many look",
-    file: `${folder}/rows.ts`,
+    file: `${folder}/routes.ts`,
     find: "return known?.revision === board.revision() ? known : make(key, value);",
     replace: "return known?.revision === -1 ? known : make(key, value);",
     tests: testsOf("routes"),
@@ -72,7 +72,7 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-log-read-for-each-viewer",
     promise: "a log is read at most once in two seconds, however many look",
-    file: `${folder}/logs.ts`,
+    file: `${folder}/detail.ts`,
     find: "if (known !== undefined && now() - known.at < freshMs) return known.log;",
     replace: "if (known === undefined && now() < 0) return Promise.resolve(undefined);",
     tests: testsOf("logs"),
@@ -80,7 +80,7 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-log-of-another-application",
     promise: "a viewer of one application reads the logs of its pods alone",
-    file: `${folder}/logs.ts`,
+    file: `${folder}/detail.ts`,
     find: "podsMeant(target, life, { pod: name })[0];",
     replace: "({ ...life.object, metadata: { ...life.object.metadata, name } });",
     tests: testsOf("logs"),

@@ -9,7 +9,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "job-version-kept-elsewhere",
     promise: "a job that ran in another cluster has its pods made anew, as another version",
-    file: `${job}/operator.ts`,
+    file: `${job}/decide.ts`,
     find: 'return { ...anew, phase: "Pending", version: memory.version + 1 };',
     replace: 'return { ...anew, phase: "Pending" };',
     scenarios: ["job-another-cluster"],
@@ -18,7 +18,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "job-made-again-by-cleanup",
     promise: "a job that was cleaned up is over: no pod of it is made again",
-    file: `${job}/operator.ts`,
+    file: `${job}/decide.ts`,
     find: 'if (isFinished(memory.phase) && memory.phase !== "Aborted") return memory;',
     replace: "if (message.length > 0) return memory;",
     scenarios: ["job-cleanup"],
@@ -27,7 +27,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "job-version-lost",
     promise: "what of a damaged record cannot be read is made anew from status and pods, and no pod is ended for it",
-    file: `${job}/operator.ts`,
+    file: `${job}/decide.ts`,
     find: "const version = Math.max(kept.version ?? 0, base.version, ...members.map((member) => member.version));",
     replace:
       "const version = 1 + Math.max(kept.version ?? 0, base.version, ...members.map((member) => member.version));",
@@ -45,7 +45,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "job-end-unsaid",
     promise: "the end of a job closes the stream of its updates",
-    file: `${job}/operator.ts`,
+    file: `${job}/decide.ts`,
     find: "terminal: ends.has(phase)",
     replace: "terminal: ends.size < 0",
     scenarios: ["job-told-failing"],
@@ -54,7 +54,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "flow-completed-forgotten",
     promise: "a job of a flow that was complete is known although the record was damaged",
-    file: "shared/volcano/flow/operator.ts",
+    file: "shared/volcano/flow/decide.ts",
     find: "const known = [...(kept.completed ?? []), ...base.completed, ...completeIn(remains)];",
     replace: "const known = [...(kept.completed ?? []), ...completeIn(remains).slice(1)];",
     tests: ["volcano/recoveries.test.ts"],
@@ -62,7 +62,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "flow-goes-on-after-cleanup",
     promise: "a flow that was cleaned up makes no job again",
-    file: "shared/volcano/flow/operator.ts",
+    file: "shared/volcano/flow/decide.ts",
     find: 'isOver(memory.phase) ? memory : { ...memory, phase: "Failed", warned: message };',
     replace: "isOver(memory.phase) ? memory : { ...memory, warned: message };",
     scenarios: ["flow-cleanup"],
@@ -71,7 +71,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "cron-time-forgotten",
     promise: "a time whose job is there is taken although the record was damaged",
-    file: "shared/volcano/cron/operator.ts",
+    file: "shared/volcano/cron/decide.ts",
     find: "const taken = Math.max(kept.taken ?? 0, base.taken ?? 0, latestIn(remains));",
     replace: "const taken = 0 * latestIn(remains);",
     tests: ["volcano/recoveries.test.ts"],
@@ -96,7 +96,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "schedule-run-outlives-cleanup",
     promise: "an order to end everything of a schedule ends its run",
-    file: "shared/spark/scheduled/memory.ts",
+    file: "shared/spark/scheduled/decide.ts",
     find: 'isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),',
     replace: 'isLive: (run) => stateOf(run) === "NEVER",',
     scenarios: ["schedule-cleanup"],

@@ -71,15 +71,15 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "bodies-in-the-plan",
     promise: "a plan that makes many pods holds none of their bodies",
-    file: "shared/volcano/job/sync.ts",
+    file: "shared/volcano/job/apply-action.ts",
     find: "object: { ...type, metadata: { name: podName(name, nameOf(task), index), namespace } },",
-    replace: "object: { ...type, ...onPod(podDraft(making, task, index), scope, context.spec.plugins) },",
+    replace: "object: { ...type, ...onPod(podDraft(input, task, index), scope, context.spec.plugins) },",
     tests: ["test/unit/volcano/growth.test.ts"],
   },
   {
     name: "executors-in-the-plan",
     promise: "a plan that makes many executors holds none of their bodies",
-    file: "shared/spark/application/executors/create.ts",
+    file: "shared/spark/application/executors/allocation-result.ts",
     find: 'object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },',
     replace: "object: marked(builder.build(id).pod, context, driver),",
     tests: ["test/unit/spark/application/executors/allocator.test.ts"],

@@ -2,7 +2,7 @@
 import type { Mutant } from "./mutants.ts";
 
 const cursor = "shared/updates/deliver.ts";
-const outbox = "shared/core/outbox.ts";
+const outbox = "shared/core/updates.ts";
 const deliver = "shared/updates/deliver.ts";
 const seen = ["updates/mesos.test.ts", "updates/cursor.test.ts"] as const;
 
@@ -59,8 +59,8 @@ export const updateMutants: readonly Mutant[] = [
     name: "update-sent-unclaimed",
     promise: "U2: of two deliveries at once one sends",
     file: deliver,
-    find: 'if (claimed === "raced") return await lost(context);\n  if (desk',
-    replace: "if (desk",
+    find: 'if (claimed === "raced") return await lost(context);\n  if (ports',
+    replace: "if (ports",
     tests: ["updates/crash.test.ts", "updates/storm.test.ts"],
   },
   {
@@ -94,7 +94,7 @@ export const updateMutants: readonly Mutant[] = [
     name: "update-begun-anew",
     promise: "U3: one odd answer does not make a stream forgotten: what was acknowledged is never sent again",
     file: deliver,
-    find: "const isBack = own.version !== undefined && (await desk.checkpoints.load(key)) !== undefined;",
+    find: "const isBack = own.version !== undefined && (await ports.checkpoints.load(key)) !== undefined;",
     replace: "const isBack = own.version === undefined && key === undefined;",
     scenarios: ["told"],
     fault: "404-named",
@@ -103,8 +103,8 @@ export const updateMutants: readonly Mutant[] = [
     name: "update-race-not-followed",
     promise: "a delivery that lost a race comes back",
     file: deliver,
-    find: "await desk.queue.sendLater({ ...delivery, reason }, id, 1_000);",
-    replace: "if (id === reason) await desk.queue.sendLater({ ...delivery, reason }, id, 1_000);",
+    find: "await ports.queue.sendLater({ ...delivery, reason }, id, 1_000);",
+    replace: "if (id === reason) await ports.queue.sendLater({ ...delivery, reason }, id, 1_000);",
     scenarios: ["told"],
     fault: "409",
   },

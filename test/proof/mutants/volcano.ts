@@ -10,9 +10,9 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "leaving-node-ignored",
     promise: "a pod whose node is about to go is evicted at once where its job asks for that",
-    file: `${job}/policy-events.ts`,
-    find: 'wishes.leaving === "evict" && leavingAt(pod) !== undefined;',
-    replace: 'wishes.leaving === "evict" && leavingAt(pod) === 0;',
+    file: `${job}/policies.ts`,
+    find: 'annotationPolicies.leaving === "evict" && leavingAt(pod) !== undefined;',
+    replace: 'annotationPolicies.leaving === "evict" && leavingAt(pod) === 0;',
     scenarios: ["job-node-leaves"],
     fault: "message-lost",
   },
@@ -37,7 +37,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U20-failure-missed",
     promise: "a failure that nobody saw happen is an event when somebody looks (U20: volcano#3967)",
-    file: `${job}/policy-events.ts`,
+    file: `${job}/policies.ts`,
     find: '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))',
     replace:
       '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index) && context.view.now - (instantOf(finishedAtOf(member)) ?? 0) < 5_000)',
@@ -65,7 +65,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U23-made-again",
     promise: "a pod that is there is not made (U23: volcano#385)",
-    file: `${job}/sync.ts`,
+    file: `${job}/apply-action.ts`,
     find: "!there.has(index) && !seen.has(index) && !done.has(index)",
     replace: "(there.has(index) || !seen.has(index)) && !done.has(index)",
     scenarios: ["U23-called-thrice"],
@@ -136,7 +136,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U28-done-again",
     promise: "what has succeeded is not run again, also when its pod is removed (U28: volcano#791)",
-    file: `${job}/sync.ts`,
+    file: `${job}/apply-action.ts`,
     find: " && !done.has(index)",
     replace: "",
     scenarios: ["U28-done-and-removed"],
@@ -190,7 +190,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-lost-again",
     promise: "a group that was left behind is lost no more",
-    file: `${job}/policy-events.ts`,
+    file: `${job}/policies.ts`,
     find: "[memory.unknown, memory.retired].includes(group.metadata.uid)",
     replace: "memory.unknown === group.metadata.uid",
     tests: ["test/unit/volcano/job/completed-pods.test.ts"],
@@ -217,7 +217,7 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "job-eviction-spends",
     promise: "where evictions are free, they spend no retry",
     file: `${job}/apply-action.ts`,
-    find: 'wishes.evictions === "free" && because?.disrupted === true',
+    find: 'annotationPolicies.evictions === "free" && because?.disrupted === true',
     replace: "false",
     scenarios: ["job-free-eviction"],
     fault: "crash-.*",

@@ -5,7 +5,7 @@ import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
-import type { Sent, Sink } from "../../../shared/core/sink.ts";
+import type { Sent, Sink } from "../../../shared/core/updates.ts";
 import { updatesFor } from "../../../shared/deployments/common/updates.ts";
 import { deliveryBy, withResources } from "../../../shared/deployments/deliver/function.ts";
 import { openStepCache } from "../../../shared/deployments/host/cache.ts";

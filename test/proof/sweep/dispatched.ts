@@ -6,7 +6,7 @@ import { type Called, eventOf, takingBy } from "../../../shared/adapters/dispatc
 import { openCarrier } from "../../../shared/adapters/dispatch/carrier.ts";
 import { enclosureIn } from "../../../shared/adapters/dispatch/enclosed.ts";
 import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
-import { recordsOf } from "../../../shared/adapters/lambda/batch.ts";
+import { recordsOf } from "../../../shared/adapters/lambda.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import type { Enclosure } from "../../../shared/engine/ports.ts";
 import { intake } from "../../../shared/engine/reconcile/intake.ts";

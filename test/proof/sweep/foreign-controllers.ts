@@ -3,13 +3,18 @@ import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kube
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { openSighter, sightingKey, sightOnce } from "../../../shared/deployments/common/controller-detection.ts";
-import { type FunctionStandby, openStandby } from "../../../shared/deployments/common/function-standby.ts";
+import {
+  type FunctionStandby,
+  openSighter,
+  openStandby,
+  sightingKey,
+  sightOnce,
+} from "../../../shared/deployments/common/standby.ts";
 import { type SweepParts, sweepOnce } from "../../../shared/deployments/resync/function.ts";
 import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
+import { openWriters, type Writers } from "../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
-import { openWriters, type Writers } from "../../../shared/forward/writers.ts";
 import type { ExecutionState } from "./execution-state.ts";
 import { sweptOf } from "./kinds.ts";
 

@@ -3,7 +3,7 @@
  * acknowledge later by messages of its own, repeatedly, together with updates that it never received.
  */
 import type { Key } from "../../../shared/core/key.ts";
-import type { Sent } from "../../../shared/core/sink.ts";
+import type { Sent } from "../../../shared/core/updates.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
 import type { ExecutionState } from "./execution-state.ts";
 import type { Told } from "./facts.ts";

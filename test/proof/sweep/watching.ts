@@ -1,5 +1,6 @@
 /** The forwarder under virtual time: its real pure parts, which get changes from the store instead of a stream. */
 import type { Stored } from "../../../shared/core/object.ts";
+import { openWholeObjects, type WholeObjects } from "../../../shared/forward/enclosures.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import {
   type Change as Known,
@@ -11,7 +12,6 @@ import {
   subjectsOf,
   type Watcher,
 } from "../../../shared/forward/keys.ts";
-import { openWholeObjects, type WholeObjects } from "../../../shared/forward/whole-objects.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
 import type { Change, Store } from "../../../shared/simulator/storage/store.ts";
 import { fieldSelector } from "../../../shared/simulator/verbs/read.ts";

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Call, openAgents, openCall, takingBy } from "../../../shared/adapters/dispatch/call.ts";
 import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { startWorkers } from "../../../shared/adapters/embedded/workers.ts";
-import { type BatchRecord, recordsOf } from "../../../shared/adapters/lambda/batch.ts";
+import { type BatchRecord, recordsOf } from "../../../shared/adapters/lambda.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { type Counter, type Handed, maxReceives, visibilityMs } from "./counter.ts";

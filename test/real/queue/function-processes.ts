@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openAgents, openCall, takingBy } from "../../../shared/adapters/dispatch/call.ts";
 import { openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { startWorkers } from "../../../shared/adapters/embedded/workers.ts";
-import { recordsOf } from "../../../shared/adapters/lambda/batch.ts";
+import { recordsOf } from "../../../shared/adapters/lambda.ts";
 import { freePort } from "../../support/port.ts";
 import { messageOf } from "./counter.ts";
 

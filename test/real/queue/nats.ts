@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { openNats } from "../../../shared/adapters/nats/connection.ts";
-import { natsQueue, opening } from "../../../shared/adapters/nats/queue.ts";
 import { openNatsReceiver } from "../../../shared/adapters/nats/receiver.ts";
-import { namesOf } from "../../../shared/adapters/nats/streams.ts";
+import { namesOf, natsQueue, opening } from "../../../shared/adapters/nats/streams.ts";
 import type { Received } from "../../../shared/adapters/sqs/receiver.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { type Counter, type Handed, maxReceives, visibilityMs } from "./counter.ts";

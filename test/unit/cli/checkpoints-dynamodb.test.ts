@@ -4,8 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
-import { checkpointRef } from "../../../shared/adapters/checkpoints/object.ts";
+import { checkpointRef, kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../shared/core/http.ts";

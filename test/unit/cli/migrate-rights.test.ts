@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
-import { wishOf } from "../../../shared/simulator/api/authorization.ts";
+import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { migratorRules } from "../../support/migrator.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
@@ -28,7 +28,7 @@ const asked = async (lease: string | false): Promise<readonly string[]> => {
   const wishes = new Set<string>();
   const { transport } = simulator;
   const send: typeof transport.send = (request) => {
-    const { verb, group, resource, name } = wishOf(request);
+    const { verb, group, resource, name } = reviewOf(request);
     wishes.add([verb, `${resource}.${group}`, resource === "namespaces" ? name : ""].join(" ").trim());
     return transport.send(request);
   };

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import type { Obj } from "../../../shared/core/object.ts";
 import { register } from "../../../shared/deployments/admission/host.ts";
 import { resourceGroups } from "../../../shared/kube/resource-groups.ts";
-import { wishOf } from "../../../shared/simulator/api/authorization.ts";
+import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
 import { gist } from "./migrated.ts";
@@ -213,7 +213,7 @@ const writesOf = async (simulator: Simulator, ...args: readonly string[]): Promi
   const done: string[] = [];
   const { transport } = simulator;
   const send: typeof transport.send = (request) => {
-    const { verb, resource, name } = wishOf(request);
+    const { verb, resource, name } = reviewOf(request);
     if (!["get", "list"].includes(verb)) done.push(`${verb} ${resource} ${name ?? ""}`.trim());
     return transport.send(request);
   };

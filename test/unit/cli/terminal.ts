@@ -9,9 +9,8 @@ import { run } from "../../../shared/cli/program.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { moveRecords, openTable } from "../../../shared/deployments/cli/copy-records.ts";
-import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
+import { recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { flagView, forecast, problemWith, render, runs } from "../../../shared/deployments/cli/render.ts";
-import { replayLines } from "../../../shared/deployments/cli/replay.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 

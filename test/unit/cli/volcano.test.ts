@@ -1,7 +1,7 @@
 /** Volcano's kinds beside Spark's: rekindle list, status, suspend and resume. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { checkpointObject, checkpointRef } from "../../../shared/adapters/checkpoints/object.ts";
+import { checkpointObject, checkpointRef } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { make, openTerminal, type Terminal } from "./terminal.ts";

@@ -1,7 +1,7 @@
 /** Valid addresses of a listener of status updates. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasUserPart, isListener } from "../../../shared/core/sink.ts";
+import { hasUserPart, isListener } from "../../../shared/core/updates.ts";
 
 for (const [text, want] of [
   ["https://a.example/x?y=z", true],

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { shownKinds } from "../../../shared/api/read-schemas.ts";
-import { functionGrants } from "../../../shared/cli/installation/functions.ts";
+import { functionGrants } from "../../../shared/cli/installation/manifests.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import { apiApp } from "../../../shared/deployments/api/app.ts";
 import { openApi } from "../../../shared/deployments/api/function.ts";
@@ -15,7 +15,7 @@ import { openDetails } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
-import { wishOf } from "../../../shared/simulator/api/authorization.ts";
+import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
 import { rightText, shipped } from "../../real/e2e/rights.ts";
@@ -111,7 +111,7 @@ const shippedWay = async ({ transport, store }: Simulator, name = "api") => {
   const own: Transport = {
     ...transport,
     send: async (asked) => {
-      const { verb, resource, group } = wishOf(asked);
+      const { verb, resource, group } = reviewOf(asked);
       const answer = await transport.send({ ...asked, headers: { ...asked.headers, authorization } });
       used.add(rightText(verb, resource, group));
       if (answer.status === 403) refused.push(`${verb} ${resource}`);

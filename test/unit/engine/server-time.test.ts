@@ -5,7 +5,7 @@ import { openServerTime } from "../../../shared/engine/server-time.ts";
 import { eight, openFixture, refOf, toys } from "./fakes.ts";
 
 for (const { from, at } of [
-  { from: "asked", at: 1_000 },
+  { from: "sent", at: 1_000 },
   { from: "answered", at: 1_700 },
 ] as const)
   test(`a reading that counts from when it was ${from}`, async () => {

@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { longestEnclosure, openEnclosing } from "../../../shared/forward/enclosures.ts";
+import { longestEnclosure, openEnclosing, openWholeObjects } from "../../../shared/forward/enclosures.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import { openObjectCache } from "../../../shared/forward/keys.ts";
-import { openWholeObjects } from "../../../shared/forward/whole-objects.ts";
 import { trim } from "../../../shared/kube/trim.ts";
 import { applicationWatcher } from "../../../shared/spark/watches.ts";
 

@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { apiApp } from "../../../functions/api.ts";
 import { callers, identifier } from "../../../shared/api/callers.ts";
 import { signature } from "../../../shared/core/signature.ts";
-import { takeBridged } from "../../../shared/deployments/api/eventbridge.ts";
+import { takeBridged } from "../../../shared/deployments/api/function.ts";
 import { openGate } from "../../../shared/deployments/common/authentication.ts";
 
 const key = "a key of more than sixteen";

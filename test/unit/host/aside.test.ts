@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
-import { lookoutFor } from "../../../shared/deployments/common/controller-detection.ts";
-import { openWriters } from "../../../shared/forward/writers.ts";
+import { lookoutFor } from "../../../shared/deployments/common/standby.ts";
+import { openWriters } from "../../../shared/forward/controller-detection.ts";
 import { deploymentOf, queueObject, writeStatus } from "../../support/beside.ts";
 import { application, home, stateOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";

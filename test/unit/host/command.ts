@@ -4,9 +4,8 @@ import { plain } from "../../../shared/cli/io/text.ts";
 import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
-import { preview, recoverKey } from "../../../shared/deployments/cli/recover.ts";
+import { preview, recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { flagView, forecast, runs } from "../../../shared/deployments/cli/render.ts";
-import { replayLines } from "../../../shared/deployments/cli/replay.ts";
 import { waitIn } from "../../support/plans.ts";
 import type { Stand } from "./stand.ts";
 

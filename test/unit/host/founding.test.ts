@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lookoutFor } from "../../../shared/deployments/common/controller-detection.ts";
+import { lookoutFor } from "../../../shared/deployments/common/standby.ts";
 import { home } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/roles.ts";
 import { ApiError, type HttpRequest, type Transport } from "../../../shared/core/http.ts";
-import { type AccessReview, type Gate, gateOf, wishOf } from "../../../shared/simulator/api/authorization.ts";
+import { type AccessReview, type Gate, gateOf, reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { Refusal } from "../../../shared/simulator/storage/refusal.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
@@ -99,7 +99,7 @@ export const wayOf = (
     return own;
   };
   const note = (request: HttpRequest, status: number): void => {
-    if (status === 403) refused.push(textOf(rightOf(wishOf(request))));
+    if (status === 403) refused.push(textOf(rightOf(reviewOf(request))));
   };
   return {
     refused,
@@ -107,7 +107,7 @@ export const wayOf = (
       send: async (request) => {
         const answer = await transport.send(signed(request));
         note(request, answer.status);
-        const { verb, group, resource } = wishOf(request);
+        const { verb, group, resource } = reviewOf(request);
         const what = `${resource}.${group}`;
         if (verb !== "create" || lost.has(what)) return answer;
         lost.add(what);

@@ -1,7 +1,7 @@
 /** Settings in the three modes: a host, functions on a queue, functions that a dispatcher calls. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { settingsOfOneCaller } from "../../../shared/deployments/settings/function-callers.ts";
+import { settingsOfOneCaller } from "../../../shared/deployments/settings/absence.ts";
 import { reasonOf } from "../../../shared/deployments/settings/reference.ts";
 import {
   type FunctionReader,

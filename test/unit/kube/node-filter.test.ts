@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { nodeFilter } from "../../../shared/kube/node-filter.ts";
+import { nodeFilter } from "../../../shared/kube/nodes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

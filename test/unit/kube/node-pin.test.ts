@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { nodeFilter } from "../../../shared/kube/node-filter.ts";
-import { pinned, pinOf } from "../../../shared/kube/node-pin.ts";
+import { nodeFilter, pinned, pinOf } from "../../../shared/kube/nodes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

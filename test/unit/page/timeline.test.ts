@@ -6,7 +6,7 @@ import { groups, type Lane } from "../../../shared/page/wire.ts";
 import { rowOf } from "./rows.ts";
 
 const lane = (id: number, given: Partial<Lane> = {}): Lane => ({
-  ...{ pod: `exec-${id}`, role: "executor", id, attempt: 1, asked: 1_000, up: 2_000 },
+  ...{ pod: `exec-${id}`, role: "executor", id, attempt: 1, requestedAt: 1_000, up: 2_000 },
   ...given,
 });
 const idsIn = (lanes: readonly Lane[]): readonly (readonly number[])[] =>
@@ -15,7 +15,7 @@ const idsIn = (lanes: readonly Lane[]): readonly (readonly number[])[] =>
 describe("the slots of executors", () => {
   test("an executor that is asked for after a loss goes on in the slot of the lost one", () => {
     const lost = lane(1, { end: 5_000, lost: true, reason: "memory" });
-    const lanes = [lost, lane(2), lane(3, { asked: 6_000, up: 7_000 })];
+    const lanes = [lost, lane(2), lane(3, { requestedAt: 6_000, up: 7_000 })];
     assert.deepEqual(idsIn(lanes), [[1, 3], [2]]);
     assert.equal(slotsOf(lanes)[0]?.lanes[1]?.follows, 1);
     assert.equal(slotsOf(lanes)[0]?.lanes[0]?.until, 7_000);
@@ -25,8 +25,8 @@ describe("the slots of executors", () => {
     const lanes = [
       lane(1, { end: 6_000, lost: true }),
       lane(2, { end: 5_000, lost: true }),
-      lane(3, { asked: 7_000 }),
-      lane(4, { asked: 8_000 }),
+      lane(3, { requestedAt: 7_000 }),
+      lane(4, { requestedAt: 8_000 }),
     ];
     assert.deepEqual(idsIn(lanes), [
       [1, 4],
@@ -35,15 +35,18 @@ describe("the slots of executors", () => {
   });
 
   test("an executor that was asked for before a loss replaces nobody", () => {
-    assert.deepEqual(idsIn([lane(1, { end: 9_000, lost: true }), lane(2, { asked: 3_000 })]), [[1], [2]]);
+    assert.deepEqual(idsIn([lane(1, { end: 9_000, lost: true }), lane(2, { requestedAt: 3_000 })]), [[1], [2]]);
   });
 
   test("an executor that ended without being lost is not replaced", () => {
-    assert.deepEqual(idsIn([lane(1, { end: 5_000 }), lane(2, { asked: 6_000 })]), [[1], [2]]);
+    assert.deepEqual(idsIn([lane(1, { end: 5_000 }), lane(2, { requestedAt: 6_000 })]), [[1], [2]]);
   });
 
   test("the first slot of an attempt continues the first slot of the attempt before", () => {
-    assert.deepEqual(idsIn([lane(1), lane(2), lane(1, { pod: "again-1", attempt: 2, asked: 9_000 })]), [[1, 1], [2]]);
+    assert.deepEqual(idsIn([lane(1), lane(2), lane(1, { pod: "again-1", attempt: 2, requestedAt: 9_000 })]), [
+      [1, 1],
+      [2],
+    ]);
   });
 
   test("of more slots than fit, those with a loss stay", () => {

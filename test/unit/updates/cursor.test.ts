@@ -1,7 +1,7 @@
 /** The next update of a stream, by its outbox and its delivery's progress. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { appended } from "../../../shared/core/outbox.ts";
+import { appended } from "../../../shared/core/updates.ts";
 import { acknowledged, dueOf, readCursor, retryMs } from "../../../shared/updates/deliver.ts";
 import { openStreet } from "./street.ts";
 

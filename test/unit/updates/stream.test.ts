@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
-import { capacity } from "../../../shared/core/outbox.ts";
+import { capacity } from "../../../shared/core/updates.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
 import { message, toy } from "../engine/fakes.ts";

@@ -4,8 +4,7 @@
  */
 import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { deliveryKey, type Message } from "../../../shared/core/key.ts";
-import type { StateUpdate } from "../../../shared/core/outbox.ts";
-import type { Sent, Sink } from "../../../shared/core/sink.ts";
+import type { Sent, Sink, StateUpdate } from "../../../shared/core/updates.ts";
 import { readDelivery, readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import { merged } from "../../../shared/engine/reconcile/intake.ts";

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Watch } from "../../../shared/core/operator.ts";
-import { volcanoCronJob } from "../../../shared/volcano/cron/operator.ts";
-import { volcanoJobFlow } from "../../../shared/volcano/flow/operator.ts";
+import { volcanoCronJob } from "../../../shared/volcano/cron/decide.ts";
+import { volcanoJobFlow } from "../../../shared/volcano/flow/decide.ts";
 import { volcanoJobTemplate } from "../../../shared/volcano/flow/template.ts";
 
 const settings = { settledMs: 16_000 };

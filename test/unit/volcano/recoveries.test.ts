@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { recovery as cron } from "../../../shared/volcano/cron/operator.ts";
-import { timingOf } from "../../../shared/volcano/cron/read.ts";
-import { recovery as flow } from "../../../shared/volcano/flow/operator.ts";
+import { timingOf } from "../../../shared/kube/history.ts";
+import { recovery as cron } from "../../../shared/volcano/cron/decide.ts";
+import { recovery as flow } from "../../../shared/volcano/flow/decide.ts";
 import { recovery as queue } from "../../../shared/volcano/queue/operator.ts";
 
 const key = { cluster: "here", kind: "Any", namespace: "ns", name: "x" };

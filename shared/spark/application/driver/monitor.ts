@@ -8,16 +8,14 @@ import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { ahead, rushed, supplied } from "../executors/allocation-plan.ts";
 import type { AllocationResult } from "../executors/allocation-result.ts";
-import { allocateExecutors, type OwnRun } from "../executors/allocator.ts";
+import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../executors/allocator.ts";
 import { membersOfRun, regained } from "../executors/lookup.ts";
 import { closed, type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
-import { exposureOf } from "../run/auxiliary-objects.ts";
 import { type ApplicationContext, bodyOf, endStrays, readPods, removal } from "../run/context.ts";
 import { failed, type Lateness } from "../run/failure.ts";
 import { planOf, withHistory } from "../run/plan.ts";
-import { submitAgain } from "../run/submit.ts";
+import { exposureOf, submitAgain } from "../run/submit.ts";
 import {
   alive,
   causeOf,
@@ -32,7 +30,7 @@ import {
 import { followed } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import { showsSubmission } from "../state/status.ts";
-import { delayed } from "./unreachable.ts";
+import { delayed } from "./cleanup.ts";
 
 /**
  * State of the recovery window. `awaited`: the driver is missing and may still return, so nothing is decided. `open`:
@@ -192,7 +190,7 @@ type Run = {
  * The memory without the losses that were reported. The step that reported them saves that, because the next step may
  * come late. Where Rekindle creates executors, the creation of a replacement brings the next step.
  */
-const allTold = (memory: Memory): Memory => {
+const allReported = (memory: Memory): Memory => {
   if (memory.executors === undefined) return memory;
   const { untold: _, ...executors } = memory.executors;
   return { ...memory, executors };
@@ -308,7 +306,7 @@ function* cared(context: ApplicationContext, run: Run, ended: Ended): Decision<M
     return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, events], spent }), events);
   if (notYetRecorded(context.view, events).length > 0)
     return { memory, stages: [strays, [...effects, ...spent], events], next: { do: "continue", ...rest } };
-  return planOf({ ...context, memory: allTold(context.memory) }, allTold(context.memory), found, {
+  return planOf({ ...context, memory: allReported(context.memory) }, allReported(context.memory), found, {
     next: { do: "wait", ...rest },
   });
 }

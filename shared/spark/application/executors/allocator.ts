@@ -1,19 +1,21 @@
 /**
  * Rekindle as the allocator of a run's executors. Executors are created once the driver listens, and again for each
- * that is lost; for one that exited with 0 only when the driver says that the application goes on. A silent REST API of
- * the driver stops no decision that does not need it, and ends no executor.
+ * that is lost; for one that exited with 0 only when the driver says that the application goes on. A silent REST API
+ * of the driver stops no decision that does not need it, and ends no executor. The allocator's result joins the plan
+ * of a followed run, urgent creations first.
  */
 
-import type { Reads } from "../../../core/decision.ts";
+import { type Reads, withoutReading } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect } from "../../../core/plan.ts";
+import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until } from "../../../core/waiting-on.ts";
+import { judgedRemoval } from "../../../kube/history.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { rulesFor } from "../../configuration/versions.ts";
-import { recoveryMode } from "../../executor-pod/environment.ts";
-import { type Data, isMigrating, shrink } from "../../executors/allocation.ts";
+import { recoveryMode } from "../../executor-pod/container.ts";
+import { type Data, isMigrating, mostPrompt, shrink } from "../../executors/allocation.ts";
 import {
   type Allotment,
   afterCrashes,
@@ -24,12 +26,15 @@ import {
   type Member,
   newlyEnded,
   quitters,
+  settlesAt,
 } from "../../executors/allotment.ts";
 import { demandAfter, firstDemand, gaugeEveryMs, scaleOf, targetOf } from "../../executors/demand.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
+import { endsNobody } from "../run/executor-retention.ts";
+import { planOf } from "../run/plan.ts";
 import type { Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import {
@@ -51,10 +56,8 @@ import { terminationsOf } from "./repair.ts";
 const byJudgement =
   (graceMs: number | undefined) =>
   ({ pod }: Member): Effect => {
-    const { name, namespace, uid, resourceVersion } = pod.metadata;
-    const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
     const grace = graceMs === undefined ? {} : { graceSeconds: Math.ceil(graceMs / 1_000) };
-    return { do: "delete", ref, uid, resourceVersion, ...grace };
+    return { ...judgedRemoval(pods, pod), ...grace };
   };
 
 /** Remembers the reason of the deletions before they happen. */
@@ -65,10 +68,10 @@ const dismissing = (
   if (leaving.length === 0) return memory;
   const ledger = memory.executors?.attempt === attempt ? memory.executors : freshLedger(attempt);
   const why = "fewer executors are wanted";
-  const dooms = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
+  const terminations = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
   const anew = new Set(leaving.map(({ id }) => id));
   const others = (ledger.doomed ?? []).filter(({ id }) => !anew.has(id));
-  const doomed = [...others, ...terminationsOf(dooms, idsOf(ledger.over ?? ""), view.now)];
+  const doomed = [...others, ...terminationsOf(terminations, idsOf(ledger.over ?? ""), view.now)];
   return { ...memory, executors: { ...ledger, doomed } };
 };
 
@@ -202,7 +205,7 @@ const isShortOfMemory = (
 export type OwnRun = { readonly driver: Driver; readonly pod: Stored; readonly found: Pods };
 
 /** Allocates among `members`, all executors of the run; undefined where the driver is the allocator. */
-export function* allocateAmong(
+function* allocateAmong(
   context: ApplicationContext,
   { driver, pod, found }: OwnRun,
   members: readonly Member[],
@@ -242,3 +245,97 @@ export function* allocateExecutors(context: ApplicationContext, run: OwnRun): Re
   if (allotment?.attempt !== run.driver.attempt || !context.read.ok) return undefined;
   return yield* allocateAmong(context, run, yield* membersOfRun(context, allotment, run.found));
 }
+
+type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
+
+/** The step's other effects. While executors are created, `spent` waits for the next step, which their events bring. */
+type Base = Plain & { readonly spent?: readonly Effect[] };
+
+const creationsIn = ({ stages }: AllocationResult): number =>
+  stages.flat().filter(({ do: act }) => act === "create").length;
+
+/**
+ * A plan of creations is stale-safe: ids are bound to the save, and executors on their way are counted. A plan that
+ * ends an executor, or gives up one that never appeared, is decided on live reads.
+ */
+const staleSafety = (
+  { memory, view, settings }: ApplicationContext,
+  found: Pods,
+  stages: readonly (readonly Effect[])[],
+): Safety => {
+  const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
+  return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors)) ? { staleSafe: true } : {};
+};
+
+/** The wait of a plan joined with the allocator's wait. */
+const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): Wait => ({
+  ...plain,
+  ...(pollMs === undefined ? {} : { pollMs }),
+  ...(waitsFor === undefined ? {} : { waitsFor }),
+  ...earlier(plain.wakeAt, wakeAt),
+});
+
+const safetyOf = (
+  context: ApplicationContext,
+  found: Pods,
+  { createWithinMs }: AllocationResult,
+  stages: readonly (readonly Effect[])[],
+): Safety => ({
+  ...staleSafety(context, found, stages),
+  ...(createWithinMs === undefined ? {} : { createWithinMs }),
+});
+
+/** Creates missing executors before any other read, in the same step. */
+export const ahead = (
+  context: ApplicationContext,
+  run: OwnRun,
+  members: readonly Member[],
+  wait: Wait,
+): Plan<Memory> | undefined => {
+  const owned = withoutReading(allocateAmong(context, run, members));
+  if (owned === undefined || creationsIn(owned) === 0) return undefined;
+  const { memory, stages } = owned;
+  return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(context, run.found, owned, stages) };
+};
+
+/**
+ * Creates many missing executors before any loss is reported. The next step, which their events bring, reports the
+ * losses; `untold` is remembered for it.
+ */
+export const rushed = (
+  context: ApplicationContext,
+  found: Pods,
+  owned: AllocationResult | undefined,
+  { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
+): Plan<Memory> | undefined => {
+  if (owned === undefined || creationsIn(owned) <= mostPrompt) return undefined;
+  const { memory, stages: made } = owned;
+  const { stages: others, ...wait } = plain;
+  const stages = [...made, ...others];
+  const { executors } = memory;
+  return {
+    stages,
+    next: { do: "wait", ...waiting(wait, owned) },
+    safety: safetyOf(context, found, owned, stages),
+    memory:
+      executors === undefined || untold.length === 0
+        ? memory
+        : { ...memory, executors: { ...executors, untold: [...untold] } },
+  };
+};
+
+/** The plan of a run whose driver runs: missing executors first, then the rest of the step. */
+export const supplied = (
+  context: ApplicationContext,
+  found: Pods,
+  owned: AllocationResult | undefined,
+  plain: Base,
+): Plan<Memory> => {
+  const { spent = [], stages: others, ...wait } = plain;
+  if (owned === undefined)
+    return planOf(context, context.memory, found, { stages: [spent, ...others], next: { do: "wait", ...wait } });
+  const { memory, stages: made } = owned;
+  const stages = [...made, ...(creationsIn(owned) > 0 ? [] : [spent]), ...others];
+  const safety = safetyOf(context, found, owned, stages);
+  return planOf(context, memory, found, { stages, next: { do: "wait", ...waiting(wait, owned) }, safety });
+};

@@ -18,7 +18,7 @@ import { endingOf, type LossReason } from "../../executors/losses.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retention.ts";
 import type { End } from "../run/failure.ts";
-import { spans } from "../spec/annotations.ts";
+import { spans } from "../spec/policies.ts";
 import { driverContainer, endOf, evidenceOf, type Pods, sortOut } from "../state/evidence.ts";
 import { acts } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
@@ -27,13 +27,13 @@ import { drainNodes, type NodeDrain } from "./node-drain.ts";
 import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
 import {
   lossEvents,
-  mostTold,
+  mostReported,
   type Trouble,
   troubleEvent,
   troubleOf,
   unreportedIn,
   withEnds,
-  worthTelling,
+  worthReporting,
 } from "./warnings.ts";
 
 export type ExecutorReport = {
@@ -167,7 +167,7 @@ const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined })
 };
 
 /** Deletions of earlier steps that may still arrive: until then their reasons are remembered. */
-const stillDoomed = (
+const stillEnding = (
   context: ApplicationContext,
   ledger: Ledger,
   doomed: readonly Loss[],
@@ -197,8 +197,8 @@ const booksOf = (context: ApplicationContext, driver: Driver, body: Stored, find
   const missing = isRemovedBySpark(context, body) ? "removed" : "deleted";
   const { ledger, lost, unclear } = account(before, { pods: executors, now: view.now, certain: true, missing });
   const over = idsOf(ledger.over ?? "");
-  const anew = terminationsOf(mended.dooms, over, view.now);
-  const still = stillDoomed(context, before, anew, over);
+  const anew = terminationsOf(mended.terminations, over, view.now);
+  const still = stillEnding(context, before, anew, over);
   const doomed = [...still, ...anew];
   const pulse = pulseOf(context, before.care?.pulse, findings);
   const { goneSince, trouble } = troubleOf(context, {
@@ -211,7 +211,9 @@ const booksOf = (context: ApplicationContext, driver: Driver, body: Stored, find
   const { care: _, ...rest } = ledger;
   const { warned } = findings.leave;
   const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept, warned });
-  const toTell = [...(isOwnRun(context.memory) ? [] : unreportedIn(before)), ...worthTelling(lost)].slice(-mostTold);
+  const toTell = [...(isOwnRun(context.memory) ? [] : unreportedIn(before)), ...worthReporting(lost)].slice(
+    -mostReported,
+  );
   const untold = toTell.map(({ id }) => id);
   const next = {
     ...rest,
@@ -254,7 +256,7 @@ export function* monitorExecutors(context: ApplicationContext, run: Watched): Re
   const { useless: over, until } = uselessNow(context, ledger.over ?? "", executors);
   const question = questionAt(context, driver, body, { ledger, findings });
   const asksAgain = question !== undefined && question <= context.view.now;
-  const busy = unclear > 0 || mended.dooms.length === mostDeletions;
+  const busy = unclear > 0 || mended.terminations.length === mostDeletions;
   const again = asksAgain || leave.again || mended.again;
   const isEmpty = Object.keys(ledger).length === 1;
   const { executors: _, ...bare } = context.memory;
@@ -263,10 +265,10 @@ export function* monitorExecutors(context: ApplicationContext, run: Watched): Re
     left: isOwnRun(bare) ? lossEvents(context, unreportedIn(ledgerOf(context, driver))) : [],
     cordons: leave.cordons,
     first: [...troubleEvent(context, trouble), ...leave.events],
-    effects: endings(mended.dooms),
+    effects: endings(mended.terminations),
     spent: over.map((pod) => removal(pod, podResource)),
     events: lossEvents(context, toTell),
-    untold: [...unreportedIn(ledgerOf(context, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
+    untold: [...unreportedIn(ledgerOf(context, driver)), ...toTell].map(({ id }) => id).slice(-mostReported),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : again ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: { on: "trouble", message: trouble.says } as const }),
@@ -306,7 +308,7 @@ const closedWith = ({ context, driver, found }: Run, executors: readonly Stored[
   const next = withEnds(context, { before: ledger, next: settled(last.ledger), executors: found.executors });
   return {
     memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
-    first: lossEvents(context, [...unreportedIn(ledger), ...worthTelling(last.lost)]),
+    first: lossEvents(context, [...unreportedIn(ledger), ...worthReporting(last.lost)]),
   };
 };
 

@@ -28,7 +28,7 @@ const knownMs = 10_000;
 const mostNodes = 20;
 
 export type NodeDrain = {
-  readonly dooms: readonly Termination[];
+  readonly terminations: readonly Termination[];
   /** Times to look again, epoch ms. */
   readonly until: readonly number[];
   /** Cordons of nodes, before any executor is ended; a node that may not be cordoned stays open. */
@@ -40,7 +40,7 @@ export type NodeDrain = {
   readonly again: boolean;
 };
 
-type Moves = Pick<NodeDrain, "dooms" | "until" | "cordons" | "again"> & { readonly warnings: readonly string[] };
+type Moves = Pick<NodeDrain, "terminations" | "until" | "cordons" | "again"> & { readonly warnings: readonly string[] };
 
 type Leaver = { readonly pod: Stored; readonly at: number };
 
@@ -48,7 +48,7 @@ type Leaver = { readonly pod: Stored; readonly at: number };
 const leastGraceMs = 1_000;
 
 /** Ends an executor. One that moves its data gets the time until its node goes, at most the application's own. */
-const doomOf =
+const terminationOf =
   ({ read, memory, view, policies }: ApplicationContext) =>
   ({ pod, at }: Leaver): Termination => ({
     pod,
@@ -78,7 +78,7 @@ export const isLeaving = (member: Member): boolean => isLiving(member) && leavin
 const replacedFirst = (
   context: ApplicationContext,
   executors: readonly Stored[],
-): Pick<NodeDrain, "dooms" | "until"> => {
+): Pick<NodeDrain, "terminations" | "until"> => {
   const { view, read } = context;
   const members = membersOf(executors).filter(isLiving);
   const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
@@ -91,7 +91,7 @@ const replacedFirst = (
     .sort((a, b) => a.at - b.at || a.id - b.id)
     .slice(spare);
   return {
-    dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf(context)),
+    terminations: leavers.filter((one) => !rest.includes(one)).map(terminationOf(context)),
     until:
       rest.length === 0
         ? []
@@ -148,8 +148,9 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
 function* behind(context: ApplicationContext, name: string, leavers: readonly Leaver[]): Reads<Moves> {
   const cordoning = cordoningOf(yield* getIfAllowed(nodeRef(name)));
   const tried = triedOn(context, name);
-  const nothing = { dooms: [], until: [], cordons: [], warnings: [], again: false };
-  if (cordoning.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf(context)) };
+  const nothing = { terminations: [], until: [], cordons: [], warnings: [], again: false };
+  if (cordoning.is === "closed" || tried === "closed")
+    return { ...nothing, terminations: leavers.map(terminationOf(context)) };
   if (cordoning.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, cordoning)] };
   const again = leavers.some(({ at }) => context.view.now < at);
   return cordoning.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
@@ -161,7 +162,7 @@ function* closedFirst(context: ApplicationContext, executors: readonly Stored[])
   const onNode = (name: string): readonly Leaver[] => leavers.filter(({ pod }) => nodeNameOf(pod) === name);
   const each = yield* all(names.map((name) => behind(context, name, onNode(name))));
   return {
-    dooms: each.flatMap(({ dooms }) => dooms),
+    terminations: each.flatMap(({ terminations }) => terminations),
     until: [],
     cordons: each.flatMap(({ cordons }) => cordons),
     warnings: each.flatMap(({ warnings }) => warnings),

@@ -8,6 +8,7 @@ import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { backoffOf, instantOf } from "../../../core/time.ts";
+import { judgedRemoval } from "../../../kube/history.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { disowned, type Pulse, type Registered, runningAmong, strangers } from "../../executors/driver-api.ts";
@@ -17,7 +18,7 @@ import { endingOf, executorId, type LossReason } from "../../executors/losses.ts
 import { fateOf, isGivenUp, isSuspect, type NodeState, nodeRef, nodeStateOf } from "../../executors/nodes.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { mostDeletions } from "../run/executor-retention.ts";
-import { spans } from "../spec/annotations.ts";
+import { spans } from "../spec/policies.ts";
 
 /** Hindrances of a pod's start. `volume` also stands for all that a node does before it creates containers. */
 export const hindrances = ["unschedulable", "imagePull", "config", "volume"] as const;
@@ -132,11 +133,11 @@ export type Evidence = {
   readonly word: Registered | undefined;
   readonly pulse: Pulse | undefined;
   /** Executors whose node is about to go. */
-  readonly leave: Pick<Part, "dooms" | "until">;
+  readonly leave: Pick<Part, "terminations" | "until">;
 };
 
 export type Repair = {
-  readonly dooms: readonly Termination[];
+  readonly terminations: readonly Termination[];
   readonly stuck: NonNullable<Ledger["care"]>["stuck"];
   readonly wakeAt: number | undefined;
   /** The number of executors that wait for a dead node. */
@@ -145,7 +146,7 @@ export type Repair = {
   readonly again: boolean;
 };
 
-type Part = Pick<Repair, "dooms"> & { readonly until: readonly number[] };
+type Part = Pick<Repair, "terminations"> & { readonly until: readonly number[] };
 
 const onDeadNodes = (
   { view, policies }: ApplicationContext,
@@ -161,7 +162,7 @@ const onDeadNodes = (
     return state === undefined || endingOf(pod) !== undefined ? [] : [{ pod, fate: fateOf(pod, state, bearing) }];
   });
   return {
-    dooms: fates.flatMap(({ pod, fate }) =>
+    terminations: fates.flatMap(({ pod, fate }) =>
       fate.is === "free" ? [{ pod, reason: "node", why: fate.why, forced: true } as const] : [],
     ),
     until: fates.flatMap(({ fate }) => (fate.is === "wait" ? [fate.until] : [])),
@@ -179,7 +180,7 @@ const neverUp = (
   const timed = object.metadata.annotations?.[spans.pendingMs.annotation] !== undefined;
   const { late, next } = stuckAmong(executors, { now: view.now, limitMs, timed });
   return {
-    dooms: late.map(({ pod, held }) => {
+    terminations: late.map(({ pod, held }) => {
       const why = `${held.by}${held.says === "" ? "" : `: ${held.says}`}`;
       return { pod, reason: "neverStarted", why, forced: false };
     }),
@@ -188,14 +189,14 @@ const neverUp = (
 };
 
 const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, word, pulse }: Evidence): Part => {
-  if (word === undefined) return { dooms: [], until: [] };
+  if (word === undefined) return { terminations: [], until: [] };
   const running = runningAmong(executors);
-  const doom = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
+  const termination = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
   const never = strangers(running, word, { now: view.now, limits: policies });
   return {
-    dooms: [
-      ...never.map(doom("neverRegistered", "the driver does not know it")),
-      ...disowned(running, pulse, word).map(doom("inactive", "the driver has given it up")),
+    terminations: [
+      ...never.map(termination("neverRegistered", "the driver does not know it")),
+      ...disowned(running, pulse, word).map(termination("inactive", "the driver has given it up")),
     ],
     until: [],
   };
@@ -203,8 +204,8 @@ const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, wo
 
 /** Counts the deletions in a row; they start anew once an executor younger than the last deleted one runs. */
 const stuckAfter = (executors: readonly Stored[], late: Part, before: Repair["stuck"]): Repair["stuck"] => {
-  const last = Math.max(...late.dooms.map(({ pod }) => executorId(pod) ?? 0), before?.last ?? 0);
-  if (late.dooms.length > 0) return { times: (before?.times ?? 0) + 1, last };
+  const last = Math.max(...late.terminations.map(({ pod }) => executorId(pod) ?? 0), before?.last ?? 0);
+  if (late.terminations.length > 0) return { times: (before?.times ?? 0) + 1, last };
   const recovered = runningAmong(executors).some((pod) => (executorId(pod) ?? 0) > last);
   return recovered ? undefined : before;
 };
@@ -216,12 +217,12 @@ export const repairExecutors = (context: ApplicationContext, evidence: Evidence,
   const dead = onDeadNodes(context, known);
   const late = neverUp(context, known, care);
   const parts = [dead, evidence.leave, late, unknownToDriver(context, known)];
-  const dooms = new Map<string, Termination>();
-  for (const doom of parts.flatMap((part) => part.dooms))
-    if (!dooms.has(doom.pod.metadata.uid)) dooms.set(doom.pod.metadata.uid, doom);
+  const terminations = new Map<string, Termination>();
+  for (const termination of parts.flatMap((part) => part.terminations))
+    if (!terminations.has(termination.pod.metadata.uid)) terminations.set(termination.pod.metadata.uid, termination);
   const until = parts.flatMap((part) => part.until);
   return {
-    dooms: [...dooms.values()].slice(0, mostDeletions),
+    terminations: [...terminations.values()].slice(0, mostDeletions),
     stuck: stuckAfter(executors, late, care?.stuck),
     wakeAt: until.length === 0 ? undefined : until.reduce((a, b) => Math.min(a, b)),
     bound: dead.bound,
@@ -230,8 +231,8 @@ export const repairExecutors = (context: ApplicationContext, evidence: Evidence,
 };
 
 /** The losses of these deletions; executors that are accounted for are only deleted. */
-export const terminationsOf = (dooms: readonly Termination[], over: Ids, now: number): readonly Loss[] =>
-  dooms.flatMap(({ pod, reason, why }) => {
+export const terminationsOf = (terminations: readonly Termination[], over: Ids, now: number): readonly Loss[] =>
+  terminations.flatMap(({ pod, reason, why }) => {
     const id = executorId(pod);
     if (id === undefined || hasId(over, id)) return [];
     const node = nodeNameOf(pod);
@@ -248,13 +249,11 @@ export const terminationsOf = (dooms: readonly Termination[], over: Ids, now: nu
 const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: why });
 
 /** Deletes by UID and resourceVersion; without grace where no node is there to give it. */
-export const endings = (dooms: readonly Termination[]): readonly Effect[] =>
-  dooms
+export const endings = (terminations: readonly Termination[]): readonly Effect[] =>
+  terminations
     .filter(({ pod, forced }) => forced || !isEnding(pod))
-    .map(({ pod: { metadata }, forced, why, graceMs }) => {
-      const { name, namespace, uid, resourceVersion } = metadata;
-      const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
+    .map(({ pod, forced, why, graceMs }) => {
       const grace = graceMs === undefined ? {} : { graceSeconds: Math.ceil(graceMs / 1_000) };
       const now = { graceSeconds: 0, lastWord: lost(why) };
-      return { do: "delete", ref, uid, resourceVersion, ...(forced ? now : grace) };
+      return { ...judgedRemoval(pods, pod), ...(forced ? now : grace) };
     });

@@ -62,7 +62,7 @@ export const withEnds = (
 };
 
 /** The most losses of one step with an event each: as many as the ledger holds in full. */
-export const mostTold = 20;
+export const mostReported = 20;
 
 const warning = (
   { object, memory }: ApplicationContext,
@@ -86,7 +86,7 @@ export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string
   return `Executor ${id}${where} was lost: ${reason}${detail === "" ? "" : ` (${detail})`}`;
 };
 
-export const worthTelling = (lost: readonly Loss[]): readonly Loss[] =>
+export const worthReporting = (lost: readonly Loss[]): readonly Loss[] =>
   lost.filter(({ reason }) => losses[reason].hasEvent);
 
 /** Losses of earlier reads that may not be recorded as events: their step may have died, or met trouble. */
@@ -96,7 +96,7 @@ export const unreportedIn = ({ losses: known = [], untold = [] }: Ledger): reado
 /** One event for each loss. */
 export const lossEvents = (context: ApplicationContext, lost: readonly Loss[]): readonly Effect[] =>
   lost
-    .slice(-mostTold)
+    .slice(-mostReported)
     .map((loss) =>
       warning(context, { occasion: `executor ${loss.id}`, reason: "ExecutorLost", message: lossText(loss) }),
     );

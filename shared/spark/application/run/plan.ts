@@ -32,7 +32,7 @@ const sentence = (name: string, memory: Memory, { of, message }: PhaseEvent): st
 
 const occasionOf = ({ generation, attempt }: Memory): string => `${generation} ${attempt}`;
 
-const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
+const unreportedOf = (name: string, memory: Memory): readonly Untold[] => {
   const row = rowOf(memory);
   if (row === undefined) return [];
   const { type, reason } = row;
@@ -42,8 +42,8 @@ const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
 /** Events that may not be recorded yet: all of this decision, and the record's if the status is behind it. */
 const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly Untold[] => {
   const known = view.memory?.untold ?? [];
-  const isTold = view.memory !== undefined && showsRecord(object, view.memory);
-  return isTold ? untold.filter((one) => !known.includes(one)) : untold;
+  const isReported = view.memory !== undefined && showsRecord(object, view.memory);
+  return isReported ? untold.filter((one) => !known.includes(one)) : untold;
 };
 
 /** The memory after a change of phase, with the state and the event of it. Every change of phase passes here. */
@@ -56,7 +56,7 @@ export const withHistory = (context: ApplicationContext, from: string, memory: M
   const { phase } = memory.state;
   if (phase === from) return memory;
   const { untold: _, ...rest } = memory;
-  const untold = [...pending(context, memory), ...untoldOf(context.object.metadata.name, memory)];
+  const untold = [...pending(context, memory), ...unreportedOf(context.object.metadata.name, memory)];
   return {
     ...rest,
     history: [...(memory.history ?? []), { phase, attempt: memory.attempt, at: context.view.now }].slice(-longest),

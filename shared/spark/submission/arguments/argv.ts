@@ -1,7 +1,10 @@
-/** The `spark-submit` arguments of a SparkApplication, in upstream's order: typed fields win over sparkConf. */
-
-import type { SparkApplicationSpec } from "../../schema/application.ts";
-import { monitored } from "./monitoring.ts";
+/**
+ * The `spark-submit` arguments of a SparkApplication, in upstream's order: typed fields win over sparkConf. Metrics
+ * for Prometheus: `spec.monitoring` becomes confs, annotations and Java options, and a ConfigMap when the image does
+ * not contain the configuration.
+ */
+import type { Obj } from "../../../core/object.ts";
+import type { Monitoring, SparkApplicationSpec } from "../../schema/application.ts";
 import {
   amounts,
   each,
@@ -14,6 +17,122 @@ import {
   secrets,
   words,
 } from "./pod.ts";
+
+export const metricsFolder = "/etc/metrics/conf";
+const metricsFile = "metrics.properties";
+const exporterFile = "prometheus.yaml";
+
+const exporterPort = 8090;
+
+type Exporter = NonNullable<Monitoring["prometheus"]>;
+
+export const exporterPortOf = (exporter: Exporter): number => exporter.port ?? exporterPort;
+
+export const exporterPortName = (exporter: Exporter): string => exporter.portName ?? "jmx-exporter";
+
+const set = (text: string | undefined): text is string => text !== undefined && text !== "";
+
+/** False when both files are in the image: then no ConfigMap is created and none is mounted. */
+export const needsMetricsMap = ({ monitoring }: SparkApplicationSpec): boolean =>
+  monitoring?.prometheus !== undefined &&
+  !(set(monitoring.metricsPropertiesFile) && set(monitoring.prometheus.configFile));
+
+export const metricsMapName = (name: string): string => `${name}-prom-conf`;
+
+const agentOf = (exporter: Exporter): string => {
+  const file = set(exporter.configFile) ? exporter.configFile : `${metricsFolder}/${exporterFile}`;
+  return `-javaagent:${exporter.jmxExporterJar}=${exporterPortOf(exporter)}:${file}`;
+};
+
+type Watched = { readonly annotations?: Record<string, string>; readonly javaOptions?: string };
+
+const watched = (pod: SparkApplicationSpec["driver" | "executor"], exporter: Exporter): Watched => ({
+  annotations: {
+    ...pod.annotations,
+    "prometheus.io/scrape": "true",
+    "prometheus.io/port": `${exporterPortOf(exporter)}`,
+    "prometheus.io/path": "/metrics",
+  },
+  javaOptions: pod.javaOptions === undefined ? agentOf(exporter) : `${pod.javaOptions} ${agentOf(exporter)}`,
+});
+
+type Named = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
+
+/** The spec extended by its metrics; unchanged without `spec.monitoring.prometheus`. */
+const monitored = ({ name, namespace, spec }: Named): SparkApplicationSpec => {
+  const { monitoring } = spec;
+  const exporter = monitoring?.prometheus;
+  if (monitoring === undefined || exporter === undefined) return spec;
+  const file = monitoring.metricsPropertiesFile;
+  return {
+    ...spec,
+    sparkConf: {
+      ...spec.sparkConf,
+      "spark.metrics.namespace": `${namespace}.${name}`,
+      "spark.metrics.conf": set(file) ? file : `${metricsFolder}/${metricsFile}`,
+    },
+    driver: { ...spec.driver, ...(monitoring.exposeDriverMetrics ? watched(spec.driver, exporter) : {}) },
+    executor: { ...spec.executor, ...(monitoring.exposeExecutorMetrics ? watched(spec.executor, exporter) : {}) },
+  };
+};
+
+const metricsProperties = [
+  "*.sink.jmx.class=org.apache.spark.metrics.sink.JmxSink",
+  ...["driver", "executor"].map((role) => `${role}.source.jvm.class=org.apache.spark.metrics.source.JvmSource`),
+  "",
+].join("\n");
+
+type Rule = readonly [bean: string, attribute: "Value" | "Count", name: string, labels: readonly string[]];
+
+const application = ["app_namespace", "app_id"];
+const query = [...application, "query_name"];
+const executor = [...application, "executor_id"];
+
+/** Metric names that dashboards use: each row maps a JMX bean below `metrics<name=NAMESPACE.APP.` to its metric. */
+const rules: readonly Rule[] = [
+  ["driver\\.(BlockManager|DAGScheduler|jvm)\\.(\\S+)", "Value", "spark_driver_$3_$4", application],
+  ["driver\\.(\\S+)\\.StreamingMetrics\\.streaming\\.(\\S+)", "Value", "spark_streaming_driver_$4", application],
+  ["driver\\.spark\\.streaming\\.(\\S+)\\.(.*)", "Value", "spark_structured_streaming_driver_$4", query],
+  ["(\\S+)\\.executor\\.(\\S+)", "Value", "spark_executor_$4", executor],
+  ["driver\\.DAGScheduler\\.(.*)", "Count", "spark_driver_DAGScheduler_$3_count", application],
+  ["driver\\.HiveExternalCatalog\\.(.*)", "Count", "spark_driver_HiveExternalCatalog_$3_count", application],
+  ["driver\\.CodeGenerator\\.(.*)", "Count", "spark_driver_CodeGenerator_$3_count", application],
+  ["driver\\.LiveListenerBus\\.(.*)", "Count", "spark_driver_LiveListenerBus_$3_count", application],
+  ["driver\\.LiveListenerBus\\.(.*)", "Value", "spark_driver_LiveListenerBus_$3", application],
+  ["(.*)\\.executor\\.(.*)", "Count", "spark_executor_$4_count", executor],
+  ["([0-9]+)\\.(jvm|NettyBlockTransfer)\\.(.*)", "Value", "spark_executor_$4_$5", executor],
+  ["([0-9]+)\\.HiveExternalCatalog\\.(.*)", "Count", "spark_executor_HiveExternalCatalog_$4_count", executor],
+  ["([0-9]+)\\.CodeGenerator\\.(.*)", "Count", "spark_executor_CodeGenerator_$4_count", executor],
+];
+
+/** JSON is YAML, and the exporter reads YAML. */
+const exporterRules = JSON.stringify(
+  {
+    lowercaseOutputName: true,
+    attrNameSnakeCase: true,
+    rules: rules.map(([bean, attribute, name, labels]) => ({
+      pattern: `metrics<name=(\\S+)\\.(\\S+)\\.${bean}><>${attribute}`,
+      name,
+      type: attribute === "Value" ? "GAUGE" : "COUNTER",
+      labels: Object.fromEntries(labels.map((label, at) => [label, `$${at + 1}`])),
+    })),
+  },
+  undefined,
+  1,
+);
+
+/** Named after the application, not the attempt: all its attempts share it. */
+export const metricsMap = (name: string, { monitoring }: SparkApplicationSpec): Obj => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: metricsMapName(name), labels: { "sparkoperator.k8s.io/created-by-spark-operator": "true" } },
+  data: {
+    ...(monitoring?.metricsPropertiesFile ? {} : { [metricsFile]: monitoring?.metricsProperties ?? metricsProperties }),
+    ...(monitoring?.prometheus?.configFile
+      ? {}
+      : { [exporterFile]: monitoring?.prometheus?.configuration ?? exporterRules }),
+  },
+});
 
 /** `spec.driver` in confs. */
 const driverConfs = (subject: Subject): Pair[] => {

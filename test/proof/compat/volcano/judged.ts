@@ -1,9 +1,8 @@
 /** Compares validation and defaults at admission with the recorded answers of upstream's webhooks. */
 import type { AdmissionRequest, AdmittedObject, Verdict } from "../../../../shared/kube/admission.ts";
-import { queuePatch } from "../../../../shared/volcano/admission/queue.ts";
 import { type Around, judgedBy } from "../../../../shared/volcano/admission/review.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
-import { type JobSpec, specSchema } from "../../../../shared/volcano/schema/spec.ts";
+import { queuePatch } from "../../../../shared/volcano/admission/scheduling.ts";
+import { type JobSpec, specSchema, withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, isRecord, type Json } from "../compare.ts";
 import { listIn, recordIn, textIn } from "./rows.ts";
 

@@ -2,10 +2,9 @@
 import { plugins } from "../../../../shared/volcano/plugins/all.ts";
 import { isPlugin, type Scope } from "../../../../shared/volcano/plugins/plugin.ts";
 import { minResources } from "../../../../shared/volcano/podgroup/group.ts";
-import { type Making, podDraft } from "../../../../shared/volcano/pods/pod.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
+import { type PodInput, podDraft } from "../../../../shared/volcano/pods/pod.ts";
 import { keys } from "../../../../shared/volcano/schema/resource.ts";
-import { nameOf, type Task, tasksOf } from "../../../../shared/volcano/schema/spec.ts";
+import { nameOf, type Task, tasksOf, withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { specOf } from "./judged.ts";
 import { plainOf } from "./normal.ts";
@@ -14,7 +13,7 @@ import { listIn, numberIn, recordIn, textIn } from "./rows.ts";
 const strings = (value: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(value ?? {}).map(([name, text]) => [name, `${text}`]));
 
-export const ownerOf = (job: Json): Making["owner"] => {
+export const ownerOf = (job: Json): PodInput["owner"] => {
   const metadata = recordIn(job, "metadata");
   return {
     name: textIn(metadata, "name"),
@@ -23,7 +22,7 @@ export const ownerOf = (job: Json): Making["owner"] => {
   };
 };
 
-export const makingOf = (job: Json): Making => {
+export const makingOf = (job: Json): PodInput => {
   const metadata = recordIn(job, "metadata");
   const status = recordIn(job, "status");
   return {

@@ -2,8 +2,8 @@
 import { readSchedule } from "../../../../shared/core/cron.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
-import { cronSpecSchema } from "../../../../shared/volcano/schema/cron.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/fields.ts";
+import { withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
+import { cronSpecSchema } from "../../../../shared/volcano/schema/workflows.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { recordIn, textIn } from "./rows.ts";
 

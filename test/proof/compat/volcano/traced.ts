@@ -2,7 +2,7 @@
 import { objectsOf, onPod } from "../../../../shared/volcano/plugins/all.ts";
 import { podGroup } from "../../../../shared/volcano/podgroup/group.ts";
 import { podName } from "../../../../shared/volcano/pods/names.ts";
-import { type Making, podDraft } from "../../../../shared/volcano/pods/pod.ts";
+import { type PodInput, podDraft } from "../../../../shared/volcano/pods/pod.ts";
 import { nameOf, replicasOf, tasksOf } from "../../../../shared/volcano/schema/spec.ts";
 import { defaulted } from "../../../../shared/volcano/validation/parse.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
@@ -23,7 +23,7 @@ type Made = ReadonlyMap<string, Json>;
 
 const idOf = (resource: string, name: string): string => `${resource}/${name}`;
 
-const podsOf = (making: Making): readonly (readonly [string, Json])[] => {
+const podsOf = (making: PodInput): readonly (readonly [string, Json])[] => {
   const tasks = tasksOf(making.spec);
   const scope = { owner: making.owner, tasks };
   return tasks.flatMap((task) =>
@@ -35,7 +35,7 @@ const podsOf = (making: Making): readonly (readonly [string, Json])[] => {
 };
 
 /** Returns all objects that may be created for a job, by resource and name. */
-const madeOf = (making: Making): Made => {
+const madeOf = (making: PodInput): Made => {
   const kept = objectsOf({ owner: making.owner, tasks: tasksOf(making.spec) }, making.spec.plugins);
   const group = podGroup(making, new Map());
   return new Map([
@@ -53,7 +53,7 @@ const madeOf = (making: Making): Made => {
 /** Drops the fields that recordings of typed clients lack. */
 const bare = ({ apiVersion: _, kind: __, ...object }: Json): Json => object;
 
-const stageDifferences = (making: Making, stage: Json): readonly Difference[] => {
+const stageDifferences = (making: PodInput, stage: Json): readonly Difference[] => {
   const made = madeOf(making);
   return listIn(stage, "writes")
     .filter(({ verb, resource }) => verb === "create" && resource !== "jobs")

@@ -3,8 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
-import { checkpointName, checkpointResource, hintOf } from "../../../../shared/adapters/checkpoints/object.ts";
+import {
+  checkpointName,
+  checkpointResource,
+  hintOf,
+  kubernetesCheckpoints,
+} from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import { pages } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";

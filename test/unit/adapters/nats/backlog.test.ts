@@ -1,7 +1,7 @@
 /** Messages that a worker holds: what the subject of an acknowledgement tells of a delivery. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { deliveryIn } from "../../../../shared/adapters/nats/backlog.ts";
+import { deliveryIn } from "../../../../shared/adapters/nats/locks.ts";
 
 describe("a delivery", () => {
   test("has its count, its place in the stream and its time, on a server with and without domains", () => {

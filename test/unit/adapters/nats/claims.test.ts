@@ -1,9 +1,8 @@
 /** Claims of groups: a lock for each, receipts that end with it, extension, delays, and messages that are put aside. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openWaiting } from "../../../../shared/adapters/nats/backlog.ts";
 import { acknowledge, claimAll, extendAll, giveBack, openClaims } from "../../../../shared/adapters/nats/claims.ts";
-import type { Lock, Locks } from "../../../../shared/adapters/nats/locks.ts";
+import { type Lock, type Locks, openWaiting } from "../../../../shared/adapters/nats/locks.ts";
 import { namesOf } from "../../../../shared/adapters/nats/streams.ts";
 import { recordedNats } from "../../../support/nats.ts";
 

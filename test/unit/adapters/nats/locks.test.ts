@@ -1,8 +1,8 @@
 /** Locks of groups: each change is conditional on the sequence that it replaces. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { Refused } from "../../../../shared/adapters/nats/connection.ts";
 import { openLocks } from "../../../../shared/adapters/nats/locks.ts";
-import { Refused } from "../../../../shared/adapters/nats/refusal.ts";
 import { namesOf } from "../../../../shared/adapters/nats/streams.ts";
 import { type Asked, recordedNats } from "../../../support/nats.ts";
 

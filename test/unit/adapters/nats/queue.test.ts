@@ -1,8 +1,7 @@
 /** Messages that senders store: a message under its group, a timer as a schedule for that subject, both under their ids. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { natsQueue } from "../../../../shared/adapters/nats/queue.ts";
-import { depthOf, namesOf } from "../../../../shared/adapters/nats/streams.ts";
+import { depthOf, namesOf, natsQueue } from "../../../../shared/adapters/nats/streams.ts";
 import { groupOf } from "../../../../shared/core/key.ts";
 import { readMessage } from "../../../../shared/engine/message.ts";
 import { messageOf } from "../../../real/queue/counter.ts";

@@ -5,10 +5,10 @@ import { createServer as createSecureServer } from "node:https";
 import { after, before, describe, test } from "node:test";
 import { type HttpsRules, httpsSink, isPublic } from "../../../../shared/adapters/sinks/https.ts";
 import { listenerKey, verified } from "../../../../shared/core/signature.ts";
-import type { Parcel } from "../../../../shared/core/sink.ts";
+import type { SentUpdate } from "../../../../shared/core/updates.ts";
 import { cert, key } from "../kubernetes/certificate.ts";
 
-const parcel: Parcel = {
+const parcel: SentUpdate = {
   key: { cluster: "here", kind: "SparkApplication", namespace: "ns", name: "pi" },
   uid: "u",
   id: `${"a".repeat(16)}/1`,

@@ -5,13 +5,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sinkOf, sqsSink } from "../../../../shared/adapters/sinks/all.ts";
-import type { Sqs } from "../../../../shared/adapters/sqs/client.ts";
-import type { Parcel, Sink } from "../../../../shared/core/sink.ts";
+import type { Sqs } from "../../../../shared/adapters/sqs/queue.ts";
+import type { SentUpdate, Sink } from "../../../../shared/core/updates.ts";
 
 const url = "https://sqs.eu-central-1.amazonaws.com/123456789012/updates.fifo";
 const arn = "arn:aws:sqs:eu-central-1:123456789012:updates.fifo";
 
-const parcel: Parcel = {
+const parcel: SentUpdate = {
   key: { cluster: "c", kind: "Toy", namespace: "ns", name: "bear" },
   uid: "u",
   id: "0123456789abcdef/1",

@@ -1,7 +1,7 @@
 /** Names that `rekindle recover` accepts: it searches all kinds, and then the records of deleted objects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { checkpointObject, checkpointRef } from "../../../../shared/adapters/checkpoints/object.ts";
+import { checkpointObject, checkpointRef } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { application, make, openTerminal } from "../terminal.ts";
 

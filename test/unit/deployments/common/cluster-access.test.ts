@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, describe, test } from "node:test";
 import { openAccess } from "../../../../shared/deployments/common/cluster-access.ts";
-import { endpointIn } from "../../../../shared/deployments/settings/cluster.ts";
+import { endpointIn } from "../../../../shared/deployments/settings/formats.ts";
 import { listening } from "../../adapters/dynamodb/serving.ts";
 
 const arn = "arn:aws:ssm:eu-west-1:123456789012:parameter/rekindle/prod";

@@ -8,14 +8,13 @@ import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import {
   openSighter,
+  openStandby,
   sightingKey,
   sightOnce,
   startSighting,
-} from "../../../../shared/deployments/common/controller-detection.ts";
-import { openStandby } from "../../../../shared/deployments/common/function-standby.ts";
-import { openSightings, signsIn } from "../../../../shared/forward/controller-detection.ts";
+} from "../../../../shared/deployments/common/standby.ts";
+import { openSightings, openWriters, signsIn } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
-import { openWriters } from "../../../../shared/forward/writers.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";
 import { crds } from "../../host/stand.ts";

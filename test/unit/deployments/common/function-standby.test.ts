@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../../../shared/core/http.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { openStandby } from "../../../../shared/deployments/common/function-standby.ts";
+import { openStandby } from "../../../../shared/deployments/common/standby.ts";
 import type { Cluster } from "../../../../shared/engine/ports.ts";
 
 const eight = Date.UTC(2026, 10, 2, 8);

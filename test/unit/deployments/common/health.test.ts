@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
-import { tellHealth } from "../../../../shared/deployments/common/shutdown.ts";
+import { tellHealth } from "../../../../shared/deployments/http/server.ts";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {

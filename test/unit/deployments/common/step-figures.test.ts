@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emfMeter } from "../../../../shared/adapters/telemetry/emf.ts";
-import { stepFigures } from "../../../../shared/deployments/common/step-figures.ts";
+import { stepFigures } from "../../../../shared/deployments/common/step-dependencies.ts";
 import type { EndedStep } from "../../../../shared/engine/context/world.ts";
 
 const step: EndedStep = {

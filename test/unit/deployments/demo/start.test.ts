@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { HttpResponse, Transport } from "../../../../shared/core/http.ts";
-import type { FunctionSettings, Functions } from "../../../../shared/deployments/demo/functions.ts";
+import type { FunctionSettings, Functions } from "../../../../shared/deployments/demo/cluster.ts";
 import type { Tempo } from "../../../../shared/deployments/demo/scenario.ts";
 import { runDemo } from "../../../../shared/deployments/demo/start.ts";
 

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Call, openAgents, openCall } from "../../../../shared/adapters/dispatch/call.ts";
 import { openCarrier } from "../../../../shared/adapters/dispatch/carrier.ts";
-import { recordsOf } from "../../../../shared/adapters/lambda/batch.ts";
+import { recordsOf } from "../../../../shared/adapters/lambda.ts";
 import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
 import { serveCalls } from "../../../../shared/deployments/http/dispatch-calls.ts";
 import { openReconcile, openTaking } from "../../../../shared/deployments/reconcile/function.ts";

@@ -6,7 +6,7 @@ import { openLanes, recordedLosses, withLosses } from "../../../../shared/deploy
 import type { Lane } from "../../../../shared/page/wire.ts";
 
 const lane = (id: number, attempt = 1): Lane => ({
-  ...{ pod: `etl-${attempt}-exec-${id}`, role: "executor", id, attempt, asked: 1_000, up: 2_000 },
+  ...{ pod: `etl-${attempt}-exec-${id}`, role: "executor", id, attempt, requestedAt: 1_000, up: 2_000 },
 });
 
 const loss = (id: number, pod: string) => ({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { HttpRequest, Transport } from "../../../../shared/core/http.ts";
-import { openLogs } from "../../../../shared/deployments/page/logs.ts";
+import { openLogs } from "../../../../shared/deployments/page/detail.ts";
 
 const named = { kind: "SparkApplication", namespace: "team-a", name: "etl" };
 const owner = { kind: "SparkApplication", name: "etl", uid: "uid-etl", apiVersion: "v1", controller: true };

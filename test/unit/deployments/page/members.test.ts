@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Seen } from "../../../../shared/cli/inspection/status.ts";
 import { kindNamed } from "../../../../shared/cli/kinds/all.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { flowOf, gangOf } from "../../../../shared/deployments/page/members.ts";
+import { flowOf, gangOf } from "../../../../shared/deployments/page/detail.ts";
 
 const now = Date.parse("2026-11-02T08:10:00Z");
 

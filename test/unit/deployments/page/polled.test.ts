@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
-import { kept, openPolling } from "../../../../shared/deployments/page/polled.ts";
+import { kept, openPolling } from "../../../../shared/deployments/page/host.ts";
 import { rowsOf } from "../../../../shared/page/wire.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";

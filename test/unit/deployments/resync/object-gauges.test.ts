@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
-import { censusOf } from "../../../../shared/deployments/resync/object-gauges.ts";
+import { censusOf } from "../../../../shared/deployments/resync/gauges.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";
 

@@ -13,7 +13,7 @@ import { panels } from "../../../../infra/dashboards/panels.ts";
 import { emfLines } from "../../../../shared/adapters/telemetry/emf.ts";
 import type { MetricSample } from "../../../../shared/core/metric.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { stepFigures } from "../../../../shared/deployments/common/step-figures.ts";
+import { stepFigures } from "../../../../shared/deployments/common/step-dependencies.ts";
 import { functionFigures, openGaugeLines } from "../../../../shared/deployments/resync/gauges.ts";
 import { measuresOf } from "../../../../shared/spark/application/metrics.ts";
 import { measuresOfJob } from "../../../../shared/volcano/metrics.ts";

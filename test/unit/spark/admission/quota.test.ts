@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { exceeded, requestsOf, withinQuotas } from "../../../../shared/spark/admission/quota.ts";
+import { exceeded, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
 import { creating, good, saidBy } from "./reviews.ts";
 

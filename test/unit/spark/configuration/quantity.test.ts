@@ -1,7 +1,7 @@
 /** Amounts in the forms of Spark and of Kubernetes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bytesOf, mebibytesOf, ratioOf } from "../../../../shared/spark/configuration/quantity.ts";
+import { bytesOf, mebibytesOf, ratioOf } from "../../../../shared/spark/configuration/conf.ts";
 
 describe("sizes as Spark reads them", () => {
   const rows: readonly (readonly [string, number | undefined])[] = [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { rulesFor } from "../../../../shared/spark/configuration/versions.ts";
-import { javaOptions, splitCommand } from "../../../../shared/spark/executor-pod/environment.ts";
+import { javaOptions, splitCommand } from "../../../../shared/spark/executor-pod/container.ts";
 
 describe("splitCommand", () => {
   const rows: readonly (readonly [text: string, words: readonly string[]])[] = [

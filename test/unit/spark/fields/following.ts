@@ -3,7 +3,7 @@ import type { Obj } from "../../../../shared/core/object.ts";
 import { rendered } from "../../../../shared/deployments/cli/render.ts";
 import { sparkOptionsOf } from "../../../../shared/deployments/settings/conversions.ts";
 import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
-import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { timingOf } from "../../../../shared/kube/history.ts";
 import * as applications from "../application/fixtures.ts";
 import * as connects from "../connect/fixtures.ts";
 import * as schedules from "../scheduled/fixtures.ts";

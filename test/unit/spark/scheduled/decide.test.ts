@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { timingOf } from "../../../../shared/kube/history.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import {
   at,

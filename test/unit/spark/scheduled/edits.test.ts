@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../../shared/core/plan.ts";
-import type { Memory } from "../../../../shared/spark/scheduled/memory.ts";
+import type { Memory } from "../../../../shared/spark/scheduled/decide.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import {
   at,

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Looking, Plan, Refusal } from "../../../../shared/core/plan.ts";
-import { decide } from "../../../../shared/spark/scheduled/decide.ts";
-import type { Memory } from "../../../../shared/spark/scheduled/memory.ts";
-import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { timingOf } from "../../../../shared/kube/history.ts";
+import { decide, type Memory } from "../../../../shared/spark/scheduled/decide.ts";
 import { runsOf } from "../../../../shared/spark/scheduled/runs.ts";
 import { resultOf } from "../../../support/decisions.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { timingOf } from "../../../../shared/kube/history.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { at, planned, run, type Spec, said, schedule, taken, timeOf, waiting } from "./fixtures.ts";
 

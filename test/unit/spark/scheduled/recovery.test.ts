@@ -1,9 +1,9 @@
 /** Recovery of schedules and Connect servers, whose memories are small. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { timingOf } from "../../../../shared/kube/history.ts";
 import { recovery as connect } from "../../../../shared/spark/connect/memory.ts";
-import { recovery } from "../../../../shared/spark/scheduled/memory.ts";
-import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { recovery } from "../../../../shared/spark/scheduled/decide.ts";
 import { at, key, run, schedule } from "./fixtures.ts";
 
 const runs = [run("08:00:00", "COMPLETED"), run("09:00:00", "RUNNING"), run("07:00:00", "FAILED")];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { volcanoCronJob } from "../../../../shared/volcano/cron/operator.ts";
+import { volcanoCronJob } from "../../../../shared/volcano/cron/decide.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import { Fixture } from "../fixture.ts";
 

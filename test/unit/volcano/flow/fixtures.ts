@@ -1,6 +1,6 @@
 /** Flows with their templates and jobs, for tests of the decisions of a JobFlow. */
 
-import { volcanoJobFlow } from "../../../../shared/volcano/flow/operator.ts";
+import { volcanoJobFlow } from "../../../../shared/volcano/flow/decide.ts";
 import { jobTemplates } from "../../../../shared/volcano/schema/resource.ts";
 import { Fixture } from "../fixture.ts";
 

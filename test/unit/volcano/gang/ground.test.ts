@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { pinned } from "../../../../shared/kube/node-pin.ts";
+import { pinned } from "../../../../shared/kube/nodes.ts";
 import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openGround, openShares } from "../../../../shared/volcano/gang/ground.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { pinned, pinOf } from "../../../../shared/kube/node-pin.ts";
+import { pinned, pinOf } from "../../../../shared/kube/nodes.ts";
 import { groupOutline, jobOutlines, nodeOutline, podOutline } from "../../../../shared/volcano/gang/outlines.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ const read = (annotations: Readonly<Record<string, string>>) =>
     spec,
   );
 
-const plain = read({}).wishes;
+const plain = read({}).annotationPolicies;
 
 describe("annotations of a job", () => {
   test("that are not there ask for nothing", () =>
@@ -72,7 +72,7 @@ describe("annotations of a job", () => {
   ];
   for (const [name, text, want] of good)
     test(`${name}: ${text}`, () =>
-      assert.deepEqual(read({ [name]: text }), { wishes: { ...plain, ...want }, problems: [] }));
+      assert.deepEqual(read({ [name]: text }), { annotationPolicies: { ...plain, ...want }, problems: [] }));
 
   const bad: readonly (readonly [string, string, RegExp])[] = [
     ["restart-backoff", "0s", /restart-backoff\]: "0s" is not a duration from 1s to 1h.* no limit applies/],
@@ -97,8 +97,8 @@ describe("annotations of a job", () => {
   ];
   for (const [name, text, want] of bad)
     test(`${name}: ${JSON.stringify(text)} is told, and nothing else changes`, () => {
-      const { wishes, problems } = read({ [name]: text });
-      assert.deepEqual([wishes, problems.length], [plain, 1]);
+      const { annotationPolicies, problems } = read({ [name]: text });
+      assert.deepEqual([annotationPolicies, problems.length], [plain, 1]);
       assert.match(problems[0] ?? "", want);
     });
 });

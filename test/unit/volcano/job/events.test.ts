@@ -1,9 +1,9 @@
 /** Events of a job: upstream's reasons and words, each only when there is news. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { volcanoCronJob } from "../../../../shared/volcano/cron/operator.ts";
-import { volcanoJobFlow } from "../../../../shared/volcano/flow/operator.ts";
-import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
+import { volcanoCronJob } from "../../../../shared/volcano/cron/decide.ts";
+import { volcanoJobFlow } from "../../../../shared/volcano/flow/decide.ts";
+import { volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { volcanoQueue } from "../../../../shared/volcano/queue/operator.ts";
 import { Loop, task } from "./loop.ts";
 

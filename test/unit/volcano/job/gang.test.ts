@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { timeText } from "../../../../shared/core/time.ts";
-import { pinOf } from "../../../../shared/kube/node-pin.ts";
+import { pinOf } from "../../../../shared/kube/nodes.ts";
 import { Loop, task } from "./loop.ts";
 
 const spec = {

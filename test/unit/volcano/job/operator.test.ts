@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";
+import { volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { seeded } from "../../../../shared/volcano/job/memory.ts";
-import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
 import { Loop, task } from "./loop.ts";
 
 const watchOf = (plural: string) => {

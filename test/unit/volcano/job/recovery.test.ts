@@ -4,8 +4,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { recovery, volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
-import { recovery, volcanoJob } from "../../../../shared/volcano/job/operator.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 

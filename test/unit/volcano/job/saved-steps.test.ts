@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Query } from "../../../../shared/core/plan.ts";
-import { decide } from "../../../../shared/volcano/job/decide.ts";
-import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
+import { decide, volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 

@@ -1,7 +1,7 @@
 /** Durations as Go reads and prints them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { durationMs, durationText } from "../../../../shared/volcano/schema/duration.ts";
+import { durationMs, durationText } from "../../../../shared/volcano/schema/spec.ts";
 
 const read: readonly (readonly [text: string, ms: number | undefined])[] = [
   ["10m", 600_000],

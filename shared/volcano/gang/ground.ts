@@ -10,20 +10,7 @@ import { timeText } from "../../core/time.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { keys } from "../schema/resource.ts";
-import {
-  closed,
-  emptyRooms,
-  type Fit,
-  fill,
-  fitOf,
-  type Hold,
-  heldFor,
-  type Part,
-  placeOf,
-  type Room,
-  takenByPods,
-  type Work,
-} from "./fit.ts";
+import { type Fit, fill, fitOf, type Hold, heldFor, type Part, type Work } from "./fit.ts";
 import { demandOf } from "./outlines.ts";
 import {
   type GangPlan,
@@ -37,6 +24,7 @@ import {
   retryAt,
   takenBackOf,
 } from "./plan.ts";
+import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./rooms.ts";
 
 /** The most looks of one round: some hundred ms, well within the time of a decision. */
 const mostLooks = 600_000;

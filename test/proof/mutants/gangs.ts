@@ -25,7 +25,7 @@ export const gangMutants: readonly Mutant[] = [
   {
     name: "ending-pods-take-no-room",
     promise: "a pod under deletion holds its room until it has ended",
-    file: `${gang}/fit.ts`,
+    file: `${gang}/rooms.ts`,
     find: "pods.filter((pod) => !isOver(podStatus(pod))),\n    placeOf,",
     replace:
       "pods.filter((pod) => !isOver(podStatus(pod)) && pod.metadata.deletionTimestamp === undefined),\n    placeOf,",

@@ -2,15 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import {
-  emptyRooms,
-  type Fit,
-  fitOf,
-  type Part,
-  partOf,
-  type Room,
-  takenByPods,
-} from "../../../../shared/volcano/gang/fit.ts";
+import { type Fit, fitOf, type Part, partOf } from "../../../../shared/volcano/gang/fit.ts";
+import { emptyRooms, type Room, takenByPods } from "../../../../shared/volcano/gang/rooms.ts";
 import { type Chance, openChance } from "../../../proof/sweep/chance.ts";
 import { type Crew, canPack, faultsIn, type Machine, type Units } from "../../../support/gang-packer.ts";
 

@@ -1,0 +1,71 @@
+/** The room of nodes: what each can allocate, less the needs of the pods that have a place there. */
+import { fieldsOf } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
+import { pinOf } from "../../kube/nodes.ts";
+import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { type Quantity, quantityOf } from "../../kube/quantity.ts";
+import type { Amounts } from "../podgroup/usage.ts";
+import { freeOf, needsOf, take } from "./needs.ts";
+
+/** A node and its free amounts, billionths by resource; `pods` is the number of further pods. */
+export type Room = { readonly node: Stored; readonly free: ReadonlyMap<string, bigint> };
+
+const allocatableOf = (node: Stored): readonly (readonly [string, Quantity])[] =>
+  Object.entries(fieldsOf(fieldsOf(node["status"])["allocatable"])).flatMap(([name, text]) => {
+    const amount = quantityOf(text);
+    return amount === undefined ? [] : [[name, amount] as const];
+  });
+
+/** Returns the room after `count` pods with these needs are placed there. */
+export const after = ({ node, free }: Room, needs: Amounts, count: number): Room => {
+  const left = new Map(free);
+  take(left, needs, count);
+  return { node, free: left };
+};
+
+/** Returns how many pods with these needs fit, at most `most`. As kube-scheduler's fit: a request of 0 always fits. */
+export const placesIn = ({ free }: Room, needs: Amounts, most: number): number => {
+  let places = BigInt(most);
+  for (const [name, { nano }] of needs) {
+    const left = nano > 0n ? (freeOf(free, name) ?? 0n) / nano : places;
+    if (left < places) places = left;
+    if (places <= 0n) break;
+  }
+  return places > 0n ? Number(places) : 0;
+};
+
+/** Returns the nodes as if no pod were there, in the order of their names. */
+export const emptyRooms = (nodes: readonly Stored[]): readonly Room[] =>
+  nodes
+    .map(
+      (node): Room => ({
+        node,
+        free: new Map(allocatableOf(node).map(([name, { nano }]) => [name, nano] as const)),
+      }),
+    )
+    .sort((a, b) => (a.node.metadata.name < b.node.metadata.name ? -1 : 1));
+
+/** The node of a pod that is bound, that the scheduler has nominated one for, or that is pinned to one. */
+export const placeOf = (pod: Stored): string | undefined => {
+  const { nominatedNodeName } = fieldsOf(pod["status"]);
+  const nominated = typeof nominatedNodeName === "string" ? nominatedNodeName : undefined;
+  return nodeNameOf(pod) ?? nominated ?? pinOf(fieldsOf(pod["spec"]));
+};
+
+/** Returns the room as if it took no pod. */
+export const closed = ({ node }: Room): Room => ({ node, free: new Map() });
+
+/** Takes the needs of unfinished pods from their nodes; pods under deletion hold their room until they end. */
+export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): readonly Room[] => {
+  const used = Map.groupBy(
+    pods.filter((pod) => !isOver(podStatus(pod))),
+    placeOf,
+  );
+  return rooms.map((room) => {
+    const there = used.get(room.node.metadata.name);
+    if (there === undefined) return room;
+    const free = new Map(room.free);
+    for (const pod of there) take(free, needsOf(fieldsOf(pod["spec"])));
+    return { ...room, free };
+  });
+};

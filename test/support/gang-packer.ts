@@ -6,11 +6,16 @@
 /** Amounts by resource, in whole units. */
 export type Units = Readonly<Record<string, number>>;
 
+/** A pod that a machine has: its kind, and the kinds that it must not be beside. */
+export type Inmate = { readonly kind: string; readonly avoids: readonly string[] };
+
 export type Machine = {
   readonly name: string;
   readonly free: Units;
   readonly taints: readonly string[];
   readonly zone: string;
+  /** Absent: none. */
+  readonly inmates?: readonly Inmate[];
 };
 
 export type Crew = {
@@ -20,6 +25,8 @@ export type Crew = {
   readonly tolerates: readonly string[];
   /** Zones that the pods may use; absent: all. */
   readonly zones?: readonly string[];
+  /** Absent: a kind that no other is told to avoid, and that avoids none. */
+  readonly inmate?: Inmate;
 };
 
 export type Assignment = { readonly task: string; readonly node: string; readonly count: number };
@@ -30,15 +37,30 @@ const welcomes = (machine: Machine, crew: Crew): boolean =>
 const holds = (free: Units, needs: Units): boolean =>
   Object.entries(needs).every(([name, many]) => many === 0 || many <= (free[name] ?? 0));
 
+const isQuiet = ({ inmates = [] }: Machine, { inmate }: Crew): boolean =>
+  inmate === undefined ||
+  inmates.every(({ kind, avoids }) => !inmate.avoids.includes(kind) && !avoids.includes(inmate.kind));
+
 const less = (free: Units, needs: Units): Units =>
   Object.fromEntries(Object.entries(free).map(([name, many]) => [name, many - (needs[name] ?? 0)]));
 
-const putOne = (free: Map<string, Units>, machine: Machine, crew: Crew): readonly string[] => {
-  const left = free.get(machine.name) ?? {};
-  free.set(machine.name, less(left, crew.needs));
+const takes = (machine: Machine, crew: Crew): boolean =>
+  welcomes(machine, crew) && holds(machine.free, crew.needs) && isQuiet(machine, crew);
+
+const joinedBy = (machine: Machine, { needs, inmate }: Crew): Machine => ({
+  ...machine,
+  free: less(machine.free, needs),
+  inmates: [...(machine.inmates ?? []), ...(inmate === undefined ? [] : [inmate])],
+});
+
+const putOne = (now: Map<string, Machine>, name: string, crew: Crew): readonly string[] => {
+  const machine = now.get(name);
+  if (machine === undefined) return [`there is no ${name}`];
+  now.set(name, joinedBy(machine, crew));
   return [
-    ...(welcomes(machine, crew) ? [] : [`${machine.name} does not take ${crew.task}`]),
-    ...(holds(left, crew.needs) ? [] : [`${machine.name} has no room for ${crew.task}`]),
+    ...(welcomes(machine, crew) ? [] : [`${name} does not take ${crew.task}`]),
+    ...(holds(machine.free, crew.needs) ? [] : [`${name} has no room for ${crew.task}`]),
+    ...(isQuiet(machine, crew) ? [] : [`${name} has a pod that ${crew.task} must not be beside`]),
   ];
 };
 
@@ -48,12 +70,11 @@ export const faultsIn = (
   crews: readonly Crew[],
   plan: readonly Assignment[],
 ): readonly string[] => {
-  const free = new Map(machines.map((machine) => [machine.name, machine.free]));
+  const now = new Map(machines.map((machine) => [machine.name, machine]));
   const wrong = plan.flatMap(({ task, node, count }) => {
     const crew = crews.find((one) => one.task === task);
-    const machine = machines.find((one) => one.name === node);
-    if (crew === undefined || machine === undefined) return [`${task} on ${node}: one of them is not there`];
-    return Array.from({ length: count }, () => putOne(free, machine, crew)).flat();
+    if (crew === undefined) return [`there is no ${task}`];
+    return Array.from({ length: count }, () => putOne(now, node, crew)).flat();
   });
   const places = (task: string): number =>
     plan.reduce((sum, place) => sum + (place.task === task ? place.count : 0), 0);
@@ -62,7 +83,7 @@ export const faultsIn = (
 };
 
 const idOf = (index: number, machines: readonly Machine[], last: string): string =>
-  `${index} ${last} ${machines.map(({ free }) => JSON.stringify(free)).join()}`;
+  `${index} ${last} ${machines.map(({ free, inmates }) => JSON.stringify([free, inmates])).join()}`;
 
 /** True if some assignment places all pods: every pod is tried on every node. */
 export const canPack = (machines: readonly Machine[], crews: readonly Crew[]): boolean => {
@@ -75,8 +96,8 @@ export const canPack = (machines: readonly Machine[], crews: readonly Crew[]): b
     const id = idOf(index, now, `${start}`);
     if (dead.has(id)) return false;
     for (const [at, machine] of now.entries()) {
-      if (at < start || !welcomes(machine, crew) || !holds(machine.free, crew.needs)) continue;
-      if (from(index + 1, now.with(at, { ...machine, free: less(machine.free, crew.needs) }), at)) return true;
+      if (at < start || !takes(machine, crew)) continue;
+      if (from(index + 1, now.with(at, joinedBy(machine, crew)), at)) return true;
     }
     dead.add(id);
     return false;

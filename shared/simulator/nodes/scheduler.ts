@@ -84,10 +84,12 @@ const termHolds = ({ metadata: { name, labels = {} } }: Item, term: unknown): bo
   );
 };
 
+const required = "requiredDuringSchedulingIgnoredDuringExecution";
+
 const affine = (node: Item, spec: Fields): boolean => {
-  const required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution");
-  if (!isFields(required)) return true;
-  return itemsAt(required, "nodeSelectorTerms").some((term) => termHolds(node, term));
+  const terms = at(spec, "affinity", "nodeAffinity", required);
+  if (!isFields(terms)) return true;
+  return itemsAt(terms, "nodeSelectorTerms").some((term) => termHolds(node, term));
 };
 
 const selected = (node: Item, spec: Fields): boolean =>
@@ -108,6 +110,48 @@ const untainted = (node: Item, spec: Fields): boolean =>
   itemsAt(node, "spec", "taints").every(
     (taint) => textAt(taint, "effect") === "PreferNoSchedule" || tolerates(spec, taint),
   );
+
+const selects = (term: unknown, { metadata: { labels = {}, namespace } }: Item, own: string | undefined): boolean => {
+  const selector = at(term, "labelSelector");
+  const named = itemsAt(term, "namespaces");
+  if (!isFields(selector) || !(named.length === 0 ? [own] : named).includes(namespace)) return false;
+  return (
+    Object.entries(fieldsAt(selector, "matchLabels")).every(([key, value]) => labels[key] === value) &&
+    itemsAt(selector, "matchExpressions").every((each) => holds(each, labels))
+  );
+};
+
+const antiAffinityOf = (pod: Item): readonly unknown[] => itemsAt(pod, "spec", "affinity", "podAntiAffinity", required);
+
+/** A pod and its node, or the node where it would be. */
+type Placed = { readonly pod: Item; readonly node: Item };
+
+/** True if a required term of the one pod's anti-affinity selects the other, and their nodes are in one domain of it. */
+const rejects = (one: Placed, other: Placed): boolean =>
+  antiAffinityOf(one.pod).some((term) => {
+    const key = textAt(term, "topologyKey") ?? "";
+    const domain = one.node.metadata.labels?.[key];
+    const isShared = domain !== undefined && domain === other.node.metadata.labels?.[key];
+    return isShared && selects(term, other.pod, one.pod.metadata.namespace);
+  });
+
+/** The pods with a place whose anti-affinity, or that of the pod to place, may keep it off a node. */
+const neighboursOf = ({ store }: Server, placing: Item): readonly Placed[] => {
+  const hasTerms = antiAffinityOf(placing).length > 0;
+  return store.list("pods").flatMap((pod) => {
+    if (!hasTerms && antiAffinityOf(pod).length === 0) return [];
+    const node = store.get("nodes", placeOf(pod));
+    return node === undefined || isOver(pod) || pod.metadata.uid === placing.metadata.uid ? [] : [{ pod, node }];
+  });
+};
+
+/** The reason why anti-affinity excludes a node. */
+const apartFrom = (neighbours: readonly Placed[], placing: Placed): string | undefined => {
+  if (neighbours.some((other) => rejects(placing, other))) return "node(s) didn't match pod anti-affinity rules";
+  return neighbours.some((other) => rejects(other, placing))
+    ? "node(s) didn't satisfy existing pods anti-affinity rules"
+    : undefined;
+};
 
 const needs = new WeakMap<Item, Need>();
 
@@ -144,7 +188,7 @@ const usedOn = ({ store }: Server, placing: Item): Used => {
 /** The most pods of a node that says nothing of it, as a kubelet's default. */
 const mostPods = 110;
 
-const judged = (used: Used, node: Item, pod: Item): Judged => {
+const judged = (used: Used, neighbours: readonly Placed[], { node, pod }: Placed): Judged => {
   const spec = fieldsAt(pod, "spec");
   const allocatable = { pods: mostPods, ...amountsOf(fieldsAt(node, "status", "allocatable")) };
   const free = joined(allocatable, used.get(node.metadata.name) ?? {}, (all, taken) => all - taken);
@@ -157,7 +201,7 @@ const judged = (used: Used, node: Item, pod: Item): Judged => {
     if (!(selected(node, spec) && affine(node, spec))) return "node(s) didn't match Pod's node affinity/selector";
     if (isPortTaken) return "node(s) didn't have free ports for the requested pod ports";
     if (short === "pods") return "Too many pods";
-    return short === undefined ? undefined : `Insufficient ${short}`;
+    return short === undefined ? apartFrom(neighbours, { node, pod }) : `Insufficient ${short}`;
   })();
   return { node, free, why };
 };
@@ -202,7 +246,8 @@ const place = (server: Server, schedulers: readonly string[], task: Task): void 
   const pod = subject(server, task);
   if (pod === undefined || !isWaiting(schedulers, pod)) return;
   const used = usedOn(server, pod);
-  const all = server.store.list("nodes").map((node) => judged(used, node, pod));
+  const neighbours = neighboursOf(server, pod);
+  const all = server.store.list("nodes").map((node) => judged(used, neighbours, { node, pod }));
   const fit = all
     .filter(({ why }) => why === undefined)
     .toSorted((a, b) => (b.free["memory"] ?? 0) - (a.free["memory"] ?? 0));

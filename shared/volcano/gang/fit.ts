@@ -11,12 +11,14 @@ import type { Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
 import { type NodeFilter, nodeFilter } from "../../kube/nodes.ts";
+import { areApart, type Neighbour, neighbourOf } from "../../kube/pod-anti-affinity.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
+import type { Labels } from "../../kube/selector.ts";
 import type { Amounts } from "../podgroup/usage.ts";
 import { isPort, needsOf } from "./needs.ts";
 import { isWaiting, lacksRoomKey, type Place } from "./plan.ts";
-import { after, placesIn, type Room, takenByPods } from "./rooms.ts";
+import { after, isApart, placesIn, type Room, takenByPods } from "./rooms.ts";
 
 /**
  * The work of a round, in looks at a node for a pod of usual size. Whoever plans stops when it is too much: it depends
@@ -35,6 +37,9 @@ export type Part = {
   /** All pods of the task, including those beyond the minimum. */
   readonly replicas: number;
   readonly accepts: NodeFilter;
+  readonly neighbour: Neighbour;
+  /** True if no two of the pods may be on one node. */
+  readonly isAlone: boolean;
   /** The work of one look at a node. */
   readonly weight: number;
   readonly work: Work;
@@ -47,10 +52,27 @@ const resourcesPerLook = 8;
 const weightOf = ({ nodeSelector, affinity, tolerations }: Json, { size }: Amounts): number =>
   1 + (JSON.stringify([nodeSelector, affinity, tolerations]).length / charactersPerLook + size / resourcesPerLook);
 
+type Setting = {
+  readonly work?: Work;
+  readonly namespace?: string;
+  /** The labels that all of the pods have. */
+  readonly labels?: Labels;
+};
+
 /** Makes a part from the spec of its pods. */
-export const partOf = (task: string, spec: Json, least: number, replicas: number, work: Work = { looks: 0 }): Part => {
+export const partOf = (
+  task: string,
+  spec: Json,
+  least: number,
+  replicas: number,
+  { work = { looks: 0 }, namespace = "", labels = {} }: Setting = {},
+): Part => {
   const needs = needsOf(spec);
-  return { task, spec, least, replicas, needs, work, accepts: nodeFilter(spec), weight: weightOf(spec, needs) };
+  const neighbour = neighbourOf({ namespace, labels, spec });
+  return {
+    ...{ task, spec, least, replicas, needs, work, neighbour },
+    ...{ accepts: nodeFilter(spec), weight: weightOf(spec, needs), isAlone: areApart(neighbour, neighbour) },
+  };
 };
 
 export type Fit =
@@ -67,23 +89,27 @@ type Plan = Extract<Fit, { fits: true }>;
 /** Rooms of a list that are copied in the time of a look. */
 const copiesPerLook = 100;
 
-const placed = (rooms: readonly Room[], at: number, { task, needs, work }: Part, count: number): Plan => {
+const placed = (rooms: readonly Room[], at: number, part: Part, count: number): Plan => {
   const room = rooms[at];
+  const { task, work } = part;
   if (room === undefined || count === 0) return { fits: true, places: [], left: rooms };
   work.looks += rooms.length / copiesPerLook;
-  const left = rooms.with(at, after(room, needs, count));
+  const left = rooms.with(at, after(room, part, count));
   return { fits: true, places: [{ task, node: room.node.metadata.name, count }], left };
 };
 
 const joined = (one: Plan, other: Plan): Plan => ({ ...other, places: [...one.places, ...other.places] });
 
-const excludes = ({ node }: Room, { accepts, weight, work }: Part): string | undefined => {
-  work.looks += weight;
-  return accepts(node);
+/** Pods that anti-affinity compares in the time of a look. */
+const pairsPerLook = 8;
+
+const excludes = (room: Room, { accepts, weight, work, neighbour: { terms } }: Part): string | undefined => {
+  work.looks += weight + (terms.length * room.pods.length + room.guarded.length) / pairsPerLook;
+  return accepts(room.node);
 };
 
 const spaceOn = (room: Room, part: Part, most: number): number =>
-  excludes(room, part) === undefined ? placesIn(room, part.needs, most) : 0;
+  excludes(room, part) === undefined ? placesIn(room, part, most) : 0;
 
 /** Places up to `count` pods of a part, on the nodes with the fewest places first, which keeps large rooms whole. */
 export const fill = (rooms: readonly Room[], part: Part, count: number): Plan => {
@@ -98,7 +124,7 @@ export const fill = (rooms: readonly Room[], part: Part, count: number): Plan =>
     const room = rooms[at];
     if (missing === 0 || room === undefined) break;
     const many = Math.min(space, missing);
-    left[at] = after(room, part.needs, many);
+    left[at] = after(room, part, many);
     places.push({ task: part.task, node: room.node.metadata.name, count: many });
     missing -= many;
   }
@@ -140,7 +166,7 @@ function* choices(room: Room, parts: readonly Part[], missing: readonly number[]
     return;
   }
   for (let count = spaceOn(room, part, most); count >= 0; count--)
-    for (const more of choices(after(room, part.needs, count), others, rest)) yield [count, ...more];
+    for (const more of choices(after(room, part, count), others, rest)) yield [count, ...more];
 }
 
 const placedAll = (rooms: readonly Room[], at: number, parts: readonly Part[], chosen: readonly number[]): Plan =>
@@ -208,10 +234,13 @@ const reasonText = (count: number, reason: string): string =>
 /** A node's reason with a taint's key is at most this long. */
 const longestReason = 100;
 
+/** The reason of a node that anti-affinity excludes. */
+const beside = "has a pod that must not be beside it";
+
 const reasonsOf = (rooms: readonly Room[], part: Part): readonly string[] => {
   const counts = new Map<string, number>();
   for (const room of rooms) {
-    const reason = excludes(room, part)?.slice(0, longestReason);
+    const reason = (excludes(room, part) ?? (isApart(room, part) ? beside : undefined))?.slice(0, longestReason);
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return [...counts]

@@ -112,7 +112,9 @@ const withPlan = (
     return before.map((room) => {
       const { name } = room.node.metadata;
       const open = (wanted.get(name)?.length ?? 0) - (have.get(name)?.length ?? 0);
-      return open > 0 ? (fill([room], { ...part, accepts: () => undefined }, open).left[0] ?? room) : room;
+      return open > 0
+        ? (fill([room], { ...part, accepts: () => undefined, isAlone: false }, open).left[0] ?? room)
+        : room;
     });
   }, rooms);
 
@@ -131,11 +133,16 @@ const later = "the groups of its namespace that come before it take as much time
 const tooLarge = (nodes: number): string =>
   `its tasks and their constraints take too long to plan on ${counted(nodes, "node")}: write fewer tasks, or shorter affinities, selectors and tolerations`;
 
-/** Identical demands have an identical answer. */
-const demandKey = (parts: readonly Part[], closedNodes: readonly string[], isHeld: boolean): string =>
+type KeyOptions = { readonly closedNodes: readonly string[]; readonly isHeld: boolean; readonly isGuarded: boolean };
+
+/** Identical demands have an identical answer. Labels count only where anti-affinity goes by them. */
+const demandKey = (parts: readonly Part[], { closedNodes, isHeld, isGuarded }: KeyOptions): string =>
   JSON.stringify([
     closedNodes,
     isHeld,
+    isGuarded || parts.some(({ neighbour }) => neighbour.terms.length > 0)
+      ? parts.map(({ neighbour: { namespace, labels } }) => [namespace, labels])
+      : [],
     parts.map(({ task, needs, least, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
       ...[task, least, nodeSelector, affinity, tolerations, nodeName],
       ...[...needs].map(([name, { nano }]) => `${name} ${nano}`),
@@ -234,7 +241,8 @@ const openPlanner = ({
     const isHeld = hold?.uid === group.metadata.uid;
     const held = hold === undefined || isHeld ? none : hold.nodes;
     const refusing = takenBackOf(group)?.nodes ?? [];
-    const key = demandKey(parts, refusing, isHeld);
+    const isGuarded = rooms.some(({ guarded }) => guarded.length > 0);
+    const key = demandKey(parts, { closedNodes: refusing, isHeld, isGuarded });
     const before = refused.get(key);
     if (before !== undefined) return { enters: false, ...before };
     // The nodes that refused are the last to be tried again: they may be the only ones.

@@ -9,14 +9,16 @@ import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
 import { pinned, pinOf } from "../../kube/nodes.ts";
+import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
+import type { Labels } from "../../kube/selector.ts";
 import { only } from "../../kube/trim.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
 import { requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
-import { containersIn, type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import { containersIn, type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { type Part, partOf, type Work } from "./fit.ts";
 import { portsOutline } from "./needs.ts";
@@ -38,7 +40,10 @@ const hasItems = (value: unknown): boolean => Array.isArray(value) && value.leng
 const beyondPlan = (spec: Json): string | undefined => {
   const affinity = fieldsOf(spec["affinity"]);
   if (hasItems(fieldsOf(affinity["podAffinity"])[required])) return "required pod affinity";
-  if (hasItems(fieldsOf(affinity["podAntiAffinity"])[required])) return "required pod anti-affinity";
+  const apart = antiAffinityIn(spec);
+  if (!apart.every(isBetweenNodes))
+    return "required pod anti-affinity with another topologyKey than kubernetes.io/hostname, a namespaceSelector or matchLabelKeys";
+  if (JSON.stringify(apart).includes(keys.taskIndex)) return `required pod anti-affinity by ${keys.taskIndex}`;
   const spreads = recordsIn(spec["topologySpreadConstraints"]);
   if (spreads.some(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule"))
     return "a topology spread constraint with DoNotSchedule";
@@ -66,12 +71,27 @@ export const jobOwnerOf = ({ metadata }: Stored): OwnerReference | undefined =>
 const tooMuch =
   "its Job, or the Jobs of its namespace that wait before it, hold too much text for one round: wait, or make them smaller";
 
-const partsOf = (spec: JobSpec, priorities: Priorities, work: Work): readonly Part[] => {
+/** Returns the labels that all pods of a task have, as far as the outline of a Job shows them. */
+const labelsOf = (job: Stored, spec: JobSpec, task: Task): Labels => ({
+  ...task.template?.metadata?.labels,
+  [keys.jobName]: job.metadata.name,
+  [keys.jobNamespace]: job.metadata.namespace ?? "",
+  [keys.taskSpec]: nameOf(task),
+  [keys.queueName]: spec.queue ?? "",
+});
+
+const partsOf = (job: Stored, spec: JobSpec, { priorities, work }: Jobs): readonly Part[] => {
+  const { namespace = "" } = job.metadata;
   const tasks = inOrder(ranked(spec, priorities));
   const least = counts(tasks, spec.minAvailable ?? 0);
-  return tasks.map(({ task }, at) =>
-    partOf(nameOf(task), task.template?.spec ?? {}, least[at] ?? 0, replicasOf(task), work),
-  );
+  return tasks.map(({ task }, at) => {
+    const labels = labelsOf(job, spec, task);
+    return partOf(nameOf(task), task.template?.spec ?? {}, least[at] ?? 0, replicasOf(task), {
+      work,
+      namespace,
+      labels,
+    });
+  });
 };
 
 /** The Jobs of a round by UID, the priorities of classes, and the account of the round's work. */
@@ -85,7 +105,8 @@ export type Jobs = {
 const charactersPerLook = 8;
 
 /** Returns what a group needs. */
-export const demandOf = (group: Stored, { byUid, priorities, work }: Jobs): Demand => {
+export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
+  const { byUid, work } = jobsOfRound;
   const owner = jobOwnerOf(group);
   if (owner === undefined) return { is: "unplanned" };
   const job = byUid.get(owner.uid);
@@ -95,7 +116,7 @@ export const demandOf = (group: Stored, { byUid, priorities, work }: Jobs): Dema
   const read = specIn(job);
   if (!read.ok) return { is: "refused", why: `its Job is refused: ${read.message}` };
   const refused = refusalOf(read.spec);
-  if (refused === undefined) return { is: "planned", parts: partsOf(read.spec, priorities, work) };
+  if (refused === undefined) return { is: "planned", parts: partsOf(job, read.spec, jobsOfRound) };
   return { is: "refused", why: `${refused}, which \`gang: builtin\` cannot plan: remove it, or set gang to none` };
 };
 
@@ -103,6 +124,9 @@ export const demandOf = (group: Stored, { byUid, priorities, work }: Jobs): Dema
 const mostEntries = 50;
 /** The most amounts in the requests and limits of a pod that are read. */
 const mostAmounts = 1_000;
+/** The most characters of the labels of a pod, and of its anti-affinity; more of them keep no pod off its node. */
+const mostLabels = 2_048;
+const mostTerms = 4_096;
 /** The most host ports of a pod that are read. */
 const mostPorts = 100;
 /** The most text of the Jobs of one round, characters. */
@@ -187,10 +211,14 @@ const podSpecOutline = (spec: Json): Json => ({
   ),
 });
 
-const taskOutline = (task: Json): Json => ({
-  ...only(task, ["name", "replicas", "minAvailable", "partitionPolicy", "dependsOn"]),
-  template: { spec: podSpecOutline(fieldsOf(fieldsOf(task["template"])["spec"])) },
-});
+const taskOutline = (task: Json): Json => {
+  const { metadata, spec } = fieldsOf(task["template"]);
+  const { labels } = fieldsOf(metadata);
+  return {
+    ...only(task, ["name", "replicas", "minAvailable", "partitionPolicy", "dependsOn"]),
+    template: { ...(labels === undefined ? {} : { metadata: { labels } }), spec: podSpecOutline(fieldsOf(spec)) },
+  };
+};
 
 /**
  * Keeps of the Jobs with these UIDs what a plan of their pods reads. A Job without a spec is one for which the share of
@@ -224,6 +252,19 @@ const requestsIn = (spec: Json): Json => {
   return Object.fromEntries(requests.map(([name, amount]) => [name, quantityText(amount)]));
 };
 
+/** Keeps the labels of a pod, and its anti-affinity between nodes, by which other pods are kept off its node. */
+const labelsIn = ({ metadata: { labels = {} } }: Stored): Pick<Metadata, "labels"> =>
+  Object.keys(labels).length === 0 || JSON.stringify(labels).length > mostLabels ? {} : { labels };
+
+const affinityIn = (spec: Json, pin: string | undefined): Json => {
+  const own = antiAffinityIn(spec).filter(isBetweenNodes);
+  const isKept = own.length > 0 && JSON.stringify(own).length <= mostTerms;
+  const apart = isKept ? { podAntiAffinity: { [required]: own } } : {};
+  const placed = pin === undefined ? {} : fieldsOf(pinned({}, pin)["affinity"]);
+  const affinity = { ...placed, ...apart };
+  return Object.keys(affinity).length === 0 ? {} : { affinity };
+};
+
 /** Keeps the controller of a pod, which tells whether it would be made again. */
 const controllerIn = ({ metadata }: Stored): Json => {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
@@ -249,10 +290,10 @@ export const podOutline: Projection = (pod) => {
   const needs = takesRoom ? { resources: { requests: requestsIn(spec) }, ...portsOutline(spec, mostPorts) } : {};
   return {
     ...{ apiVersion: pod.apiVersion, kind: pod.kind },
-    metadata: { ...metadataOf(pod, [keys.group, keys.taskSpec]), ...controllerIn(pod) },
+    metadata: { ...metadataOf(pod, [keys.group, keys.taskSpec]), ...labelsIn(pod), ...controllerIn(pod) },
     spec: {
       ...only(spec, ["nodeName"]),
-      ...(pin === undefined ? {} : only(pinned({}, pin), ["affinity"])),
+      ...(takesRoom ? affinityIn(spec, pin) : {}),
       ...needs,
     },
     status: boundIn(status),

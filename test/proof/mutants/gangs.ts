@@ -84,6 +84,22 @@ export const gangMutants: readonly Mutant[] = [
     tests: ["test/unit/volcano/gang/outlines.test.ts"],
   },
   {
+    name: "anti-affinity-of-others-unseen",
+    promise: "a plan keeps a group off nodes with pods whose anti-affinity selects it",
+    file: "shared/kube/pod-anti-affinity.ts",
+    find: "rejects(one, other) || rejects(other, one)",
+    replace: "rejects(one, other)",
+    tests: ["test/unit/volcano/gang/fit.test.ts"],
+  },
+  {
+    name: "gang-beside-itself",
+    promise: "pods of a plan that may not be on one node have a node each",
+    file: `${gang}/rooms.ts`,
+    find: "isAlone ? Math.min(1, most) : most",
+    replace: "isAlone ? most : most",
+    tests: ["test/unit/volcano/gang/constraints.test.ts"],
+  },
+  {
     name: "position-by-age-alone",
     promise: "the position of a group in its queue is the order in which groups are admitted",
     file: "shared/kube/queue-order.ts",

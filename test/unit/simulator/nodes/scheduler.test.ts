@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const pods = "/api/v1/namespaces/default/pods";
 
 const create = async ({ transport }: Simulator, name: string, spec: Fields): Promise<void> => {
-  const metadata = { name, namespace: "default" };
+  const metadata = { name, namespace: "default", labels: { app: name } };
   await request(transport, "POST", pods, { apiVersion: "v1", kind: "Pod", metadata, spec });
 };
 
@@ -49,6 +49,36 @@ describe("a host port of a node", () => {
     test(what, async () => {
       const simulator = openSimulator({ nodes: [{ name: "a" }] });
       await create(simulator, "first", onPort({ containerPort: 8, hostPort: 80 }));
+      assert.deepEqual(placesOf(simulator), { first: "a" });
+      await create(simulator, "second", second);
+      assert.deepEqual(placesOf(simulator), { first: "a", second: place });
+    });
+});
+
+const apart = (app: string, topologyKey: string): Fields => ({
+  affinity: {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: { matchLabels: { app } } }],
+    },
+  },
+});
+
+describe("required pod anti-affinity", () => {
+  const plain = onPort({ containerPort: 9 });
+  const own = "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules.";
+  const others = "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules.";
+  const host = "kubernetes.io/hostname";
+  const rows: readonly (readonly [what: string, first: Fields, second: Fields, place: string])[] = [
+    ["keeps a pod from those that it selects", plain, { ...plain, ...apart("first", host) }, own],
+    ["keeps those that a pod selects from it", { ...plain, ...apart("second", host) }, plain, others],
+    ["lets others be", { ...plain, ...apart("third", host) }, { ...plain, ...apart("third", host) }, "a"],
+    ["holds in a domain of nodes", plain, { ...plain, ...apart("first", "kubernetes.io/os") }, own],
+    ["holds nowhere without the label of the domain", plain, { ...plain, ...apart("first", "zone") }, "a"],
+  ];
+  for (const [what, first, second, place] of rows)
+    test(what, async () => {
+      const simulator = openSimulator({ nodes: [{ name: "a" }] });
+      await create(simulator, "first", first);
       assert.deepEqual(placesOf(simulator), { first: "a" });
       await create(simulator, "second", second);
       assert.deepEqual(placesOf(simulator), { first: "a", second: place });

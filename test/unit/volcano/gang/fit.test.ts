@@ -5,7 +5,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { type Fit, fitOf, type Part, partOf } from "../../../../shared/volcano/gang/fit.ts";
 import { emptyRooms, type Room, takenByPods } from "../../../../shared/volcano/gang/rooms.ts";
 import { type Chance, openChance } from "../../../proof/sweep/chance.ts";
-import { type Crew, canPack, faultsIn, type Machine, type Units } from "../../../support/gang-packer.ts";
+import { type Crew, canPack, faultsIn, type Inmate, type Machine, type Units } from "../../../support/gang-packer.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,7 +69,34 @@ const withPorts = (chance: Chance, spec: Fields, needs: Units): Fields => {
   return ports.length === 0 ? spec : chance.pick(portWays)(spec, ports);
 };
 
-const specOf = (chance: Chance, { needs: { pods: _, ...needs }, tolerates, zones }: Crew): Fields => ({
+/** Ways to write that a pod must not be beside those of these kinds. */
+const apartWays: readonly ((kinds: readonly string[]) => Fields)[] = [
+  (kinds) => ({ labelSelector: { matchExpressions: [{ key: "kind", operator: "In", values: kinds }] } }),
+  (kinds) => ({
+    labelSelector: {
+      matchLabels: { any: "thing" },
+      matchExpressions: kindNames
+        .filter((kind) => !kinds.includes(kind))
+        .map((kind) => ({ key: "kind", operator: "NotIn", values: [kind] })),
+    },
+    namespaces: ["other", "ns"],
+  }),
+];
+
+const apartOf = (chance: Chance, { inmate }: Crew): Fields => {
+  const { avoids = [] } = inmate ?? {};
+  if (avoids.length === 0) return {};
+  const term = { topologyKey: "kubernetes.io/hostname", ...chance.pick(apartWays)(avoids) };
+  return { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+};
+
+const specOf = (chance: Chance, crew: Crew): Fields => {
+  const { affinity, ...spec } = aloneOf(chance, crew);
+  const all = { ...Object(affinity), ...apartOf(chance, crew) };
+  return { ...spec, ...(Object.keys(all).length === 0 ? {} : { affinity: all }) };
+};
+
+const aloneOf = (chance: Chance, { needs: { pods: _, ...needs }, tolerates, zones }: Crew): Fields => ({
   ...withPorts(chance, chance.pick(ways)(needs), needs),
   tolerations: tolerates.map((key) => ({ key, operator: "Exists" })),
   ...(zones === undefined
@@ -88,6 +115,16 @@ const specOf = (chance: Chance, { needs: { pods: _, ...needs }, tolerates, zones
 });
 
 const zoneNames = ["a", "b", "c"] as const;
+
+/** Kinds of pods: a label, by which anti-affinity goes. */
+const kindNames = ["red", "blue", "green"] as const;
+
+const inmateOf = (chance: Chance): Inmate => ({
+  kind: chance.pick(kindNames),
+  avoids: chance.is(0.25) ? kindNames.slice(0, 1 + chance.below(3)) : [],
+});
+
+const labelsOf = ({ inmate }: Crew) => ({ any: "thing", ...(inmate === undefined ? {} : { kind: inmate.kind }) });
 
 const machineOf = (chance: Chance, at: number): Machine => ({
   name: `n${at}`,
@@ -110,16 +147,21 @@ const crewOf = (chance: Chance, task: string): Crew => ({
   },
   count: 1 + chance.below(4),
   tolerates: chance.is(0.4) ? ["gpu"] : [],
+  inmate: inmateOf(chance),
   ...(chance.is(0.25) ? { zones: zoneNames.slice(0, 1 + chance.below(2)) } : {}),
 });
 
 const taken = (machines: readonly Machine[], crews: readonly Crew[], { places }: Extract<Fit, { fits: true }>) =>
   machines.map((machine): Machine => {
     const free = { ...machine.free };
-    for (const { task, node, count } of places)
-      for (const [name, many] of Object.entries(crews.find((crew) => crew.task === task)?.needs ?? {}))
-        if (node === machine.name) free[name] = (free[name] ?? 0) - many * count;
-    return { ...machine, free };
+    const inmates = [...(machine.inmates ?? [])];
+    for (const { task, node, count } of places) {
+      const crew = crews.find((one) => one.task === task);
+      if (node !== machine.name || crew === undefined) continue;
+      for (const [name, many] of Object.entries(crew.needs)) free[name] = (free[name] ?? 0) - many * count;
+      if (crew.inmate !== undefined) inmates.push(crew.inmate);
+    }
+    return { ...machine, free, inmates };
   });
 
 type Tally = { plans: number; missed: number; missedEmpty: number; faults: string[] };
@@ -131,7 +173,10 @@ const tryGang = (
   empty: boolean,
 ) => {
   const crews = Array.from({ length: 1 + chance.below(3) }, (_, at) => crewOf(chance, `t${at}`));
-  const parts = crews.map((crew): Part => partOf(crew.task, specOf(chance, crew), crew.count, crew.count));
+  const parts = crews.map(
+    (crew): Part =>
+      partOf(crew.task, specOf(chance, crew), crew.count, crew.count, { namespace: "ns", labels: labelsOf(crew) }),
+  );
   const fit = fitOf(state.rooms, parts);
   if (fit.fits) {
     tally.plans += 1;
@@ -157,17 +202,18 @@ const mixed = (seed: number, tally: Tally): void => {
         ...{ pods: 1, cpu: Math.ceil((free["cpu"] ?? 0) / 2), memory: chance.below(free["memory"] ?? 1) },
         ...(chance.is(0.2) ? { "port 80": 1 } : {}),
       };
-      const crew: Crew = { task: "stranger", needs, count: 1, tolerates: [] };
-      const metadata = { name: `on-${name}`, namespace: "ns", uid: name, resourceVersion: "1" };
+      const crew: Crew = { task: name, needs, count: 1, tolerates: [], inmate: inmateOf(chance) };
+      const about = { name: `on-${name}`, namespace: "ns", uid: name, resourceVersion: "1" };
+      const metadata = { ...about, labels: labelsOf(crew) };
       const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: { ...specOf(chance, crew), nodeName: name } };
-      return chance.is(0.6) ? [{ name, needs, pod }] : [];
+      return chance.is(0.6) ? [{ name, crew, pod }] : [];
     });
     state.rooms = takenByPods(
       state.rooms,
       strangers.map(({ pod }) => pod),
     );
     const places = strangers.map(({ name }) => ({ task: name, node: name, count: 1 }));
-    const crews = strangers.map(({ name, needs }): Crew => ({ task: name, needs, count: 1, tolerates: [] }));
+    const crews = strangers.map(({ crew }) => crew);
     state.machines = taken(machines, crews, { fits: true, places, left: [] });
   }
   const gangs = 1 + chance.below(6);

@@ -3,116 +3,26 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { pinned } from "../../../../shared/kube/nodes.ts";
 import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openGround, openShares } from "../../../../shared/volcano/gang/ground.ts";
+import {
+  eight,
+  type Fields,
+  type Given,
+  groupOf,
+  job,
+  lacking,
+  node,
+  pinnedTo,
+  planOf,
+  podOf,
+  queue,
+  type Task,
+  taken,
+  three,
+  verdicts,
+} from "./round.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const eight = Date.UTC(2026, 10, 2, 8);
-
-const stored = (kind: string, name: string, more: Fields, metadata: Fields = {}): Stored => ({
-  apiVersion: kind === "Job" ? "batch.volcano.sh/v1alpha1" : "v1",
-  kind,
-  metadata: { name, namespace: "ns", uid: `${kind} ${name}`, resourceVersion: "1", ...metadata },
-  ...more,
-});
-
-const node = (name: string, cpu: number): Stored =>
-  stored("Node", name, { status: { allocatable: { cpu: `${cpu}`, pods: "100" } } });
-
-type Task = { readonly cpu: number; readonly replicas: number; readonly least?: number; readonly more?: Fields };
-
-const job = (name: string, { cpu, replicas, least = replicas, more = {} }: Task): Stored => {
-  const resources = { requests: { cpu: `${cpu}` } };
-  const spec = { containers: [{ name: "main", image: "busybox", resources }], restartPolicy: "Never", ...more };
-  return stored("Job", name, {
-    spec: { minAvailable: least, tasks: [{ name: "w", replicas, minAvailable: least, template: { spec } }] },
-  });
-};
-
-type Marks = Readonly<Record<string, string>>;
-
-const planOf = (places: Fields): Marks => ({
-  "rekindle.dev/plan": JSON.stringify({ since: timeText(eight), places }),
-});
-
-const taken = (agoSeconds: number, times: number, nodes: readonly string[]): Marks => ({
-  "rekindle.dev/taken-back": JSON.stringify({ at: timeText(eight - agoSeconds * 1_000), times, nodes }),
-});
-
-const lacking = (agoSeconds: number): Marks => ({
-  "rekindle.dev/lacks-room-since": timeText(eight - agoSeconds * 1_000),
-});
-
-const unmarked: Marks = {};
-
-const groupOf = (
-  name: string,
-  { age = 0, phase = "", owned = true, priorityClassName = "", annotations = unmarked } = {},
-): Stored =>
-  stored(
-    "PodGroup",
-    name,
-    { spec: { queue: "q", ...(priorityClassName === "" ? {} : { priorityClassName }) }, status: { phase } },
-    {
-      annotations,
-      creationTimestamp: timeText(eight - age * 1_000),
-      ...(owned
-        ? { ownerReferences: [{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name, uid: `Job ${name}` }] }
-        : {}),
-    },
-  );
-
-const podOf = (
-  name: string,
-  group: string,
-  { cpu = 1, on = "n", phase = "Running", nominated = "", metadata = {} } = {},
-): Stored =>
-  stored(
-    "Pod",
-    name,
-    {
-      spec: { ...(on === "" ? {} : { nodeName: on }), containers: [{ resources: { requests: { cpu: `${cpu}` } } }] },
-      status: { phase, ...(nominated === "" ? {} : { nominatedNodeName: nominated }) },
-    },
-    { annotations: { "scheduling.k8s.io/group-name": group, "volcano.sh/task-spec": "w" }, ...metadata },
-  );
-
-const pinnedTo = (name: string, pod: Stored): Stored => ({
-  ...pod,
-  spec: pinned(Object(pod["spec"]), name),
-});
-
-const queue = stored("Queue", "q", { spec: {}, status: { state: "Open" } });
-
-type Given = {
-  readonly nodes?: readonly Stored[];
-  readonly pods?: readonly Stored[];
-  readonly jobs: readonly Stored[];
-  readonly groups: readonly Stored[];
-  readonly priorities?: Readonly<Record<string, number>>;
-};
-
-/** Empty for one node, whose name says nothing. */
-const placesText = (places: readonly { readonly node: string; readonly count: number }[]): string =>
-  new Set(places.map(({ node }) => node)).size < 2 && places[0]?.node !== "m"
-    ? ""
-    : places.map(({ node, count }) => `${count} on ${node}`).join(", ");
-
-const verdicts = ({ nodes = [node("n", 4)], pods = [], jobs, groups, priorities = {} }: Given): Fields => {
-  const values = new Map(Object.entries(priorities));
-  const ground = openGround({ nodes, pods, jobs, priorities: values, groups, now: eight });
-  return Object.fromEntries(
-    verdictsOf({ queues: [queue], groups, priorities: values, ground }).map((verdict) => [
-      verdict.group.metadata.name,
-      verdict.enters ? placesText(verdict.places) : verdict.why,
-    ]),
-  );
-};
-
-const onHost = { hostNetwork: true, containers: [{ name: "main", image: "busybox", ports: [{ containerPort: 80 }] }] };
-const three: Task = { cpu: 1, replicas: 3 };
 const full = "needs 3 × 1 cpu; 1 place on 1 of 1 node";
 const older = groupOf("a", { age: 9 });
 
@@ -170,20 +80,6 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     "a group beyond the empty cluster is told so",
     { jobs: [job("a", { cpu: 5, replicas: 1 })], pods: [podOf("x", "")], groups: [older] },
     { a: "would not fit the empty cluster: needs 1 × 5 cpu; 0 places on 1 node" },
-  ],
-  [
-    "a group whose host port a pod has on the only node waits",
-    {
-      jobs: [job("a", { cpu: 1, replicas: 1, more: onHost })],
-      pods: [{ ...podOf("x", ""), spec: { nodeName: "n", ...onHost } }],
-      groups: [older],
-    },
-    { a: "needs 1 × host port TCP/80; 0 places on 1 node" },
-  ],
-  [
-    "a constraint that no plan covers is refused in words",
-    { jobs: [job("a", { ...three, more: { resourceClaims: [{ name: "gpu" }] } })], groups: [older] },
-    { a: "task w has resource claims, which `gang: builtin` cannot plan: remove it, or set gang to none" },
   ],
   [
     "a group without a Job enters by its queue alone",

@@ -139,6 +139,27 @@ describe("of the pods", () => {
     assert.deepEqual(Object(outline?.["spec"]).containers, [{ ports: [{ protocol: "TCP", hostPort: 80 }] }]);
   });
 
+  test("its labels, and its anti-affinity between nodes", () => {
+    const own = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "a" } } };
+    const terms = [own, { ...own, topologyKey: "zone" }, { ...own, namespaceSelector: {} }];
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+    const outline = podOutline(stored("Pod", "p", { spec: { nodeName: "n", affinity } }, { labels: { app: "a" } }));
+    assert.deepEqual(outline?.metadata.labels, { app: "a" });
+    assert.deepEqual(Object(outline?.["spec"]).affinity, {
+      podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [own] },
+    });
+  });
+
+  test("neither labels nor anti-affinity of more text than other pods could have to be compared with", () => {
+    const labelSelector = { matchExpressions: [{ key: "app", operator: "In", values: ["x".repeat(5_000)] }] };
+    const terms = [{ topologyKey: "kubernetes.io/hostname", labelSelector }];
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+    const labels = many(200, "x");
+    const outline = podOutline(stored("Pod", "p", { spec: { nodeName: "n", affinity } }, { labels }));
+    assert.equal(outline?.metadata.labels, undefined);
+    assert.equal(Object(outline?.["spec"]).affinity, undefined);
+  });
+
   test("of one of a group without a node that it exists", () => {
     const annotations = { "scheduling.k8s.io/group-name": "g", other: "x" };
     const outline = podOutline(stored("Pod", "p", { spec }, { annotations }));

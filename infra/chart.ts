@@ -145,6 +145,7 @@ export const usedValues: Readonly<Record<string, z.ZodType>> = {
   // Only Kubeflow's development version has it: a switch, or a group with a switch.
   "controller.driverPodDisruptionBudget": z.union([flag, z.looseObject({ enable: flag })]).nullable(),
   "controller.defaultTimeToLiveSeconds": z.int().min(0).nullable(),
+  "controller.sparkDefaults": z.record(z.string(), text),
   ...{ "controller.batchScheduler.enable": flag, "controller.batchScheduler.kubeSchedulerNames": names },
   "controller.batchScheduler.default": text,
   ...{ "controller.serviceAccount.create": flag, "controller.serviceAccount.name": text },

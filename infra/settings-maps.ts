@@ -1,7 +1,8 @@
 /** ConfigMaps of settings for overlays: every setting that has a place there, at its default. */
 import { named } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
-import { reasonOf, type Target } from "../shared/deployments/settings/reference.ts";
+import type { Target } from "../shared/deployments/settings/absence.ts";
+import { reasonOf } from "../shared/deployments/settings/reference.ts";
 import { isReadIn, rowOf, type SettingName, settingNames, variableName } from "../shared/deployments/settings/table.ts";
 
 const modes = { hostOverlay: "host", functionsOverlay: "functions" } as const;

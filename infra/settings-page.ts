@@ -1,6 +1,8 @@
 /** Tables of the page of settings: names, default and readers, places in each deployment, reasons for missing ones. */
+
+import type { Reference, Target } from "../shared/deployments/settings/absence.ts";
 import { type FunctionCaller, settingsOfOneCaller } from "../shared/deployments/settings/absence.ts";
-import { type Reference, reasonOf, reference, type Target } from "../shared/deployments/settings/reference.ts";
+import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import {
   fileName,
   flagName,

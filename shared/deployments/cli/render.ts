@@ -12,7 +12,7 @@ import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/a
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
-import { parseSpec } from "../../spark/schema/rules.ts";
+import { parseSpec, withConfDefaults } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { volcanoForecast } from "../../volcano/forecast.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -42,7 +42,7 @@ const inCluster = "https://kubernetes.default.svc";
  * The submission time is 0, so that the same input renders the same text.
  */
 const submission = (application: Obj, { attempt, uid, options }: Case): Rendered => {
-  const read = parseSpec(application);
+  const read = withConfDefaults(parseSpec(application), options.sparkDefaults);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {}, annotations = {} } = application.metadata;
   const app = { name, namespace, uid, labels, annotations };

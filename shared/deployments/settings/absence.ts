@@ -4,6 +4,25 @@
  */
 import type { SettingName } from "./table.ts";
 
+/** A mode, or one kind of deployment of it, in which a setting may be missing. */
+export type Target = "host" | "functions" | "helm" | "hostOverlay" | "sam" | "functionsOverlay";
+
+export type Reference = {
+  readonly text: string;
+  readonly form: "text" | "duration" | "count" | "switch" | "choice" | "list" | "JSON" | "secret";
+  /** The unit that a number counts. */
+  readonly unit?: string;
+  /** The template's parameter; absent: the document in its parameter `Settings`. */
+  readonly parameter?: string;
+  /** True: the template creates the resource that the setting names. */
+  readonly made?: true;
+  /** The path in the chart's values with the same meaning. */
+  readonly value?: string;
+  /** True: the chart uses that value for more than a variable, so `settings` has no such name. */
+  readonly valueOnly?: true;
+  readonly absent?: Readonly<Partial<Record<Target, string>>>;
+};
+
 export const byPod = "a pod has its own account, which this would only replace";
 export const atPort = "its objects carry the port, so another one is a change of the objects";
 const asCertificate = "its objects carry names and ports of admission, so another one is a change of the objects";

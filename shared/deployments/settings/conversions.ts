@@ -51,6 +51,7 @@ type OfSpark =
   | "kubeSchedulerNames"
   | "enableDriverPdb"
   | "defaultTimeToLiveSeconds"
+  | "sparkDefaults"
   | "maxTrackedExecutorPerApp";
 
 export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
@@ -64,6 +65,7 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   kubeSchedulerNames: values.kubeSchedulerNames,
   driverPdb: values.enableDriverPdb,
   defaultTimeToLiveSeconds: values.defaultTimeToLiveSeconds,
+  sparkDefaults: values.sparkDefaults,
   trackedExecutors: values.maxTrackedExecutorPerApp,
 });
 

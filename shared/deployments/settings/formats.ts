@@ -80,6 +80,19 @@ export const annotations = () =>
       .transform((given): Record<string, string> => Object.assign({}, ...[given].flat())),
   );
 
+/** Matches a conf that may be a default: no conf of the application's place, account, credentials or image. */
+const defaultConf =
+  /^spark\.(?!master$|kubernetes\.(?:namespace$|driver\.master$|authenticate\.|(?:driver\.|executor\.)?container\.image$))/;
+
+const asConfs = 'write JSON such as {"spark.eventLog.enabled": "true"}';
+
+/** Confs of Spark by name. */
+export const sparkConfs = () =>
+  json(z.record(z.string(), z.string({ error: asConfs }), { error: asConfs }).default({})).refine(
+    (confs) => Object.keys(confs).every((name) => defaultConf.test(name)),
+    { error: "write names that begin with spark. and set no namespace, account, credentials, image or API server" },
+  );
+
 /** Volcano's resource groups. */
 export const groupsOfPods = () => json(resourceGroups);
 

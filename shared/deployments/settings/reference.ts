@@ -19,27 +19,10 @@ import {
   noPort,
   ownCaller,
   processFunctionsOnly,
+  type Reference,
+  type Target,
 } from "./absence.ts";
 import type { SettingName } from "./table.ts";
-
-/** A mode, or one kind of deployment of it, in which a setting may be missing. */
-export type Target = "host" | "functions" | "helm" | "hostOverlay" | "sam" | "functionsOverlay";
-
-export type Reference = {
-  readonly text: string;
-  readonly form: "text" | "duration" | "count" | "switch" | "choice" | "list" | "JSON" | "secret";
-  /** The unit that a number counts. */
-  readonly unit?: string;
-  /** The template's parameter; absent: the document in its parameter `Settings`. */
-  readonly parameter?: string;
-  /** True: the template creates the resource that the setting names. */
-  readonly made?: true;
-  /** The path in the chart's values with the same meaning. */
-  readonly value?: string;
-  /** True: the chart uses that value for more than a variable, so `settings` has no such name. */
-  readonly valueOnly?: true;
-  readonly absent?: Readonly<Partial<Record<Target, string>>>;
-};
 
 export const reference: Readonly<Record<SettingName, Reference>> = {
   cluster: {
@@ -349,6 +332,11 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     unit: "seconds",
     text: "default timeToLiveSeconds of ended applications; 0: they are kept",
     value: "controller.defaultTimeToLiveSeconds",
+  },
+  sparkDefaults: {
+    form: "JSON",
+    text: "JSON: confs for each SparkApplication, below those that it sets, such as those of event logs",
+    value: "controller.sparkDefaults",
   },
   maxTrackedExecutorPerApp: {
     form: "count",

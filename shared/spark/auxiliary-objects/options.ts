@@ -17,6 +17,8 @@ export type Options = {
   readonly driverPdb: boolean;
   /** `--default-time-to-live-seconds`; 0 for none. */
   readonly defaultTimeToLiveSeconds: number;
+  /** Confs below those of each application, in the place of upstream's feature gate LoadSparkDefaults. */
+  readonly sparkDefaults: Readonly<Record<string, string>>;
   /** `--max-tracked-executor-per-app`. */
   readonly trackedExecutors: number;
 };
@@ -33,5 +35,6 @@ export const defaultOptions: Options = {
   kubeSchedulerNames: [],
   driverPdb: false,
   defaultTimeToLiveSeconds: 0,
+  sparkDefaults: {},
   trackedExecutors: 1_000,
 };

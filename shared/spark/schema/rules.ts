@@ -190,6 +190,12 @@ export const parseSpec = oncePer((application: Application): ParsedSpec => {
   return broken.length === 0 ? { ok: true, spec: typed.data } : { ok: false, message: broken.join("; ") };
 });
 
+/** Adds the confs that an application does not set. As the file `spark-defaults.conf`, they rank below all of its own. */
+export const withConfDefaults = (read: ParsedSpec, defaults: Readonly<Record<string, string>>): ParsedSpec =>
+  read.ok && Object.keys(defaults).length > 0
+    ? { ok: true, spec: { ...read.spec, sparkConf: { ...defaults, ...read.spec.sparkConf } } }
+    : read;
+
 const retrySeconds = 5;
 
 const restartPolicy = (given: RestartPolicy | undefined): RestartPolicy => {

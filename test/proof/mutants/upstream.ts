@@ -11,6 +11,14 @@ const machine = "shared/spark/application/state/machine.ts";
 
 export const upstreamMutants: readonly Mutant[] = [
   {
+    name: "default-confs-win",
+    promise: "a deployment's default confs rank below those of each application",
+    file: "shared/spark/schema/rules.ts",
+    find: "sparkConf: { ...defaults, ...read.spec.sparkConf }",
+    replace: "sparkConf: { ...read.spec.sparkConf, ...defaults }",
+    tests: ["test/unit/spark/schema/defaults.test.ts"],
+  },
+  {
     name: "U2-status-believed",
     promise: "the record wins over the status: a conflict at the status does not submit again (U2)",
     file: decide,

@@ -178,6 +178,10 @@ const effective: readonly (readonly [values: Values, has: RegExp])[] = [
   ],
   [{ controller: { driverPodDisruptionBudget: true } }, /REKINDLE_ENABLE_DRIVER_PDB\n\s+value: "true"/],
   [{ controller: { driverPodDisruptionBudget: { enable: true } } }, /REKINDLE_ENABLE_DRIVER_PDB\n\s+value: "true"/],
+  [
+    { controller: { sparkDefaults: { "spark.eventLog.enabled": "true" } } },
+    /REKINDLE_SPARK_DEFAULTS\n\s+value: '\{"spark.eventLog.enabled":"true"\}'/,
+  ],
   [{ controller: { defaultTimeToLiveSeconds: 60 } }, /REKINDLE_DEFAULT_TIME_TO_LIVE_SECONDS\n\s+value: "60"/],
   [
     { controller: { serviceAccount: { automountServiceAccountToken: false } } },

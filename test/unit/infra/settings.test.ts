@@ -12,9 +12,10 @@ import * as z from "zod";
 import { parametersOf } from "../../../infra/aws/parameters.ts";
 import { readTemplate } from "../../../infra/aws/template.ts";
 import { functionSettingValues, settingValues } from "../../../infra/chart.ts";
+import type { Target } from "../../../shared/deployments/settings/absence.ts";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { settingsFor } from "../../../shared/deployments/settings/read.ts";
-import { reasonOf, reference, type Target } from "../../../shared/deployments/settings/reference.ts";
+import { reasonOf, reference } from "../../../shared/deployments/settings/reference.ts";
 import {
   type FunctionReader,
   fileName,

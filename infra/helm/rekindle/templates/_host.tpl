@@ -27,6 +27,7 @@
   "REKINDLE_INGRESS_ANNOTATIONS" (and $ingress.enable (not (empty $ingress.annotations)) | ternary (toJson $ingress.annotations) "")
   "REKINDLE_ENABLE_DRIVER_PDB" (not (empty $budget) | ternary "true" "")
   "REKINDLE_DEFAULT_TIME_TO_LIVE_SECONDS" $values.controller.defaultTimeToLiveSeconds
+  "REKINDLE_SPARK_DEFAULTS" (empty $values.controller.sparkDefaults | ternary "" (toJson $values.controller.sparkDefaults))
   "REKINDLE_ENABLE_BATCH_SCHEDULER" ($values.controller.batchScheduler.enable | ternary "true" "")
   "REKINDLE_KUBE_SCHEDULER_NAMES" (join "," $values.controller.batchScheduler.kubeSchedulerNames)
   "REKINDLE_DEFAULT_BATCH_SCHEDULER" $values.controller.batchScheduler.default

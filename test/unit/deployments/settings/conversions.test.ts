@@ -69,6 +69,11 @@ describe("options", () => {
       want: { defaultTimeToLiveSeconds: 60 },
     },
     {
+      flag: '--spark-defaults={"spark.eventLog.enabled": "true"}',
+      variable: ["REKINDLE_SPARK_DEFAULTS", '{"spark.eventLog.enabled": "true"}'],
+      want: { sparkDefaults: { "spark.eventLog.enabled": "true" } },
+    },
+    {
       flag: "--max-tracked-executor-per-app=1",
       variable: ["REKINDLE_MAX_TRACKED_EXECUTOR_PER_APP", "1"],
       want: { trackedExecutors: 1 },
@@ -87,6 +92,10 @@ describe("what is wrong is named", () => {
   const cases: readonly { flag: string; want: RegExp }[] = [
     { flag: "--ingress-annotations={", want: /^flag --ingress-annotations=\{: write JSON$/ },
     { flag: "--ingress-tls={}", want: /--ingress-tls=.*write JSON such as/ },
+    { flag: '--spark-defaults={"spark.executor.instances": 2}', want: /write JSON such as .*spark\.eventLog/ },
+    { flag: '--spark-defaults={"executor.memory": "2g"}', want: /write names that begin with spark\./ },
+    { flag: '--spark-defaults={"spark.kubernetes.namespace": "a"}', want: /set no namespace/ },
+    { flag: '--spark-defaults={"spark.kubernetes.executor.container.image": "a"}', want: /set no namespace/ },
     { flag: "--max-tracked-executor-per-app=0", want: /write a whole number from 1 to 100000/ },
     { flag: "--default-time-to-live-seconds=-1", want: /write a whole number from 0/ },
   ];

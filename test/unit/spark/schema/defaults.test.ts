@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
-import { withDefaults } from "../../../../shared/spark/schema/rules.ts";
+import { parseSpec, withConfDefaults, withDefaults } from "../../../../shared/spark/schema/rules.ts";
 
 const given = (changes: object): ReturnType<typeof withDefaults> =>
   withDefaults(
@@ -48,5 +48,29 @@ describe("withDefaults", () => {
       onFailureRetryInterval: 9,
       onSubmissionFailureRetryInterval: 5,
     });
+  });
+});
+
+describe("withConfDefaults", () => {
+  const object = (spec: object) => ({ metadata: { name: "a" }, spec });
+  const whole = {
+    type: "Scala",
+    sparkVersion: "4.1.1",
+    mainApplicationFile: "local:///a.jar",
+    driver: {},
+    executor: {},
+  };
+
+  test("adds the confs that the application does not set", () => {
+    const read = parseSpec(object({ ...whole, sparkConf: { "spark.a": "own" } }));
+    const merged = withConfDefaults(read, { "spark.a": "default", "spark.b": "default" });
+    assert.deepEqual(merged.ok && merged.spec.sparkConf, { "spark.a": "own", "spark.b": "default" });
+  });
+
+  test("leaves an application without defaults, and a refused one, as they are", () => {
+    const read = parseSpec(object(whole));
+    assert.equal(withConfDefaults(read, {}), read);
+    const refused = parseSpec(object({ ...whole, type: 1 }));
+    assert.equal(withConfDefaults(refused, { "spark.a": "default" }), refused);
   });
 });

@@ -190,6 +190,26 @@ describe("the end of a run", () => {
   });
 });
 
+describe("the deployment's default confs", () => {
+  test("reach the submission below those of the application", () => {
+    const { plan } = decided({
+      object: application({ spec: { ...spec, sparkConf: { "spark.eventLog.dir": "s3a://own" } } }),
+      options: { sparkDefaults: { "spark.eventLog.enabled": "true", "spark.eventLog.dir": "s3a://all" } },
+    });
+    const made = plan.stages.flat().flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
+    const properties = JSON.stringify(made.filter(({ kind }) => kind === "ConfigMap"));
+    assert.match(properties, /spark\.eventLog\.enabled=true/);
+    assert.match(properties, /spark\.eventLog\.dir=s3a\\*:\/\/own/);
+    assert.doesNotMatch(properties, /\/\/all/);
+  });
+
+  test("are no change of the object's spec", () => {
+    const running = { object: application({ spec }), memory: remembered({ driver, state: { phase: "RUNNING" } }) };
+    const { plan } = decided({ ...running, options: { sparkDefaults: { "spark.eventLog.enabled": "true" } } });
+    assert.deepEqual(plan.stages, decided(running).plan.stages);
+  });
+});
+
 describe("the deployment's time to live", () => {
   const status = { applicationState: { state: "COMPLETED" } };
   const cases: readonly { name: string; own: object; want: string | undefined }[] = [

@@ -11,7 +11,7 @@ import { fieldsOf } from "../shared/core/json.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName, variableName } from "../shared/deployments/settings/table.ts";
-import { families, features } from "../shared/kube/families.ts";
+import { families, features } from "../shared/kube/resources.ts";
 import { plain } from "./kustomize.ts";
 import { dispatched, onDispatch } from "./workloads.ts";
 

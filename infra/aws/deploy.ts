@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { storedText } from "../../shared/adapters/aws/stored-secret.ts";
+import { storedText } from "../../shared/adapters/aws.ts";
 import { endpointIn } from "../../shared/deployments/settings/formats.ts";
 import { commandsFor, problemsWith } from "./plan.ts";
 import { readTemplate } from "./template.ts";

@@ -36,7 +36,7 @@ const commandsIn = (file: string, text: string): readonly string[] => {
 
 /** A cluster's record is kept under an ARN of Secrets Manager; the template offers no parameter of SSM. */
 const recordsIn = (file: string): readonly string[] =>
-  file === "shared/adapters/aws/stored-secret.ts" ? ["secretsmanager:GetSecretValue", "kms:Decrypt"] : [];
+  file === "shared/adapters/aws.ts" ? ["secretsmanager:GetSecretValue", "kms:Decrypt"] : [];
 
 /** Texts of a function's modules, by their files. */
 export type Parts = ReadonlyMap<string, string>;

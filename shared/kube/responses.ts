@@ -2,7 +2,7 @@
 import { ApiError, type HttpResponse } from "../core/http.ts";
 import { isRecord, jsonOf } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
-import { withFeature } from "./families.ts";
+import { withFeature } from "./resources.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -8,8 +8,19 @@ import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Checkpoints, Loaded, Version } from "../../engine/ports.ts";
 import type { CheckpointHint } from "../checkpoints/kubernetes.ts";
-import { type Table as ForReading, load, openDynamo, timeLimitMs } from "./client.ts";
-import { hintNames, hintOf, type Item, itemKey, itemOf, loadedOf, placeOf } from "./item.ts";
+import {
+  type Table as ForReading,
+  hintNames,
+  hintOf,
+  type Item,
+  itemKey,
+  itemOf,
+  load,
+  loadedOf,
+  openDynamo,
+  placeOf,
+  timeLimitMs,
+} from "./table.ts";
 
 export type TableOptions = {
   readonly table: string;

@@ -12,8 +12,8 @@ import type { ProbeFailure, ProbeResult, Projection, Query } from "../../core/pl
 import { openShare, type Share } from "../../core/share.ts";
 import { backoffOf } from "../../core/time.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
-import { withFeature } from "../../kube/families.ts";
 import { collectionPath, objectPath, openPaging, proxyPath, selectorOf, withQuery } from "../../kube/paths.ts";
+import { withFeature } from "../../kube/resources.ts";
 import { dateOf, errorOf, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
 import { json, mergePatchJson } from "./requests.ts";
 

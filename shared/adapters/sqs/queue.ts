@@ -8,7 +8,7 @@ import * as z from "zod";
 import { ApiError } from "../../core/http.ts";
 import { groupOf, type Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
-import type { Calls, Signer } from "../aws/requests.ts";
+import type { Calls, Signer } from "../aws.ts";
 
 type Meaning = { readonly reason: string; readonly text: (what: string) => string };
 
@@ -112,7 +112,7 @@ const clientSigner = async (): Promise<Signer> => {
 export const openSqs = (): Sqs => {
   let loading: Promise<Calls> | undefined;
   const load = async (): Promise<Calls> => {
-    const { openCalls } = await import("../aws/requests.ts");
+    const { openCalls } = await import("../aws.ts");
     return openCalls({ name: "sqs", target: "AmazonSQS", client: clientSigner, env: process.env });
   };
   return async (action, queue, input, { pollMs = 0, withinMs } = {}) => {

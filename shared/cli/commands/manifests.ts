@@ -1,7 +1,7 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
-import { type Family, families, familyOf, features } from "../../kube/families.ts";
+import { type Family, families, familyOf, features } from "../../kube/resources.ts";
 import {
   crdsText,
   featuresNamed,

@@ -12,10 +12,9 @@ import { columns } from "../io/text.ts";
 import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
 import { holderText, leave } from "../migration/apply.ts";
 import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
-import { loadSaved } from "../migration/record.ts";
 import { examine, type Report } from "../migration/report.ts";
 import { goBack } from "../migration/undo.ts";
-import { findInstalled, type Installed, isInstalled } from "../migration/upstream.ts";
+import { findInstalled, type Installed, isInstalled, loadSaved } from "../migration/upstream.ts";
 
 /** The failure policies of a configuration: they say whether requests are refused while its server is silent. */
 const forceOf = (object: Stored): string => {

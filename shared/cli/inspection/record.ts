@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { checkpointRef, checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
-import { itemKey } from "../../adapters/dynamodb/item.ts";
+import { itemKey } from "../../adapters/dynamodb/table.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";

@@ -4,7 +4,7 @@
  */
 import type { Obj } from "../../core/object.ts";
 import { noPodRules, type PodRules } from "../../kube/admission.ts";
-import { type Family, type Feature, families } from "../../kube/families.ts";
+import { type Family, type Feature, families } from "../../kube/resources.ts";
 import {
   account,
   certificateRules,

@@ -3,7 +3,7 @@
  * itself. Reconcile finds violations that CEL cannot express, as it does without policies.
  */
 import type { Obj } from "../../core/object.ts";
-import { type Family, families } from "../../kube/families.ts";
+import { type Family, families } from "../../kube/resources.ts";
 import { type Condition, expressionsFor, type Places, type Policy } from "./policies/policy.ts";
 import { sparkPolicies } from "./policies/spark.ts";
 import { volcanoPolicies } from "./policies/volcano.ts";

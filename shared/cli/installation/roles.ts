@@ -4,7 +4,7 @@
  */
 
 import type { Obj } from "../../core/object.ts";
-import { type Family, type Feature, families, featureResource, features } from "../../kube/families.ts";
+import { type Family, type Feature, families, featureResource, features } from "../../kube/resources.ts";
 
 export type Rule = {
   readonly apiGroups: readonly string[];

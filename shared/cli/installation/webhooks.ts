@@ -1,8 +1,7 @@
 /** The webhook configurations of admission: own names, only Rekindle's kinds, a short timeout, failurePolicy Ignore. */
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark, noPodRules, type PodRules, podsWrittenTo } from "../../kube/admission.ts";
-import type { Family } from "../../kube/families.ts";
-import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
+import { type Family, mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { expressionsFor, type Places } from "./policies/policy.ts";
 import { ours } from "./roles.ts";
 

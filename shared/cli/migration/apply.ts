@@ -12,14 +12,18 @@ import type { Obj, Ref, Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import { type RecordTable, Refused, type Session, type Tools } from "../io/tools.ts";
 import type { Family } from "./families.ts";
-import { type Kept, keepSaved, loadSaved, type Saved, savedOf } from "./record.ts";
 import {
   all,
   deployments,
   findInstalled,
   type Installed,
+  type Kept,
+  keepSaved,
   leases as leaseResource,
   leases,
+  loadSaved,
+  type Saved,
+  savedOf,
   workloadOf,
 } from "./upstream.ts";
 

@@ -18,14 +18,15 @@ import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
 import { registered } from "../installation/webhooks.ts";
 import type { Session, Tools } from "../io/tools.ts";
 import type { Counted, Family } from "./families.ts";
-import { loadSaved, type Saved } from "./record.ts";
 import {
   all,
   findInstalled,
   flagIn,
   flagsOf,
   type Installed,
+  loadSaved,
   objectsOf,
+  type Saved,
   type Stoppable,
   watchedBy,
 } from "./upstream.ts";

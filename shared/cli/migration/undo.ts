@@ -12,8 +12,17 @@ import { recordId, recordsIn } from "../inspection/record.ts";
 import { Refused } from "../io/tools.ts";
 import { dropRecords, heldByOther, holdLeases, type Lock, madeBy, scale, type Work, waitFor } from "./apply.ts";
 import type { Counted } from "./families.ts";
-import { dropSaved, hookOf, type Kept, keepSaved, loadSaved, restoring, type Saved } from "./record.ts";
-import { findInstalled, objectsOf } from "./upstream.ts";
+import {
+  dropSaved,
+  findInstalled,
+  hookOf,
+  type Kept,
+  keepSaved,
+  loadSaved,
+  objectsOf,
+  restoring,
+  type Saved,
+} from "./upstream.ts";
 
 const listed = z.looseObject({ name: z.string(), failurePolicy: z.string().optional() });
 

@@ -15,8 +15,7 @@ import { ApiError, type Transport } from "../../core/http.ts";
 import { digestOf, isRecord } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
-import { type Family, families } from "../../kube/families.ts";
-import { mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
+import { type Family, families, mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
 
 import { selectorOf } from "../../kube/selector.ts";
 import { sparkApplications } from "../../spark/schema/resource.ts";

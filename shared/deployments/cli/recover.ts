@@ -17,7 +17,7 @@ import { refText } from "../../core/object.ts";
 import { type Plan, waitsForText } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { readRecord } from "../../engine/checkpoint/record.ts";
-import type { DecisionRecording } from "../../engine/cluster/recording.ts";
+import type { DecisionRecording } from "../../engine/cluster/queries.ts";
 import { replay } from "../../engine/cluster/replay.ts";
 import type { Ending, Finding, RecoveryRequest, World } from "../../engine/context/world.ts";
 import type { Cluster, Queue, Report } from "../../engine/ports.ts";

@@ -1,7 +1,7 @@
 /** All kinds that Rekindle runs, by family. */
 import type { Operator } from "../../core/operator.ts";
 import { promptness, settledMs, type Timing } from "../../engine/settings.ts";
-import { type Family, families, runs } from "../../kube/families.ts";
+import { type Family, families, runs } from "../../kube/resources.ts";
 import { sparkApplication } from "../../spark/application/decide.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { sparkConnect } from "../../spark/connect/decide.ts";
@@ -11,8 +11,7 @@ import { volcanoJobFlow } from "../../volcano/flow/decide.ts";
 import { volcanoJobTemplate } from "../../volcano/flow/template.ts";
 import { volcanoJob } from "../../volcano/job/decide.ts";
 import { volcanoPod } from "../../volcano/podgroup/ungrouped-pods.ts";
-import type { QueueOptions } from "../../volcano/queue/decide.ts";
-import { volcanoQueue } from "../../volcano/queue/operator.ts";
+import { type QueueOptions, volcanoQueue } from "../../volcano/queue/decide.ts";
 import { inCluster } from "./step-dependencies.ts";
 
 const sparkOperators = (timing: Timing, options: Options): readonly Operator<unknown>[] => [

@@ -22,7 +22,7 @@ type Opening = {
 
 /** Reads a secret from AWS. The client is loaded only where a secret has an ARN. */
 const storedNow = async (arn: string): Promise<string> => {
-  const { storedText } = await import("../../adapters/aws/stored-secret.ts");
+  const { storedText } = await import("../../adapters/aws.ts");
   return await storedText(arn, process.env, Date.now());
 };
 

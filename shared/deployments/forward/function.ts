@@ -13,7 +13,7 @@ import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
 import { openWindows, type Ran, type Windows } from "../../forward/windows.ts";
-import { runs } from "../../kube/families.ts";
+import { runs } from "../../kube/resources.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope, type Scope } from "../common/namespaces.ts";
 import { openSender } from "../common/queues.ts";

@@ -8,8 +8,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { request } from "../../adapters/kubernetes/requests.ts";
 import { hostRulesOf, type Rule } from "../../cli/installation/roles.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
-import { type Family, families } from "../../kube/families.ts";
-import { namespaces } from "../../kube/resources.ts";
+import { type Family, families, namespaces } from "../../kube/resources.ts";
 import type { Configuration } from "../settings/table.ts";
 
 const names = z.array(z.string()).nullish();

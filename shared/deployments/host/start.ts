@@ -23,7 +23,7 @@ import { type Standby, type StandbyLookout, startStandby } from "../../forward/c
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
-import type { Family } from "../../kube/families.ts";
+import type { Family } from "../../kube/resources.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";

@@ -143,7 +143,7 @@ export const tableIn = (kept: Place, cluster: string): ReadTable | undefined => 
   if (kept.in === "kubernetes") return undefined;
   const { table: name, region } = kept;
   const open = once(async () => {
-    const { openTableReader } = await import("../../adapters/dynamodb/client.ts");
+    const { openTableReader } = await import("../../adapters/dynamodb/table.ts");
     return openTableReader({ table: name, cluster, region });
   });
   return { name, cluster, records: { load: async (key) => (await open()).load(key) } };

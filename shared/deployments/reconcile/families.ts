@@ -6,8 +6,7 @@ import type { Operator } from "../../core/operator.ts";
 import { readMessage } from "../../engine/message.ts";
 import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
 import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
-import { type Family, families, runs } from "../../kube/families.ts";
-import { pods } from "../../kube/resources.ts";
+import { type Family, families, pods, runs } from "../../kube/resources.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../../spark/schema/resource.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
@@ -34,7 +33,7 @@ const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usual
     const prompt = promptness(timing);
     return sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt, options });
   },
-  [queues.kind]: async () => (await import("../../volcano/queue/operator.ts")).volcanoQueue(ofQueues),
+  [queues.kind]: async () => (await import("../../volcano/queue/decide.ts")).volcanoQueue(ofQueues),
   [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
   [jobs.kind]: async () => (await import("../../volcano/job/decide.ts")).volcanoJob,
   [cronJobs.kind]: async () =>

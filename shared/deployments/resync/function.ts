@@ -7,7 +7,7 @@ import { remainingMsOf, runOf } from "../../adapters/lambda.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
-import { runs } from "../../kube/families.ts";
+import { runs } from "../../kube/resources.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { openSender } from "../common/queues.ts";

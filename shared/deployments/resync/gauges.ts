@@ -10,7 +10,7 @@ import { type Figure, type MetricSample, ownFigures, ownLabels } from "../../cor
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import { undeliveredOf } from "../../forward/resync.ts";
-import { families as allFamilies, type Family, runs } from "../../kube/families.ts";
+import { families as allFamilies, type Family, runs } from "../../kube/resources.ts";
 import { gaugesOf, sparkFigures } from "../../spark/application/metrics.ts";
 import { sparkApplications } from "../../spark/schema/resource.ts";
 import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue, volcanoFigures } from "../../volcano/metrics.ts";

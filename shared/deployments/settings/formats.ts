@@ -7,8 +7,8 @@ import * as z from "zod";
 import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/updates.ts";
-import { type Family, families } from "../../kube/families.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
+import { type Family, families } from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { everyNamespace } from "../../volcano/gang/settings.ts";
 
@@ -337,7 +337,7 @@ const ageMs = 600_000;
 const authOf = ({ token, cert, key, eks }: ClusterRecord): Auth | undefined => {
   if (eks !== undefined) {
     const tokenProvider = async (): Promise<string> => {
-      const { eksToken } = await import("../../adapters/aws/requests.ts");
+      const { eksToken } = await import("../../adapters/aws.ts");
       return eksToken(eks, process.env, Date.now());
     };
     return { tokenProvider, tokenAgeMs: ageMs };

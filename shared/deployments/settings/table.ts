@@ -3,7 +3,7 @@
  * files follow from the key; `reference.ts` has the sentence and the place in each kind of deployment.
  */
 import type * as z from "zod";
-import { families } from "../../kube/families.ts";
+import { families } from "../../kube/resources.ts";
 import { gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
 import {
   address,

@@ -2,7 +2,7 @@
 import { isRecord, same } from "../../core/json.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
-import { type DecisionRecording, wholePlan } from "./recording.ts";
+import { type DecisionRecording, wholePlan } from "./queries.ts";
 
 /** The first place where a replay differs from its recording. `path` as `plan.stages[0][1].do`; values are JSON. */
 export type Difference = { readonly path: string; readonly recorded: unknown; readonly replayed: unknown };

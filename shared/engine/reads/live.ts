@@ -19,8 +19,8 @@ import {
   objectRef,
   observationOf,
   returnMsOf,
-} from "../context/step-context.ts";
-import type { World } from "../context/world.ts";
+  type World,
+} from "../context/world.ts";
 import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 

@@ -12,8 +12,15 @@ import type { Listing, Looking, Plan } from "../../core/plan.ts";
 import { dateAt, type Epoch } from "../../core/time.ts";
 import { classify } from "../checkpoint/classify.ts";
 import { type StepReads, stepReads, type Unread } from "../cluster/queries.ts";
-import type { FirstRead, Observation, OutdatedTimer, StepContext, StoredRecord } from "../context/step-context.ts";
-import type { CachedStep, World } from "../context/world.ts";
+import type {
+  CachedStep,
+  FirstRead,
+  Observation,
+  OutdatedTimer,
+  StepContext,
+  StoredRecord,
+  World,
+} from "../context/world.ts";
 import type { Enclosure, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { assumeNew, readLive, readTimed, seemsNew } from "./live.ts";

@@ -11,10 +11,15 @@ import { BudgetError } from "../../core/http.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
-import { resultOf, type StepReads, type Within } from "../cluster/queries.ts";
-import { keptReads, type Round, recordingOf } from "../cluster/recording.ts";
-import { applyContextOf, type StepContext, type StepPlan, type StoredRecord } from "../context/step-context.ts";
-import type { Ending, World } from "../context/world.ts";
+import { keptReads, type Round, recordingOf, resultOf, type StepReads, type Within } from "../cluster/queries.ts";
+import {
+  applyContextOf,
+  type Ending,
+  type StepContext,
+  type StepPlan,
+  type StoredRecord,
+  type World,
+} from "../context/world.ts";
 import type { Version } from "../ports.ts";
 import {
   firstRead,

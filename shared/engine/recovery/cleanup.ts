@@ -10,7 +10,7 @@ import { type Effect, notYetRecorded, type OwnedObjects, type View } from "../..
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
 import { resultOf, stepReads } from "../cluster/queries.ts";
-import type { StepPlan } from "../context/step-context.ts";
+import type { StepPlan } from "../context/world.ts";
 import type { CheckpointRecord, Cleanup, Cluster } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
 import { type StatusMemo, statusPatch } from "../writes/status.ts";

@@ -13,13 +13,16 @@ import { type Defect, madeWith } from "../checkpoint/classify.ts";
 import { expiryOf, keptRuns } from "../checkpoint/record.ts";
 import {
   type BrokenRecord,
+  type Ending,
+  type Finding,
   type FirstRead,
+  type Labels,
   type Observation,
   observationOf,
+  type RecoveryRequest,
   returnMsOf,
   type StepContext,
-} from "../context/step-context.ts";
-import type { Ending, Finding, Labels, RecoveryRequest } from "../context/world.ts";
+} from "../context/world.ts";
 import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { requeue, requeueAfterRace, showTrouble, warn } from "../writes/requeue.ts";

@@ -5,8 +5,7 @@
 import { textOf } from "../../core/key.ts";
 import type { Effect, Trouble } from "../../core/plan.ts";
 import { applyStage, type Done } from "../cluster/apply.ts";
-import type { StepContext } from "../context/step-context.ts";
-import type { Ending } from "../context/world.ts";
+import type { Ending, StepContext } from "../context/world.ts";
 import { isPatient } from "../trouble.ts";
 import { requeue, warn } from "./requeue.ts";
 

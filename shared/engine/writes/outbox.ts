@@ -16,7 +16,7 @@ import {
   waiting,
 } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
-import type { StepContext, StepPlan, StoredRecord } from "../context/step-context.ts";
+import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
 
 /** The time for which a record outlives its object for updates that no listener acknowledges, ms. */

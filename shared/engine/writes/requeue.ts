@@ -8,8 +8,14 @@ import { dedupe, groupOf, type Key, type Message, textOf, timerReason } from "..
 import { refText } from "../../core/object.ts";
 import { type Effect, type Plan, type Trouble, waitOf } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
-import { applyContextOf, objectRef, type StepContext, type StoredRecord } from "../context/step-context.ts";
-import type { Ending, World } from "../context/world.ts";
+import {
+  applyContextOf,
+  type Ending,
+  objectRef,
+  type StepContext,
+  type StoredRecord,
+  type World,
+} from "../context/world.ts";
 import { backoffMs, internal, isPatient, quarantined } from "../trouble.ts";
 
 /** The longest delay that the queue takes, ms; a resync sends timers that are further away. */

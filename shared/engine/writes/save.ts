@@ -5,7 +5,7 @@ import { textOf } from "../../core/key.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/classify.ts";
 import { bounded, carried, expiryOf, keptRuns } from "../checkpoint/record.ts";
-import type { StepContext, StepPlan, StoredRecord } from "../context/step-context.ts";
+import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { outboxAfter, ring } from "./outbox.ts";

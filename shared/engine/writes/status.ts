@@ -8,7 +8,7 @@ import { ApiError } from "../../core/http.ts";
 import { digestOf, mergePatch, same } from "../../core/json.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";
-import { objectRef, type StepContext, type StoredRecord } from "../context/step-context.ts";
+import { objectRef, type StepContext, type StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord, Cluster } from "../ports.ts";
 
 export type StatusMemo = CheckpointRecord["status"];

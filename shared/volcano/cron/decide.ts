@@ -30,7 +30,6 @@ import { prunedAt, settledAt, timingOf } from "../../kube/history.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { cronWatcher, isFinished, removal } from "../child-jobs.ts";
 import { component } from "../schema/resource.ts";
-import { type Recent, recentOf } from "./due-time.ts";
 import {
   creation,
   cronEvent,
@@ -47,7 +46,7 @@ import {
   tickOf,
   withSuccess,
 } from "./memory.ts";
-import { type Desired, type Read, readCronSpec } from "./read.ts";
+import { type Desired, type Read, type Recent, readCronSpec, recentOf } from "./read.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
 type Settings = { readonly settledMs: number };

@@ -28,7 +28,7 @@ import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { flowWatcher, isFinished, phaseOf, removal } from "../child-jobs.ts";
 import { component, jobFlows, jobTemplates } from "../schema/resource.ts";
 import type { Flow } from "../schema/workflows.ts";
-import { creation } from "./job.ts";
+import { creation, isProbe, probed, type Verdict } from "./job.ts";
 import {
   isOver,
   type Memory,
@@ -41,7 +41,6 @@ import {
   situationOf,
   table,
 } from "./memory.ts";
-import { isProbe, probed, type Verdict } from "./probes.ts";
 import { type Desired, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
 
 /** The settings of a deployment for all JobFlows: see engine/settings.ts. */

@@ -6,7 +6,7 @@ import { instantOf } from "../../core/time.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
-import type { QueueMemory } from "../queue/state/memory.ts";
+import type { QueueMemory } from "../queue/state/tree.ts";
 import { isWaiting, phaseOf } from "./plan.ts";
 import type { GangMode } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 /** All plugins by name, and the combined result of those that a job names, always in the same order. */
 
-import { type Draft, everywhere, withEnv } from "../pods/draft.ts";
+import { type Draft, everywhere, withEnv } from "../pods/pod.ts";
 import type { JobSpec } from "../schema/spec.ts";
 import { hcclrank, mpi, pytorch, ray, tensorflow } from "./frameworks.ts";
 import { ssh, svc } from "./network.ts";

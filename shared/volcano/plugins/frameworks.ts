@@ -6,8 +6,8 @@
 import { isRecord } from "../../core/json.ts";
 import { services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
-import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { domainsOf, firstDomain, ownerReference } from "../pods/names.ts";
+import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/pod.ts";
 import { keys } from "../schema/resource.ts";
 import { containersIn, replicasOf } from "../schema/spec.ts";
 import { flagsOf, indexOf, type Plugin, type Scope, taskNamed, taskOf } from "./plugin.ts";

@@ -2,8 +2,8 @@
 
 import type { Obj, Resource } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
-import type { Draft } from "../pods/draft.ts";
 import type { Owner } from "../pods/names.ts";
+import type { Draft } from "../pods/pod.ts";
 import { keys } from "../schema/resource.ts";
 import { nameOf, type Task } from "../schema/spec.ts";
 

@@ -1,13 +1,25 @@
-/** The decision of one step of a queue: its state, its place in the tree, and for root an admission round. Pure. */
-
+/**
+ * The decision of one step of a queue: its state, its place in the tree, and for root an admission round; and the
+ * queue as the engine knows it: what to watch, how to read its memory, how to recover. A queue's status shows
+ * everything, and it owns only the commands for it; a cleanup deletes them, and the queue goes on. Pure.
+ */
 import { all, type Decision, list } from "../../core/decision.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Looking, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
+import type { Operator } from "../../core/operator.ts";
+import {
+  type Effect,
+  type Looking,
+  type Next,
+  notYetRecorded,
+  type Plan,
+  type Recovery,
+  type View,
+} from "../../core/plan.ts";
+import type { StateUpdate } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
-
 import {
   cleared,
   commandsIn,
@@ -20,22 +32,24 @@ import {
   waitingOrders,
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
-import { everyNamespace, type GangMode, isObeyed, obeyedFirst } from "../gang/settings.ts";
-import { queues } from "../schema/resource.ts";
+import { everyNamespace, type GangMode, isObeyed, obeyedFirst, vcctlNamespace } from "../gang/settings.ts";
+import { component, queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { queueGaps } from "./defaults.ts";
-import type { QueueMemory } from "./state/memory.ts";
 import {
   childrenOf,
   closedByParent,
   defaultName,
   namedIn,
+  parseQueueMemory,
+  type QueueMemory,
   queueOfGroup,
   rootName,
+  salvageMemory,
   shownState,
   statusOf,
 } from "./state/tree.ts";
-import { founded } from "./watches.ts";
+import { founded, founding, queueWatcher } from "./watches.ts";
 
 /** The settings of a deployment for its queues. */
 export type QueueOptions = {
@@ -65,7 +79,7 @@ const marked = (mark: string | null): Readonly<Record<string, unknown>> => ({
   metadata: { annotations: { [closedByParent]: mark } },
 });
 
-const founding = ({ object, all }: QueueContext): readonly Effect[] => [
+const defaultQueues = ({ object, all }: QueueContext): readonly Effect[] => [
   ...(namedIn(all, rootName) === undefined ? [founded(rootName)] : []),
   ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
 ];
@@ -157,7 +171,12 @@ const nextOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefine
 const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {
   const memory = memoryOf(context, act, turn);
   const stages = [
-    [...cleared(context.orders, memory.commands), ...founding(context), ...own(context, act), ...telling(context, act)],
+    [
+      ...cleared(context.orders, memory.commands),
+      ...defaultQueues(context),
+      ...own(context, act),
+      ...telling(context, act),
+    ],
     [...(turn?.effects ?? [])],
     queueEvents(context, act.events),
   ];
@@ -193,7 +212,7 @@ const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefine
   object.metadata.annotations?.[closedByParent] === "true";
 
 /** Makes the decision function for the queues of a deployment. */
-export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: Required<QueueOptions>) =>
+const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: Required<QueueOptions>) =>
   function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
@@ -211,3 +230,35 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
     return planOf(context, act, turn);
   };
+
+/** Keeps a decided state that is still to be shown; UIDs and resource versions of another cluster are dropped. */
+const voided = ({ wanted }: QueueMemory): QueueMemory => (wanted === undefined ? {} : { wanted });
+
+export const recovery: Recovery<QueueMemory> = {
+  ownedObjects: (_, uid) => ({ queries: [commandsIn("")], owners: [uid] }),
+  isLive: () => true,
+  rebuild: ({ stored }) => {
+    const { kept, problems } = salvageMemory(stored);
+    return { memory: kept, kept: Object.keys(kept), problems };
+  },
+  voided,
+  ended: (memory) => memory,
+};
+
+const tells = ({ status }: Plan<QueueMemory>): StateUpdate | undefined => {
+  const state = status?.["state"];
+  return typeof state === "string" ? { state, attempt: 0, terminal: false } : undefined;
+};
+
+export const volcanoQueue = ({
+  gang = "auto",
+  queueCommandNamespaces = [vcctlNamespace],
+}: QueueOptions = {}): Operator<QueueMemory> => ({
+  ...queueWatcher,
+  component,
+  founding,
+  parse: parseQueueMemory,
+  tells,
+  recovery,
+  decide: decideWith({ gang, queueCommandNamespaces }),
+});

@@ -23,7 +23,7 @@ export const makerMutants: readonly Mutant[] = [
   {
     name: "flow-probe-ignored",
     promise: "a job of a flow waits until those before it show what its probe wants",
-    file: "shared/volcano/flow/probes.ts",
+    file: "shared/volcano/flow/job.ts",
     find: "return there >= least ? met",
     replace: "return there >= 0 ? met",
     scenarios: ["flow-probe-patch"],
@@ -42,7 +42,7 @@ export const makerMutants: readonly Mutant[] = [
   {
     name: "cron-makes-up-for-all",
     promise: "of several times that were missed only the latest has a job",
-    file: "shared/volcano/cron/due-time.ts",
+    file: "shared/volcano/cron/read.ts",
     find: "const mostRecent = lastUntil(schedule, first + (count - 2) * apart * 1_000, now);",
     replace: "const mostRecent: number | undefined = count > 0 ? first : lastUntil(schedule, first, now);",
     scenarios: ["cron-catch-up"],

@@ -114,7 +114,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "queue-obeys-after-cleanup",
     promise: "an order to end everything of a queue withdraws the commands to it",
-    file: "shared/volcano/queue/operator.ts",
+    file: "shared/volcano/queue/decide.ts",
     find: 'queries: [commandsIn("")], owners: [uid]',
     replace: 'queries: [commandsIn("")], owners: [uid].slice(1)',
     scenarios: ["queue-cleanup"],

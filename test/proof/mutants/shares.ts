@@ -176,7 +176,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "due-times-one-by-one",
     promise: "the due time of a CronJob is found without a look at each minute of a year",
-    file: "shared/volcano/cron/due-time.ts",
+    file: "shared/volcano/cron/read.ts",
     find: 'if (schedule.is === "fields") return lastOfFields(schedule, from, now);',
     replace: 'if (schedule.is === "fields" && from > now) return lastOfFields(schedule, from, now);',
     tests: ["test/unit/volcano/cron/due-time.test.ts"],

@@ -148,7 +148,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U9-waits-for-ever",
     promise: "a driver that does not start in the time given is given up (U9: kubeflow#2872)",
-    file: "shared/spark/application/run/failure.ts",
+    file: "shared/spark/application/run/plan.ts",
     find: "if (driverStartMs === undefined) return undefined;",
     replace: "if (driverStartMs === undefined || driverStartMs > 0) return undefined;",
     scenarios: ["lateness"],

@@ -84,7 +84,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U24-heir-taken-for-it",
     promise: "another object of the name is another job, with nothing of the first one's memory (U24: volcano#1241)",
-    file: "shared/engine/context/step-context.ts",
+    file: "shared/engine/context/world.ts",
     find: "const same = object?.metadata.uid === record.uid;",
     replace: "const same = object !== undefined;",
     scenarios: ["U24-no-late-eviction"],

@@ -1,6 +1,6 @@
 /** Takes each decision of a life again from its recording, as JSON, and collects the differences. */
 import { textOf } from "../../../shared/core/key.ts";
-import type { DecisionRecording } from "../../../shared/engine/cluster/recording.ts";
+import type { DecisionRecording } from "../../../shared/engine/cluster/queries.ts";
 import { replay } from "../../../shared/engine/cluster/replay.ts";
 import { take } from "../../../shared/engine/reconcile/intake.ts";
 import type { Takes } from "../sweep/fixture.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { storedText } from "../../../shared/adapters/aws/stored-secret.ts";
+import { storedText } from "../../../shared/adapters/aws.ts";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
 import { openSqs, sqsSender } from "../../../shared/adapters/sqs/queue.ts";
 import { whyUnkept } from "../../../shared/deployments/common/records.ts";

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { functionNames } from "../../../shared/cli/installation/manifests.ts";
-import { features } from "../../../shared/kube/families.ts";
+import { features } from "../../../shared/kube/resources.ts";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { bundle } from "../../../infra/bundle.ts";
 import { functionsText } from "../../../shared/cli/installation/manifests.ts";
-import { features } from "../../../shared/kube/families.ts";
+import { features } from "../../../shared/kube/resources.ts";
 import { freePort } from "../../support/port.ts";
 import { openAudit } from "../cluster/audit.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";

@@ -1,7 +1,7 @@
 /** A right that only a feature grants: the message about its absence names the feature. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withFeature } from "../../../shared/kube/families.ts";
+import { withFeature } from "../../../shared/kube/resources.ts";
 import { errorOf } from "../../../shared/kube/responses.ts";
 
 const refusal = (verb: string, resource: string): string =>

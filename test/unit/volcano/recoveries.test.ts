@@ -6,7 +6,7 @@ import type { Stored } from "../../../shared/core/object.ts";
 import { timingOf } from "../../../shared/kube/history.ts";
 import { recovery as cron } from "../../../shared/volcano/cron/decide.ts";
 import { recovery as flow } from "../../../shared/volcano/flow/decide.ts";
-import { recovery as queue } from "../../../shared/volcano/queue/operator.ts";
+import { recovery as queue } from "../../../shared/volcano/queue/decide.ts";
 
 const key = { cluster: "here", kind: "Any", namespace: "ns", name: "x" };
 const minute = 60_000;

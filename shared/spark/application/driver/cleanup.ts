@@ -19,8 +19,7 @@ import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../e
 import { podsOf } from "../../schema/resource.ts";
 import { statesOf } from "../executors/repair.ts";
 import { type ApplicationContext, bodyOf, leftoversOf, readPods, removal, settledAt } from "../run/context.ts";
-import { driverLateness, type End, executorLateness, type Lateness } from "../run/failure.ts";
-import { planOf } from "../run/plan.ts";
+import { driverLateness, type End, executorLateness, type Lateness, planOf } from "../run/plan.ts";
 import { spans } from "../spec/policies.ts";
 import { adoptedUid, alive, type Evidence, type Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";

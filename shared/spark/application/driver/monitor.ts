@@ -13,8 +13,7 @@ import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../exec
 import { membersOfRun, regained } from "../executors/lookup.ts";
 import { closed, type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
 import { type ApplicationContext, bodyOf, endStrays, readPods, removal } from "../run/context.ts";
-import { failed, type Lateness } from "../run/failure.ts";
-import { planOf, withHistory } from "../run/plan.ts";
+import { failed, type Lateness, planOf, withHistory } from "../run/plan.ts";
 import { exposureOf, submitAgain } from "../run/submit.ts";
 import {
   alive,

@@ -17,7 +17,7 @@ import { account, type Care, freshLedger, type Ledger, type Loss, settled } from
 import { endingOf, type LossReason } from "../../executors/losses.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retention.ts";
-import type { End } from "../run/failure.ts";
+import type { End } from "../run/plan.ts";
 import { spans } from "../spec/policies.ts";
 import { driverContainer, endOf, evidenceOf, type Pods, sortOut } from "../state/evidence.ts";
 import { acts } from "../state/machine.ts";

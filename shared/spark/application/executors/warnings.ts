@@ -17,7 +17,7 @@ import { sparkApplications } from "../../schema/resource.ts";
 import { isDynamic } from "../../schema/rules.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { trackedUpTo } from "../run/executor-retention.ts";
-import type { End } from "../run/failure.ts";
+import type { End } from "../run/plan.ts";
 import type { Cause } from "../state/memory.ts";
 import { type Ends, type ExecutorState, endsIn, idIn, isFinished, shownExecutors, stateOf } from "../state/status.ts";
 

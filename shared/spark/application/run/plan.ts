@@ -1,17 +1,96 @@
-/** Turns the result of an act into a plan: with the latest states of the application, and the events that are not recorded yet. */
-
+/**
+ * Turns the result of an act into a plan: with the latest states of the application, and the events that are not
+ * recorded yet. A failed run has its counts and the time of the next run, as has one that takes too long to come up.
+ */
+import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect, Next, Plan } from "../../../core/plan.ts";
+import { instantOf } from "../../../core/time.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
+import { podStatus, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { isLiving, membersOf } from "../../executors/allotment.ts";
 import { sparkApplications } from "../../schema/resource.ts";
-import type { Pods } from "../state/evidence.ts";
+import { isDynamic } from "../../schema/rules.ts";
+import { delayOf, type Pods, spendsRetry } from "../state/evidence.ts";
 import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";
-import type { Memory, Untold } from "../state/memory.ts";
+import type { Cause, Driver, Memory, Untold } from "../state/memory.ts";
 import { projected, shownExecutors, showsRecord } from "../state/status.ts";
-import { type ApplicationContext, endOver, removal, settledAt } from "./context.ts";
+import { type ApplicationContext, endOver, policyOf, removal, settledAt } from "./context.ts";
 import { trackedUpTo, uselessAfter } from "./executor-retention.ts";
+import { nextRun } from "./retry.ts";
+
+export type End = {
+  readonly endedAt: number;
+  readonly error: string;
+  readonly cause: Cause;
+  /** The run is restarted whatever its policy says, and spends no retry. */
+  readonly forgiven?: boolean;
+};
+
+/** The memory of a failed run, with the time of the next run if there is one. */
+export const failed = (context: ApplicationContext, driver: Driver, end: End): Memory => {
+  const { endedAt, error, cause } = end;
+  const { memory, policies } = context;
+  const good = endedAt - driver.submittedAt >= policies.goodRunMs;
+  const failures = good ? 1 : (memory.failures ?? 0) + 1;
+  const free = end.forgiven === true || (policies.restartOn === "infrastructure" && !spendsRetry[cause]);
+  const forgiven = (memory.forgiven ?? 0) + (free ? 1 : 0);
+  const counters = { submissions: memory.submissions, executions: memory.executions, submittedAt: driver.submittedAt };
+  const retryAt = nextRun(policyOf(context), policies, { ...counters, endedAt, failures, forgiven, free });
+  return {
+    ...memory,
+    driver,
+    failures,
+    ...(forgiven === 0 ? {} : { forgiven }),
+    state: { phase: "FAILING", endedAt, error, cause, ...(retryAt === undefined ? {} : { retryAt }) },
+  };
+};
+
+/** A run that is too late, or its deadline, epoch ms. */
+export type Lateness =
+  | { readonly is: "late"; readonly end: End }
+  | { readonly is: "waiting"; readonly until: number }
+  | undefined;
+
+const reasonOf = (pod: Stored | undefined): string => {
+  const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
+  return why === undefined ? "" : `: ${why}`;
+};
+
+/** `rekindle.dev/driver-start-timeout`: counts from the creation of the pod, which may be long after its plan. */
+export const driverLateness = (
+  { policies, view }: ApplicationContext,
+  driver: Driver,
+  pod: Stored | undefined,
+): Lateness => {
+  const { driverStartMs } = policies;
+  if (driverStartMs === undefined) return undefined;
+  const until = (instantOf(pod?.metadata.creationTimestamp) ?? driver.submittedAt) + driverStartMs;
+  if (view.now < until) return { is: "waiting", until };
+  const error = `driver did not start within ${spanText(driverStartMs)}${reasonOf(pod)}`;
+  return { is: "late", end: { endedAt: view.now, error, cause: delayOf(pod, "driverStart") } };
+};
+
+const isUp = (pod: Stored): boolean => podStatus(pod).phase !== "Pending";
+
+/** True when the run has or asks for executors; under dynamic allocation none may be asked for. */
+const expectsExecutors = ({ read }: ApplicationContext, found: Pods): boolean =>
+  found.executors.length > 0 || (read.ok && !isDynamic(read.spec));
+
+/** `rekindle.dev/executor-start-timeout`: counted from the driver's start, until the first executor runs. */
+export const executorLateness = (context: ApplicationContext, driver: Driver, found: Pods, pod: Stored): Lateness => {
+  const { policies, view, object } = context;
+  const { executorStartMs } = policies;
+  if (executorStartMs === undefined || !expectsExecutors(context, found)) return undefined;
+  const known = Object.values(shownExecutors(object, driver)).some((state) => state !== "PENDING");
+  if (known || found.executors.some(isUp)) return undefined;
+  const until = (instantOf(podStatus(pod).startTime) ?? driver.submittedAt) + executorStartMs;
+  if (view.now < until) return { is: "waiting", until };
+  const [first] = found.executors;
+  const error = `no executor started within ${spanText(executorStartMs)}${reasonOf(first)}`;
+  return { is: "late", end: { endedAt: view.now, error, cause: delayOf(first, "executorStart") } };
+};
 
 /** The most states, and the most events, that are remembered. */
 const longest = 20;

@@ -1,7 +1,7 @@
 /** Compares the due time of a CronJob with the recorded results of upstream's own function. */
 import { readSchedule } from "../../../../shared/core/cron.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
+import { recentOf } from "../../../../shared/volcano/cron/read.ts";
 import { withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
 import { cronSpecSchema } from "../../../../shared/volcano/schema/workflows.ts";
 import { type Difference, differences, type Json } from "../compare.ts";

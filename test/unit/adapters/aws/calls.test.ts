@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { type Call, openCalls } from "../../../../shared/adapters/aws/requests.ts";
+import { type Call, openCalls } from "../../../../shared/adapters/aws.ts";
 import { listening } from "../../../support/port.ts";
 
 type Answer = { readonly status: number; readonly body: object } | "hang up" | "silence";

@@ -5,8 +5,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { type Credentials, signedHeaders, tokenOf } from "../../../../shared/adapters/aws/requests.ts";
-import { storedText } from "../../../../shared/adapters/aws/stored-secret.ts";
+import { type Credentials, signedHeaders, storedText, tokenOf } from "../../../../shared/adapters/aws.ts";
 import { ApiError } from "../../../../shared/core/http.ts";
 import { listening } from "../dynamodb/serving.ts";
 

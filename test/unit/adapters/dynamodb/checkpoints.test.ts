@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type TableOptions, tableCheckpoints } from "../../../../shared/adapters/dynamodb/checkpoints.ts";
-import { itemKey } from "../../../../shared/adapters/dynamodb/item.ts";
+import { itemKey } from "../../../../shared/adapters/dynamodb/table.ts";
 import { ApiError } from "../../../../shared/core/http.ts";
 import { checkpointSuite, key, record } from "../checkpoints/suite.ts";
 import { openTable } from "./table.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type Item, loadedOf } from "../../../../shared/adapters/dynamodb/item.ts";
+import { type Item, loadedOf } from "../../../../shared/adapters/dynamodb/table.ts";
 
 const text = JSON.stringify({ schema: 1, cluster: "c", uid: "u", saves: 1, memory: "x".repeat(5_000) });
 const packed = gzipSync(text);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openDecisionLog, type RecordingMode } from "../../../../shared/deployments/common/decision-log.ts";
-import type { DecisionRecording } from "../../../../shared/engine/cluster/recording.ts";
+import type { DecisionRecording } from "../../../../shared/engine/cluster/queries.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);
 

@@ -3,7 +3,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { list } from "../../../../shared/core/decision.ts";
 import type { Operator } from "../../../../shared/core/operator.ts";
-import type { DecisionRecording } from "../../../../shared/engine/cluster/recording.ts";
+import type { DecisionRecording } from "../../../../shared/engine/cluster/queries.ts";
 import { replay } from "../../../../shared/engine/cluster/replay.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { creation, type Decide, message, openFixture, parts, type Toy } from "../fakes.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { nextAfter, readSchedule, type Schedule } from "../../../../shared/core/cron.ts";
-import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
+import { recentOf } from "../../../../shared/volcano/cron/read.ts";
 import { openChance } from "../../../proof/sweep/chance.ts";
 
 const minuteMs = 60_000;

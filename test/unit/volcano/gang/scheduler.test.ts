@@ -5,7 +5,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { type Found, find, isSchedulers, readLeases } from "../../../../shared/volcano/gang/scheduler.ts";
-import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";
+import type { QueueMemory } from "../../../../shared/volcano/queue/state/tree.ts";
 import { resultOf } from "../../../support/decisions.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { volcanoCronJob } from "../../../../shared/volcano/cron/decide.ts";
 import { volcanoJobFlow } from "../../../../shared/volcano/flow/decide.ts";
 import { volcanoJob } from "../../../../shared/volcano/job/decide.ts";
-import { volcanoQueue } from "../../../../shared/volcano/queue/operator.ts";
+import { volcanoQueue } from "../../../../shared/volcano/queue/decide.ts";
 import { Loop, task } from "./loop.ts";
 
 const onFailure = (action: string, more = {}): object => ({ policies: [{ event: "PodFailed", action, ...more }] });

@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutants.ts";
 
 const gang = "shared/volcano/gang";
+const scheduler = "test/unit/volcano/gang/scheduler.test.ts";
 
 export const gangMutants: readonly Mutant[] = [
   {
@@ -98,6 +99,39 @@ export const gangMutants: readonly Mutant[] = [
     find: "isAlone ? Math.min(1, most) : most",
     replace: "isAlone ? most : most",
     tests: ["test/unit/volcano/gang/constraints.test.ts"],
+  },
+  {
+    name: "scheduler-lease-unread",
+    promise: "with gang: auto a renewed lease of Volcano's scheduler leaves groups to it",
+    file: `${gang}/scheduler.ts`,
+    find: "const alive = byLease(signs) ?? byWrites(signs);",
+    replace: "const alive = byWrites(signs);",
+    tests: [scheduler],
+  },
+  {
+    name: "scheduler-writes-unread",
+    promise: "with gang: auto the writes of Volcano's scheduler leave groups to it",
+    file: `${gang}/scheduler.ts`,
+    find: "const alive = byLease(signs) ?? byWrites(signs);",
+    replace: "const alive = byLease(signs);",
+    tests: [scheduler],
+  },
+  {
+    name: "scheduler-image-unread",
+    promise:
+      "with gang: auto a Ready pod with the image of Volcano's scheduler leaves groups to it, whatever its labels are",
+    file: `${gang}/scheduler.ts`,
+    find: "(yield* list(running)).find(isReadyScheduler)",
+    replace: "(yield* list(running)).slice(1_000_000).find(isReadyScheduler)",
+    tests: [scheduler],
+  },
+  {
+    name: "scheduler-phase-overwritten",
+    promise: "a phase that Volcano's scheduler has just written is not changed",
+    file: `${gang}/scheduler.ts`,
+    find: "writtenBy(group, manager, now, ownedMs);",
+    replace: "writtenBy(group, manager, now, ownedMs - 600_000);",
+    tests: [scheduler],
   },
   {
     name: "position-by-age-alone",

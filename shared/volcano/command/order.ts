@@ -87,7 +87,12 @@ export const commandOutline = (whole: Stored): Stored => {
   };
   return {
     ...{ apiVersion, kind, metadata: { name, uid, resourceVersion, ...optional } },
-    target: Object.fromEntries(["apiVersion", "kind", "name", "uid"].map((field) => [field, short(aim[field])])),
+    target: Object.fromEntries(
+      ["apiVersion", "kind", "name", "uid"].flatMap((field) => {
+        const text = short(aim[field]);
+        return text === undefined ? [] : [[field, text]];
+      }),
+    ),
     action: short(command["action"]),
     size: bytesOf(whole, mostText),
   };

@@ -62,10 +62,10 @@ const rulesIn = (role: Obj | undefined): readonly unknown[] => {
   return Array.isArray(rules) ? rules : [];
 };
 
-/** Roles of the functions with the rules that one choice adds, and their bindings. */
-const addedRoles = (choice: string, more: Functions) => {
-  const before = new Map(functionRoles({}).map((object) => [nameOf(object), object]));
-  const roles = functionRoles(more);
+/** Roles of the functions with the rules that one choice adds to those of a scope, and their bindings. */
+const addedRoles = (choice: string, more: Functions, scope: Functions = {}) => {
+  const before = new Map(functionRoles(scope).map((object) => [nameOf(object), object]));
+  const roles = functionRoles({ ...scope, ...more });
   return roles.flatMap((role) => {
     const known = new Set(rulesIn(before.get(nameOf(role))).map((rule) => JSON.stringify(rule)));
     const rules = rulesIn(role).filter((rule) => !known.has(JSON.stringify(rule)));
@@ -82,6 +82,10 @@ const addedRoles = (choice: string, more: Functions) => {
   });
 };
 
+/** Roles in a place, of functions that look after the namespace `jobs`. */
+const rolesIn = (place: string, more: Functions = {}) =>
+  functionRoles({ namespaces: [jobs], ...more }).filter(({ metadata }) => metadata.namespace === place);
+
 const onCalls = onDispatch({ namespace: release, image: "@image@" });
 
 /** The objects of functions that a dispatcher calls, for `mode: functions`. */
@@ -90,8 +94,16 @@ const functionObjects = {
   "functions-accounts": onCalls.filter(({ kind }) => kind === "ServiceAccount"),
   "functions-roles": functionRoles({}),
   ...Object.fromEntries(families.map((family) => [`functions-roles-${family}`, functionRoles({ families: [family] })])),
+  "functions-namespace": rolesIn(jobs),
   ...Object.fromEntries(
-    features.map((feature) => [`functions-feature-${feature}`, addedRoles(feature, { features: [feature] })]),
+    families.map((family) => [`functions-namespace-${family}`, rolesIn(jobs, { families: [family] })]),
+  ),
+  "functions-beside": [...rolesIn("kube-system"), ...rolesIn(release)],
+  ...Object.fromEntries(
+    features.flatMap((feature) => [
+      [`functions-feature-${feature}`, addedRoles(feature, { features: [feature] })],
+      [`functions-feature-${feature}-namespace`, addedRoles(feature, { features: [feature] }, { namespaces: [jobs] })],
+    ]),
   ),
   "functions-nodes": addedRoles("nodes", { nodes: true }),
   "functions-selection": addedRoles("selection", { namespaceSelector: "a=b" }),

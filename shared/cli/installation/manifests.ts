@@ -145,6 +145,8 @@ const granteesOf = (name: string, namespace: string): readonly Grantee[] => [
 type Functions = {
   readonly namespace: string;
   readonly functions: readonly string[];
+  /** Namespaces in scope, by Roles in each; absent or empty: all, by ClusterRoles. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Label selector of further namespaces. */
   readonly namespaceSelector?: string | undefined;
   /** Absent: all. */
@@ -167,27 +169,63 @@ const leaseGrants = (name: string, namespace: string): readonly Obj[] =>
     ? grant({ name: "rekindle-lease", within: namespace, rules: leaseRules, to: granteesOf(name, namespace) })
     : [];
 
+/** True of a rule for objects that have no namespace, or for those of all namespaces: no Role in a namespace grants it. */
+const isOfCluster = (one: Rule): boolean =>
+  isOf("", "namespaces", one) || isOf("", "nodes", one) || lookoutRules.includes(one);
+
+/** Which cluster this is, for functions whose rules are in Roles. */
+const identityGrants = (name: string, rules: readonly Rule[], to: readonly Grantee[]): readonly Obj[] =>
+  rules.some((one) => isOf("", "namespaces", one))
+    ? grant({ name: `${accountOf(name)}-identity`, within: "kube-system", rules: identityRules, to })
+    : [];
+
+type Rights = {
+  readonly rules: readonly Rule[];
+  /** Rules that hold in the whole cluster in any case. */
+  readonly notices: readonly Rule[];
+  readonly to: readonly Grantee[];
+};
+
+/** The grants of a function that looks after these namespaces alone. */
+const namespacedGrants = (
+  name: string,
+  namespaces: readonly string[],
+  { rules, notices, to }: Rights,
+): readonly Obj[] => {
+  const within = rules.filter((one) => !isOfCluster(one));
+  const nodes = notices.length === 0 ? [] : [...nodeRules, ...notices];
+  return [
+    ...(within.length === 0
+      ? []
+      : namespaces.flatMap((place) => grant({ name: accountOf(name), within: place, rules: within, to }))),
+    ...identityGrants(name, rules, to),
+    ...(nodes.length === 0 ? [] : grant({ name: `${accountOf(name)}-nodes`, within: undefined, rules: nodes, to })),
+  ];
+};
+
 /** An account, a role and its binding for each function that is named. */
 export const functionGrants = ({
   namespace,
   functions,
+  namespaces = [],
   namespaceSelector = "",
   families: chosen = families,
   features: wanted = [],
   nodes = false,
 }: Functions): readonly Obj[] => {
-  const rules = functionRulesOf(chosen, wanted);
+  const rulesByName = functionRulesOf(chosen, wanted);
   return functions.flatMap((name) => {
-    const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
+    const to = granteesOf(name, namespace);
+    const rules = rulesByName[name] ?? [];
     const notices = nodes && needsNodes(name) ? noticeRules : [];
+    const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
+    const rights =
+      namespaces.length > 0 && namespaceSelector === ""
+        ? namespacedGrants(name, namespaces, { rules, notices, to })
+        : grant({ name: accountOf(name), within: undefined, rules: [...rules, ...selection, ...notices], to });
     return [
       { apiVersion: "v1", kind: "ServiceAccount", metadata: named(accountOf(name), namespace) },
-      ...grant({
-        name: accountOf(name),
-        within: undefined,
-        rules: [...(rules[name] ?? []), ...selection, ...notices],
-        to: granteesOf(name, namespace),
-      }),
+      ...rights,
       ...leaseGrants(name, namespace),
     ];
   });
@@ -274,6 +312,7 @@ export const policiesText = ({ families: chosen = families, ...places }: Places 
 type FunctionsRequest = {
   readonly namespace: string;
   readonly functions: true | readonly string[];
+  readonly namespaces?: readonly string[] | undefined;
   readonly namespaceSelector?: string | undefined;
   readonly nodes?: boolean | undefined;
   readonly features?: readonly Feature[] | undefined;
@@ -282,6 +321,8 @@ type FunctionsRequest = {
 /** Accounts and roles of functions; `manifestsText` prints those of the host. */
 export const functionsText = ({ functions, ...where }: FunctionsRequest, kept: readonly Obj[] = []): string => {
   const wanted = functions === true ? functionNames : functions;
+  const place = (where.namespaces ?? []).find((name) => !label.test(name));
+  if (place !== undefined) throw new Refused(`${JSON.stringify(place)} is no name for Kubernetes: a-z, 0-9 and -`);
   const wrong = wanted.find((name) => !functionNames.includes(name));
   if (wrong !== undefined)
     throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);

@@ -23,7 +23,7 @@ const sameFunctions: Check = {
 
 const roleShape = z.object({
   kind: z.enum(["ClusterRole", "Role"]),
-  metadata: z.object({ name: z.string() }),
+  metadata: z.object({ name: z.string(), namespace: z.string().default("the cluster") }),
   rules: z.array(z.record(z.string(), z.unknown())),
 });
 
@@ -33,18 +33,22 @@ const canonical = (rule: Values): string =>
 
 const bindingShape = z.object({
   kind: z.enum(["ClusterRoleBinding", "RoleBinding"]),
+  metadata: z.object({ namespace: z.string().default("the cluster") }),
   roleRef: z.object({ kind: z.string(), name: z.string() }),
   subjects: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
 });
 
-/** Returns every rule of every subject, as sorted texts, whatever the roles are called. */
+/** Returns every rule of every subject and the place where it holds, as sorted texts, whatever the roles are called. */
 const grantsIn = (objects: readonly Manifest[]): readonly string[] => {
   const roles = objects.flatMap((one) => roleShape.safeParse(one).data ?? []);
   const bindings = objects.flatMap((one) => bindingShape.safeParse(one).data ?? []);
-  const texts = bindings.flatMap(({ roleRef, subjects }) => {
-    const role = roles.find(({ kind, metadata }) => kind === roleRef.kind && metadata.name === roleRef.name);
-    if (role === undefined) return [`${roleRef.name} is bound and not there`];
-    return subjects.flatMap(({ name }) => role.rules.map((rule) => `${name} ${canonical(rule)}`));
+  const texts = bindings.flatMap(({ metadata: { namespace: place }, roleRef, subjects }) => {
+    const role = roles.find(
+      ({ kind, metadata: { name, namespace } }) =>
+        kind === roleRef.kind && name === roleRef.name && namespace === place,
+    );
+    if (role === undefined) return [`${roleRef.name} is bound in ${place} and not there`];
+    return subjects.flatMap(({ name }) => role.rules.map((rule) => `${name} in ${place}: ${canonical(rule)}`));
   });
   return [...new Set(texts)].toSorted();
 };
@@ -55,6 +59,9 @@ type FunctionRow = {
   readonly rights: Partial<Parameters<typeof functionGrants>[0]>;
 };
 
+/** Where namespaces are named, the chart also creates the accounts of Spark's drivers. */
+const withoutDrivers: Values = { rbac: { create: false }, serviceAccount: { create: false } };
+
 const functionRows: readonly FunctionRow[] = [
   { name: "one family", values: { controller: { families: ["spark"] } }, rights: { families: ["spark"] } },
   { name: "the other family", values: { controller: { families: ["volcano"] } }, rights: { families: ["volcano"] } },
@@ -62,6 +69,19 @@ const functionRows: readonly FunctionRow[] = [
     name: "features",
     values: { controller: { rbac: { features: ["ssh", "gang"] } } },
     rights: { features: ["ssh", "gang"] },
+  },
+  {
+    name: "two namespaces",
+    values: { spark: { jobNamespaces: ["team-a", "team-b"], ...withoutDrivers } },
+    rights: { namespaces: ["team-a", "team-b"] },
+  },
+  {
+    name: "a namespace, one family and a feature",
+    values: {
+      spark: { jobNamespaces: ["team-a"], ...withoutDrivers },
+      controller: { families: ["spark"], rbac: { features: ["pod-http"] } },
+    },
+    rights: { namespaces: ["team-a"], families: ["spark"], features: ["pod-http"] },
   },
   {
     name: "namespaces by labels, and nodes",

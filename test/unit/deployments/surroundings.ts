@@ -60,7 +60,7 @@ export const onCluster = async (
   ) => Promise<void>,
   serves: readonly Obj[] = crds,
 ): Promise<void> => {
-  const simulator = openSimulator({ crds: serves });
+  const simulator = openSimulator({ crds: serves, rbac: true });
   const api = await apiServer(simulator);
   for (const name of names) await create(simulator, name);
   const podsNow = async (): Promise<readonly string[]> => {

@@ -110,6 +110,20 @@ describe("rekindle manifests", () => {
       ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle", "Deployment/rekindle/rekindle"],
     ],
     [
+      ["--functions=reconcile,dispatch", "--namespaces=a,b", "--nodes"],
+      [
+        ...["Role/a/rekindle-reconcile", "RoleBinding/b/rekindle-reconcile", "Role/b/rekindle-dispatch"],
+        ...["Role/kube-system/rekindle-reconcile-identity", "Role/rekindle/rekindle-lease"],
+        "ClusterRole/rekindle-reconcile-nodes",
+      ],
+      ["ClusterRole/rekindle-reconcile", "ClusterRole/rekindle-dispatch", "ClusterRole/rekindle-dispatch-nodes"],
+    ],
+    [
+      ["--functions", "--namespaces=a", "--namespace-selector=spark=enabled"],
+      ["ClusterRole/rekindle-reconcile"],
+      ["Role/a/rekindle-reconcile"],
+    ],
+    [
       ["--crds-only"],
       ["CustomResourceDefinition/checkpoints.rekindle.dev"],
       ["Namespace/rekindle", "ClusterRole/rekindle-host", "ConfigMap/rekindle/rekindle-installation"],

@@ -2,8 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeObject, request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { functionGrants } from "../../../../shared/cli/installation/manifests.ts";
+import type { Transport } from "../../../../shared/core/http.ts";
 import { openReconcile } from "../../../../shared/deployments/reconcile/function.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";
+import type { Simulator } from "../../../../shared/simulator/open.ts";
+import { tokenFor } from "../../../../shared/simulator/verbs/request.ts";
+import { apiServer } from "../../../bench/fakes.ts";
 import { deploymentOf } from "../../../support/beside.ts";
 import { taken } from "../../adapters/sqs/fake.ts";
 import { onCluster, record, withQueue } from "../surroundings.ts";
@@ -12,6 +17,23 @@ const trace = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
 
 /** No server listens at this address. */
 const nowhere = "http://127.0.0.1:9";
+
+/** Grants the account of reconcile its rights in one namespace; returns the simulator as this account sees it. */
+const grantedIn = async (simulator: Simulator, place: string): Promise<Simulator> => {
+  const { transport, store } = simulator;
+  for (const name of ["rekindle", "elsewhere"])
+    await request(transport, "POST", "/api/v1/namespaces", { metadata: { name } });
+  const grants = functionGrants({ namespace: "rekindle", functions: ["reconcile"], namespaces: [place] });
+  for (const object of grants) {
+    const group = object.kind === "ServiceAccount" ? "/api/v1" : "/apis/rbac.authorization.k8s.io/v1";
+    const path = `${group}/namespaces/${object.metadata.namespace}/${object.kind.toLowerCase()}s`;
+    await request(transport, "POST", path, object);
+  }
+  const account = store.get("serviceaccounts", "rekindle/rekindle-reconcile") ?? assert.fail("no account");
+  const authorization = `Bearer ${tokenFor(account, Date.UTC(2040, 0, 1) / 1_000)}`;
+  const send: Transport["send"] = (asked) => transport.send({ ...asked, headers: { ...asked.headers, authorization } });
+  return { ...simulator, transport: { ...transport, send } };
+};
 
 describe("the reconcile function", () => {
   test("whose cluster is away sends its keys for later, one message each, and acknowledges", async () => {
@@ -125,6 +147,26 @@ describe("the reconcile function", () => {
       });
     });
   });
+
+  for (const [place, pods] of [
+    ["default", ["pi-driver"]],
+    ["elsewhere", []],
+  ] as const)
+    test(`with Roles in the namespace ${place} alone submits there, and nowhere else`, async () => {
+      await onCluster(["pi"], async (_, podsNow, simulator) => {
+        const api = await apiServer(await grantedIn(simulator, place));
+        const cluster = JSON.stringify({ server: api.url });
+        try {
+          await withQueue(taken, async (queues) => {
+            const settings = { ...queues, REKINDLE_CLUSTER_RECORD: cluster, REKINDLE_NAMESPACES: "default" };
+            await (await openReconcile(settings))({ Records: [record("pi")] });
+            assert.deepEqual(await podsNow(), pods);
+          });
+        } finally {
+          api.close();
+        }
+      });
+    });
 
   test("that has hardly any time left begins nothing, and comes back", async () => {
     await onCluster(["pi"], async (env, podsNow) => {

@@ -24,6 +24,13 @@ const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u
 export const visible = (text: string): string =>
   text.replace(steering, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/**
+ * Returns the first characters of a text, for values that are kept: V8 keeps the whole text in memory as long as a slice
+ * of it exists, and this copy keeps nothing of the rest.
+ */
+export const startOf = (text: string, most: number): string =>
+  text.length <= most ? text : String(JSON.parse(JSON.stringify(text.slice(0, most))));
+
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns the edit distance of two words: letters to add, drop or replace, and neighbours to swap. */

@@ -6,6 +6,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from "prom-client";
 import type { Figure, Labels, Meter, MetricSample } from "../../core/metric.ts";
 import { openShare } from "../../core/share.ts";
+import { startOf } from "../../core/text.ts";
 
 /** A metric, its labels, and the prefix of its name. */
 export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };
@@ -82,7 +83,7 @@ const opened = ({ figure, labels, prefix }: Family, registry: Registry): Kept =>
 
 /** Returns the values of the labels; a label that an application lacks is Unknown, as upstream. */
 const valuesOf = (labels: readonly string[], of: Labels): Record<string, string> =>
-  Object.fromEntries(labels.map((label) => [validName("", label), (of[label] ?? "Unknown").slice(0, longestValue)]));
+  Object.fromEntries(labels.map((label) => [validName("", label), startOf(of[label] ?? "Unknown", longestValue)]));
 
 export type Metrics = {
   readonly meter: Meter;

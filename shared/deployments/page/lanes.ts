@@ -8,6 +8,7 @@ import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { openShare } from "../../core/share.ts";
+import { startOf } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 
@@ -23,7 +24,7 @@ const mostOfAll = 60_000;
 /** The longest text of a pod or a loss, which a tenant may have written. */
 const longestText = 253;
 
-const short = (text: string): string => text.slice(0, longestText);
+const short = (text: string): string => startOf(text, longestText);
 
 /** A loss in a record; `pod` is empty where no step saw the pod's end. */
 export type RecordedLoss = LossRow & { readonly pod: string };

@@ -8,7 +8,7 @@ import { repairCommand, repairText } from "../../cli/inspection/status.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine, startOf } from "../../core/text.ts";
 import { labelOf } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Group, groups, type QueueRow, type Row, type Segment } from "../../page/wire.ts";
@@ -43,7 +43,7 @@ const mostSegments = 12;
 const longestText = 400;
 const longestName = 253;
 
-const short = (text: string, most = longestText): string => text.slice(0, most);
+const short = (text: string, most = longestText): string => startOf(text, most);
 
 const seconds = (ms: number): number => Math.round(ms / 1_000);
 
@@ -161,7 +161,7 @@ export const rowFrom = (outline: Projected, record: RecordOutline | undefined): 
     attempts: outline.attempts ?? 0,
     createdAt: seconds(created),
     since: seconds(outline.since ?? created),
-    waits: oneLine(waitsOf(outline, group, record)).slice(0, longestText),
+    waits: short(oneLine(waitsOf(outline, group, record))),
     pods: [have, want, record?.lost ?? -1],
     queue: outline.queue,
     next: nextOf(outline),

@@ -9,6 +9,7 @@ import type { Metadata, Obj, Resource, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import type { Effect, Listing } from "../../core/plan.ts";
 import { bytesOf } from "../../core/share.ts";
+import { startOf } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { commands } from "../schema/resource.ts";
@@ -54,7 +55,7 @@ export const ordersFor = (about: Stored, resource: Resource, listed: readonly St
 /** No name, kind, version or UID of an object is longer. */
 const longestText = 253;
 
-const short = (text: unknown): unknown => (typeof text === "string" ? text.slice(0, longestText) : text);
+const short = (text: unknown): unknown => (typeof text === "string" ? startOf(text, longestText) : text);
 
 /** A command has one owner, its target. */
 const mostOwners = 8;
@@ -63,8 +64,8 @@ const longestUid = 64;
 
 const shortOwners = (owners: NonNullable<Metadata["ownerReferences"]>): NonNullable<Metadata["ownerReferences"]> =>
   owners.slice(0, mostOwners).map(({ apiVersion, kind, name, uid, controller }) => ({
-    ...{ apiVersion: apiVersion.slice(0, longestText), kind: kind.slice(0, longestText) },
-    ...{ name: name.slice(0, longestText), uid: uid.slice(0, longestUid) },
+    ...{ apiVersion: startOf(apiVersion, longestText), kind: startOf(kind, longestText) },
+    ...{ name: startOf(name, longestText), uid: startOf(uid, longestUid) },
     ...(controller === undefined ? {} : { controller }),
   }));
 

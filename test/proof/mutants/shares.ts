@@ -6,6 +6,14 @@ import type { Mutant } from "./mutants.ts";
 
 export const shareMutants: readonly Mutant[] = [
   {
+    name: "starts-that-keep-the-rest",
+    promise: "of a long text of a tenant whose start is kept the rest is not",
+    file: "shared/core/text.ts",
+    find: "String(JSON.parse(JSON.stringify(text.slice(0, most))))",
+    replace: "text.slice(0, most)",
+    tests: ["test/unit/core/text.test.ts"],
+  },
+  {
     name: "long-answers-without-turns",
     promise: "the event loop turns between two long answers of the API server",
     file: "shared/adapters/kubernetes/https.ts",

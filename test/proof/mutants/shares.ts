@@ -153,8 +153,8 @@ export const shareMutants: readonly Mutant[] = [
     name: "rows-of-any-length",
     promise: "a row of the page has short texts, whatever its object says",
     file: "shared/deployments/page/projection.ts",
-    find: "text.slice(0, most);",
-    replace: "most === 0 ? text.slice(0, most) : text;",
+    find: "most = longestText): string => startOf(text, most);",
+    replace: "most = longestText): string => startOf(text, Math.max(most, text.length));",
     tests: ["test/unit/deployments/page/board.test.ts"],
   },
   {

@@ -56,7 +56,7 @@ type GetPage<T> = (size: number, limitBytes: number | undefined) => Promise<T>;
 /** The most text of a page of several objects, bytes: a page is parsed at once, and the event loop waits for it. */
 const pageBytes = 6 * 1_024 * 1_024;
 
-/** The size of the first page of a list of which nothing is known. */
+/** The size of the first page of a list that is read again and again, as long as nothing is known of it. */
 const firstSize = 64;
 
 /** The divisor of a page's size after a page was too long. */
@@ -73,17 +73,18 @@ const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && caus
 /**
  * Asks for pages of one list. Pages grow while they are short: the server makes the whole of a page that is too long, and
  * in vain. After one that was too long, all later ones of the list are smaller. `sizes` remembers for the next list at
- * this path the size that fitted.
+ * this path the size that fitted; without it a list begins with the largest.
  */
 export const openPaging = (
   largest: number,
   path = "",
-  sizes: Map<string, number> = new Map(),
+  sizes?: Map<string, number>,
 ): (<T extends { readonly body: string }>(getPage: GetPage<T>) => Promise<T>) => {
   let most = largest;
-  let size = sizes.get(path) ?? Math.min(largest, firstSize);
+  let size = sizes === undefined ? largest : (sizes.get(path) ?? Math.min(largest, firstSize));
   const fitted = ({ body }: { readonly body: string }): void => {
     if (body.length * 2 * growing <= pageBytes) size = Math.min(most, size * growing);
+    if (sizes === undefined) return;
     sizes.delete(path);
     sizes.set(path, size);
     forgetOldest(sizes, mostLists);

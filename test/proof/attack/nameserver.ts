@@ -59,18 +59,26 @@ export const openNameServer = async (): Promise<{
 }> => {
   const asked: string[] = [];
   const socket = createSocket("udp4");
+  let open = true;
+  const close = (): void => {
+    open = false;
+    socket.close();
+  };
   const serve = (packet: Buffer, from: RemoteInfo): void => {
     const { name, end } = questionOf(packet);
     const nth = asked.filter((one) => one === name).length;
     asked.push(name);
     const outcome = (outcomes[name.split(".").at(-2) ?? ""] ?? (() => failed(3)))(nth);
     if (outcome === undefined) return;
-    setTimeout(() => socket.send(reply(packet, end, outcome), from.port, from.address), outcome.afterMs).unref();
+    const answer = (): void => {
+      if (open) socket.send(reply(packet, end, outcome), from.port, from.address);
+    };
+    setTimeout(answer, outcome.afterMs).unref();
   };
   socket.on("message", serve);
   await new Promise<void>((resolve, reject) => {
     socket.once("error", reject);
     socket.bind(nameServer.port, nameServer.address, resolve);
   });
-  return { asked: () => asked, close: () => socket.close() };
+  return { asked: () => asked, close };
 };

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
-import type { PageFiles } from "../shared/deployments/page/routes.ts";
+import type { PageFiles } from "../shared/deployments/page/files.ts";
 
 const root = join(import.meta.dirname, "..");
 

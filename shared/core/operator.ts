@@ -86,14 +86,14 @@ export type Operator<Memory> = {
   readonly watchful?: true;
   /**
    * Returns the lists that a dispatcher may enclose in a call for the key, beside the object; absent: nothing is
-   * enclosed. See engine/enclosure.ts.
+   * enclosed. See engine/reads/reader.ts.
    */
   readonly encloses?: (key: Key) => readonly Listing[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
   /** Returns the status update for a plan; it is sent if its state or attempt differs from the last one. */
-  tells?(plan: Plan<Memory>, object: Stored): StateUpdate | undefined;
+  statusUpdate?(plan: Plan<Memory>, object: Stored): StateUpdate | undefined;
   /** The kind's part of a recovery; without it a record that cannot be used is discarded whole. */
   readonly recovery?: Recovery<Memory>;
   /** Returns the metric samples of a successful status write; `now` by the API server's clock, epoch ms. */

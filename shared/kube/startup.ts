@@ -301,7 +301,7 @@ const makesPods = ({ stages }: Plan<unknown>): boolean =>
   stages.flat().some((effect) => effect.do === "create" && effect.resource === pods);
 
 /** Adds to the plan what its pods wait for. A new reason is recorded first, so that a death loses nothing. */
-const telling = <Memory extends ToldHoldups>(
+const reporting = <Memory extends ToldHoldups>(
   view: View<Memory>,
   startup: Startup,
   plan: Plan<Memory>,
@@ -336,5 +336,5 @@ export function* withStartup<Memory extends ToldHoldups>(
   if (makesPods(plan)) return polled(plan, startGraceMs);
   const { holdup, pollMs } = yield* findingOf(view, staying(view, plan, yield* startup.pods));
   const looking = polled(plan, pollMs);
-  return holdup === undefined ? looking : telling(view, startup, looking, holdup);
+  return holdup === undefined ? looking : reporting(view, startup, looking, holdup);
 }

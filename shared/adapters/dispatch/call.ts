@@ -41,7 +41,7 @@ export type Prove = ((url: string) => Promise<Proof>) | undefined;
 
 type Settings = {
   readonly url: string;
-  /** The time limit of a call, ms: the function is told of it, and its messages come again after it. */
+  /** The time limit of a call, ms: the function gets it, and its messages come again after it. */
   readonly limitMs: number;
   /** The shortest wait that an answer may ask for, ms: for a shorter one the dispatcher waits as if none was named. */
   readonly leastAgainMs: number;

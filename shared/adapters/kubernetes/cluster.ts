@@ -186,7 +186,7 @@ const tooMuch = (query: ListQuery): ApiError =>
     message: `${where("list", query)}: the objects of this list, with those of others that are being read, exceed the memory for lists; trying again. Delete objects that are not needed, or give the process more memory`,
   });
 
-/** `takes` is told the text of each page that is kept; a projection keeps a bounded part of it. */
+/** `takes` is called with the bytes of each page that is kept; a projection keeps a bounded part of it. */
 const listOnce = async (
   settled: Settled,
   query: ListQuery,

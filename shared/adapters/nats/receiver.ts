@@ -85,7 +85,7 @@ const openPulls = ({ nats, names, onMessage }: PullOptions): Pulls => {
       if (later !== undefined && pulls.has(later)) return;
       const { pull, ended } = ask({ expires: Math.ceil(ms) * nanosecondsPerMs }, 1, ms + marginMs);
       later = pull;
-      // The next pull tells what is wrong.
+      // The next pull reports what is wrong.
       ended.catch(() => {});
     },
   };

@@ -97,7 +97,7 @@ export const emfMeter =
     for (const line of emfLines(measures, { cluster, now: now() })) print(line);
   };
 
-/** The most values of a label that a gauge tells apart: CloudWatch bills each set of values as a metric of its own. */
+/** The most values of a label that a gauge distinguishes: CloudWatch bills each set of values as a metric of its own. */
 const mostLabelValues = 10;
 
 /** The value that stands for those beyond the first. */
@@ -114,7 +114,7 @@ const dimensionValue = (text = ""): string => {
   return shown === "" ? "Unknown" : shown;
 };
 
-/** The values of one label that are told apart: those of the most samples, and by name among equals. */
+/** The values of one label that are distinguished: those of the most samples, and by name among equals. */
 const toldApart = (samples: readonly MetricSample[], label: string): ReadonlySet<string> => {
   const counts = new Map<string, number>();
   for (const { of } of samples) {
@@ -125,13 +125,13 @@ const toldApart = (samples: readonly MetricSample[], label: string): ReadonlySet
   return new Set(ranked.slice(0, mostLabelValues).map(([value]) => value));
 };
 
-/** A gauge as CloudWatch is told it: its name and its labels, which become dimensions beside the cluster. */
+/** A gauge as CloudWatch gets it: its name and its labels, which become dimensions beside the cluster. */
 export type DimensionedGauge = { readonly name: string; readonly labels: readonly string[] };
 
 /** Units differ from resource to resource, so amounts of several resources have no sum. */
 const withoutSum = "resource";
 
-/** The non-zero samples of a gauge, each with the label values under which it is told. */
+/** The non-zero samples of a gauge, each with the label values under which it is sent. */
 const seriesOf = ({ name, labels }: DimensionedGauge, all: readonly MetricSample[]) => {
   const samples = all.filter((sample) => sample.name === name && sample.value !== 0);
   const known = new Map(labels.map((label) => [label, toldApart(samples, label)]));
@@ -147,7 +147,7 @@ const seriesOf = ({ name, labels }: DimensionedGauge, all: readonly MetricSample
 
 /**
  * Returns the lines of gauges: one for each set of label values, which are dimensions beside the cluster. Samples of
- * one set are summed. A gauge of 0 is no line, because CloudWatch bills a metric by the hours in which it is told. Each
+ * one set are summed. A gauge of 0 is no line, because CloudWatch bills a metric by the hours in which it is sent. Each
  * label has at most ten values and `(others)`; of resources the others are left out.
  */
 export const gaugeLines = (

@@ -21,7 +21,7 @@ type Kept = {
   readonly labels: readonly string[];
   readonly add: (labels: Record<string, string>, value: number) => void;
   readonly reset: () => void;
-  /** The sets of label values that are told apart. */
+  /** The sets of label values that are distinguished. */
   readonly labelSets: LabelSets;
 };
 

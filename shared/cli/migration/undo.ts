@@ -93,7 +93,7 @@ type Records = Awaited<ReturnType<typeof recordsIn>>;
 const untoldOf = async (
   { session }: Work,
   { watched }: Saved,
-  { resource, isReported: isTold }: Counted,
+  { resource, isReported }: Counted,
   records: Records,
 ): Promise<readonly string[]> => {
   const objects = (await objectsOf(session, resource)) ?? [];
@@ -102,7 +102,7 @@ const untoldOf = async (
     .flatMap((object) => {
       const { namespace = "", name } = object.metadata;
       const record = records.get(recordId({ cluster: "default", kind: resource.kind, namespace, name }));
-      return record === undefined || isTold(record.memory, object) ? [] : [`${namespace}/${name}`];
+      return record === undefined || isReported(record.memory, object) ? [] : [`${namespace}/${name}`];
     });
 };
 

@@ -25,7 +25,7 @@ const reported = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
     return await reading;
   } catch (cause) {
     const isExpired = cause instanceof ApiError && cause.status === 410;
-    if (!isExpired) report("error", "what was asked for could not be read", { error: String(cause) });
+    if (!isExpired) report("error", "the requested object could not be read", { error: String(cause) });
     throw cause;
   }
 };

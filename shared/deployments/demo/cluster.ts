@@ -205,7 +205,7 @@ const reportTo =
     if (level === "error") notice({ did: "complained", message: `${message} ${JSON.stringify(fields ?? {})}` });
   };
 
-/** A kill: its time (performance.now, ms), and the function that tells it once. */
+/** A kill: its time (performance.now, ms), and the function that reports it once. */
 type Kill = { readonly at: number; readonly tell: () => void };
 
 /** Kills by the key of the killed invocation. */
@@ -216,10 +216,10 @@ const start = async (settings: InstanceSettings, life: Life, orphans: Orphans): 
   const die = (request: HttpRequest): void => {
     life.dead = true;
     const news = { did: "killed", invocation: life.invocation, request } as const;
-    let isTold = false;
+    let isReported = false;
     const tell = (): void => {
-      if (!isTold) notice(news);
-      isTold = true;
+      if (!isReported) notice(news);
+      isReported = true;
     };
     for (const message of life.messages) orphans.set(textOf(message), { at: performance.now(), tell });
     // A console is slower than a watch: the reader of the API shows the last write first.
@@ -238,7 +238,7 @@ const openInstances = (settings: InstanceSettings): Instances => {
       const kill = orphans.get(key);
       if (kill === undefined) continue;
       orphans.delete(key);
-      // On a busy machine the message is back before the kill is told.
+      // On a busy machine the message is back before the kill is reported.
       kill.tell();
       settings.notice({ did: "took over", invocation, afterMs: performance.now() - kill.at });
     }

@@ -354,13 +354,13 @@ export const serving = (
   { kubeconfig }: Served,
   { rekindle }: Spelling,
   place: (file: string) => string,
-  isTold: boolean,
+  isReported: boolean,
 ): readonly Row[] => [
   blank,
   [["  The cluster is yours", "bold"], [" until Ctrl-C. In another terminal:"]],
   ...advice([
     [`export KUBECONFIG=${kubeconfig}`, ""],
-    ...(isTold ? afterStory : withoutStory(place)),
+    ...(isReported ? afterStory : withoutStory(place)),
     ...moreExamples.map((file): Advice => [`kubectl apply -f ${place(file)}`, ""]),
     [`${rekindle} list`, "list every application with its state and what it waits for"],
     [`${rekindle} status default/spark-pi`, "what one waits for"],

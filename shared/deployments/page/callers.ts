@@ -3,8 +3,9 @@ import { Hono } from "hono";
 import type { Gate } from "../common/authentication.ts";
 import { callersOnly } from "./access.ts";
 import { openDetails, openLogs } from "./detail.ts";
+import { pageFiles } from "./files.ts";
 import type { ServedPage } from "./host.ts";
-import { pageFiles, servePage } from "./routes.ts";
+import { servePage } from "./routes.ts";
 
 export const callersPage = (page: ServedPage, gate: Gate): Hono => {
   const { board, transport, table, secret } = page;

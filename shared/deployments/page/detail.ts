@@ -308,14 +308,14 @@ const longestLog = 65_536;
 const freshMs = 2_000;
 const mostLogs = 50;
 
-const readLog = async (source: Source, named: Named, asked: string): Promise<Log | undefined> => {
+const readLog = async (source: Source, named: Named, wanted: string): Promise<Log | undefined> => {
   const kind = kindNamed(named.kind);
   if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
   const target = { kind, key: { cluster: "default", ...named } };
   const life = await lifeOf(source, target);
   if (life === undefined) return undefined;
   const main = kind.mainPod(life.object, life.pods);
-  const name = asked === "" ? main : asked;
+  const name = wanted === "" ? main : wanted;
   const pod = name === undefined ? undefined : podsMeant(target, life, { pod: name })[0];
   if (pod === undefined) return { pod: name ?? "", text: "", error: "it has no such pod" };
   try {

@@ -23,7 +23,7 @@ const shortestMs = 5_000;
 /** Lists take at most a tenth of the time: where they are long, they are rare. */
 const share = 10;
 
-/** An object as it was listed; of a deleted one only this is told to the board. */
+/** An object as it was listed; of a deleted one the board gets only this. */
 type Known = Pick<Stored, "apiVersion" | "kind" | "metadata">;
 
 type Settings = {

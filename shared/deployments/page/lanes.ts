@@ -1,5 +1,5 @@
 /**
- * The pods of applications as this process has seen them, also after they are gone: from when they were asked for until
+ * The pods of applications as this process has seen them, also after they are gone: from their request until
  * they ended. Bounded: of an application the newest, and of each namespace, within its share, the applications whose pods
  * or records changed last.
  */

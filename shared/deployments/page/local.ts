@@ -21,7 +21,8 @@ import { httpTimeouts } from "../http/server.ts";
 import { type Access, oneTime } from "./access.ts";
 import { type Board, openBoard } from "./board.ts";
 import { openDetails, openLogs } from "./detail.ts";
-import { pageApp, pageFiles } from "./routes.ts";
+import { pageFiles } from "./files.ts";
+import { pageApp } from "./routes.ts";
 
 export type Watching = {
   /** True once everything has been listed, or is known not to be there. */

@@ -4,7 +4,6 @@
  */
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { type Context, Hono } from "hono";
@@ -17,22 +16,8 @@ import { once } from "../common/once.ts";
 import type { Access, Viewer } from "./access.ts";
 import type { Board } from "./board.ts";
 import type { Details, Logs, Named } from "./detail.ts";
+import type { PageFiles } from "./files.ts";
 import { openStreams } from "./stream.ts";
-
-export type PageFiles = { readonly script: string; readonly style: string };
-
-const built = new URL("../../../dist/page/", import.meta.url);
-
-export const pageFiles = async (): Promise<PageFiles> => {
-  const [script, style] = await Promise.all(
-    ["page.js", "page.css"].map((name) =>
-      readFile(new URL(name, built), "utf8").catch((cause: unknown) => {
-        throw new Error(`dist/page/${name} is missing: run npm run build`, { cause });
-      }),
-    ),
-  );
-  return { script: script ?? "", style: style ?? "" };
-};
 
 /** A text as gzip: the only form that is kept. */
 type Compressed = Uint8Array<ArrayBuffer>;

@@ -25,7 +25,7 @@ export type SweepParts = {
   readonly report: Report;
   /** Leaves out kinds for which another controller is at work; absent: all kinds are resynced. */
   readonly standby?: FunctionStandby;
-  /** Tells the gauges in the time that is left; absent: they are not told. */
+  /** Sends the gauges in the time that is left; absent: none is sent. */
   readonly tellGauges?: (late: () => boolean) => Promise<void>;
   /** Closes the connection to the queue; absent: there is none to close. */
   readonly close?: () => Promise<void>;

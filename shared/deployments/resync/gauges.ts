@@ -86,7 +86,7 @@ export type FunctionFigure = {
 
 const namesOfJobs = "each job would be a metric of its own on the bill; `GET /metrics` of the function `api` has it";
 
-/** Metrics that no function tells, each with the reason. */
+/** Metrics that no function sends, each with the reason. */
 const absent: Readonly<Record<string, string>> = {
   volcano_job_completed_phase_count: namesOfJobs,
   volcano_job_failed_phase_count: namesOfJobs,
@@ -119,7 +119,7 @@ export const functionFigures: readonly FunctionFigure[] = [
   ...ownFigures.map((figure) => functionFigure(figure, ownLabels[figure.name])),
 ];
 
-/** The gauges that the function `resync` tells, with their labels. */
+/** The gauges that the function `resync` sends, with their labels. */
 export const resyncGauges = functionFigures.flatMap(({ name, by, dimensions: [first = []] }) =>
   by === "resync" ? [{ name, labels: first.slice(1) }] : [],
 );
@@ -160,7 +160,7 @@ export const openGaugeLines =
     const { limited, refused } = timely(parts.transport, late);
     const samples = refused() ? [] : await censusOf({ ...parts, transport: limited });
     if (refused()) {
-      report("warn", "resync: out of time, this run tells no gauges");
+      report("warn", "resync: out of time, this run sends no gauges");
       return;
     }
     for (const line of gaugeLines(resyncGauges, samples, { cluster, now: now() })) print(line);

@@ -88,7 +88,7 @@ type Read =
   | { readonly is: "note"; readonly text: string }
   | { readonly is: "nothing" }
   | { readonly is: "file"; readonly path: string | undefined }
-  | { readonly is: "asked"; readonly name: string }
+  | { readonly is: "requested"; readonly name: string }
   | { readonly is: "part"; readonly part: Part; readonly value: string }
   | { readonly is: "written"; readonly written: Written };
 
@@ -113,7 +113,7 @@ const understoodBy = ({ name, value }: Given, tables: Tables): Understood | unde
 
 const readFlag = ({ name, value }: Given, tables: Tables): Read => {
   if (name === "config") return { is: "file", path: value };
-  if (name === "help" || name === "print-config") return { is: "asked", name };
+  if (name === "help" || name === "print-config") return { is: "requested", name };
   const negated = name.startsWith("no-");
   const setting = settingOf(negated ? name.slice(3) : name);
   const upstreams = setting === undefined ? understoodBy({ name, value }, tables) : undefined;
@@ -172,7 +172,7 @@ const fromFlags = (given: readonly string[]): Flags => {
     written: [...read.flatMap((found) => (found.is === "written" ? [found.written] : [])), ...reachOf(read)],
     problems: read.flatMap((found) => (found.is === "problem" ? [found.problem] : [])),
     notes: [...new Set(read.flatMap((found) => (found.is === "note" ? [found.text] : [])))],
-    requested: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),
+    requested: new Set(read.flatMap((found) => (found.is === "requested" ? [found.name] : []))),
     file: read.flatMap((found) => (found.is === "file" ? [found.path] : [])).at(-1),
   };
 };

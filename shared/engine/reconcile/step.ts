@@ -282,8 +282,8 @@ const carryOut = async (run: StepContext, held: StoredRecord, plan: StepPlan): P
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
-    const untold = await passOver(run, stage, results);
-    if (untold !== undefined) return { did: "troubled", held: saved, writes, trouble: untold };
+    const unreported = await passOver(run, stage, results);
+    if (unreported !== undefined) return { did: "troubled", held: saved, writes, trouble: unreported };
     const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
     passed.push(...stage.filter((_, index) => results[index]?.did === "passed"));

@@ -59,7 +59,7 @@ export const outboxAfter = async (
   if (observation.object === undefined) return outbox;
   const to = await world.updates.destinationOf(message, observation.object.metadata.annotations);
   if (to === undefined) return undefined;
-  const word = operator.tells?.(plan, observation.object);
+  const word = operator.statusUpdate?.(plan, observation.object);
   if (word === undefined) return outbox;
   const next = appended(outbox, word, {
     uid: observation.uid,

@@ -266,7 +266,7 @@ export const heldUp = (object: Stored, message: string): Readonly<Record<string,
 const ends: ReadonlySet<Phase> = new Set(["COMPLETED", "FAILED"]);
 
 /** Returns the update, or undefined before the first phase. */
-export const tells = ({ memory: { state, attempt } }: Plan<Memory>): StateUpdate | undefined => {
+export const statusUpdate = ({ memory: { state, attempt } }: Plan<Memory>): StateUpdate | undefined => {
   if (state.phase === "") return undefined;
   const message = "error" in state ? { message: state.error } : {};
   return { state: state.phase, attempt, terminal: ends.has(state.phase), ...message };
@@ -277,7 +277,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   ...applicationWatcher,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
-  tells,
+  statusUpdate,
   recovery,
   heldUp,
   measuresOf,

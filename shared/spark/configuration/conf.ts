@@ -240,10 +240,10 @@ export const javaDouble = (value: number): string => {
 
 const named: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f" };
 
-const telling = /[\t\n\r\f\\=:#! ]/g;
+const special = /[\t\n\r\f\\=:#! ]/g;
 
 const escaped = (text: string, spaces: boolean): string =>
-  text.replace(telling, (character, at: number) =>
+  text.replace(special, (character, at: number) =>
     character === " " && !spaces && at > 0 ? " " : (named[character] ?? `\\${character}`),
   );
 

@@ -294,7 +294,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
 }
 
 /** The update of a SparkConnect's plan for its listener: no state of a server is terminal. */
-export const tells = ({ status }: Plan<unknown>): StateUpdate | undefined => {
+export const statusUpdate = ({ status }: Plan<unknown>): StateUpdate | undefined => {
   const state = status?.["state"];
   return typeof state === "string" ? { state, attempt: 0, terminal: false } : undefined;
 };
@@ -303,7 +303,7 @@ export const tells = ({ status }: Plan<unknown>): StateUpdate | undefined => {
 export const sparkConnect = (settings: Settings): Operator<Memory> => ({
   ...connectWatcher,
   parse: parseMemory,
-  tells,
+  statusUpdate,
   recovery,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -127,7 +127,7 @@ export type Asking = {
 
 const intervalMs = (pulse: Pulse | undefined, { limits, timed }: Asking): number => {
   const isDoubtful = pulse?.silentSince !== undefined || pulse?.inactive !== undefined;
-  // Before that no driver can have stalled, so it is not asked.
+  // Before that no driver can have stalled, so it is not queried.
   const most = pulse === undefined ? limits.stallMs : isDoubtful ? doubtMs : mostMs;
   return timed ? Math.min(most, limits.stallMs / 2, limits.silenceMs / 2) : most;
 };
@@ -153,7 +153,7 @@ const silentSince = (before: Pulse | undefined, now: number): Pulse | undefined 
 
 /**
  * The pulse after a question; `word` is undefined without an answer. An unchanged pulse stays the same, with the time
- * of its question, and no pulse is kept before a task was seen: an idle run is asked more often, and costs no write.
+ * of its question, and no pulse is kept before a task was seen: the driver of an idle run is queried more often, and costs no write.
  */
 export const pulseAfter = (
   before: Pulse | undefined,

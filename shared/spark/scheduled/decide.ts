@@ -317,7 +317,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
 }
 
 /** The state of the status, or RunRefused while the API server refused the last run. */
-export const tells = ({ status, memory }: Plan<Memory>): StateUpdate | undefined => {
+export const statusUpdate = ({ status, memory }: Plan<Memory>): StateUpdate | undefined => {
   const { scheduleState, reason } = status ?? {};
   if (typeof scheduleState !== "string") return undefined;
   const state = scheduleState === "Scheduled" && memory.refusal !== undefined ? "RunRefused" : scheduleState;
@@ -328,7 +328,7 @@ export const tells = ({ status, memory }: Plan<Memory>): StateUpdate | undefined
 export const scheduledSparkApplication = (settings: Settings): Operator<Memory> => ({
   ...scheduleWatcher,
   parse: parseMemory,
-  tells,
+  statusUpdate,
   recovery,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -99,8 +99,8 @@ const hostAliases: Edit = (pod, { own }) =>
     ? pod
     : inSpec(pod, { hostAliases: [...(pod.spec.hostAliases ?? []), ...own.hostAliases] });
 
-const lacking = (there: readonly Json[], wished: readonly Json[]): readonly Json[] =>
-  wished.filter((one) => !there.some((other) => other["name"] === one["name"] && other["image"] === one["image"]));
+const lacking = (there: readonly Json[], wanted: readonly Json[]): readonly Json[] =>
+  wanted.filter((one) => !there.some((other) => other["name"] === one["name"] && other["image"] === one["image"]));
 
 const initContainers: Edit = (pod, { own }) => {
   if (own.initContainers === undefined) return pod;

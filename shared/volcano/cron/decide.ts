@@ -319,7 +319,7 @@ const isActive = ({ status }: Plan<Memory>): boolean => {
 };
 
 /** The first that holds: InvalidSpec, Suspended, JobRefused, Active, Scheduled. */
-export const tells = (plan: Plan<Memory>, object: Stored): StateUpdate | undefined => {
+export const statusUpdate = (plan: Plan<Memory>, object: Stored): StateUpdate | undefined => {
   const read = readCronSpec(object);
   if (!read.ok) return word("InvalidSpec", read.message);
   if (read.desired.suspended) return word("Suspended");
@@ -335,7 +335,7 @@ export const volcanoCronJob = (settings: Settings): Operator<Memory> => ({
   ...cronWatcher,
   component,
   parse: parseMemory,
-  tells,
+  statusUpdate,
   recovery,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -297,7 +297,7 @@ export const recovery: Recovery<Memory> = {
 };
 
 /** The status update that a plan for a JobFlow causes: its phase, or InvalidSpec. Its jobs have their own. */
-export const tells = ({ memory: { phase, warned } }: Plan<Memory>, object: Stored): StateUpdate => {
+export const statusUpdate = ({ memory: { phase, warned } }: Plan<Memory>, object: Stored): StateUpdate => {
   const over = isOver(phase);
   const read = readFlowSpec(object);
   if (!over && !read.ok) return { state: "InvalidSpec", attempt: 0, terminal: false, message: read.message };
@@ -309,7 +309,7 @@ export const volcanoJobFlow = (settings: Settings): Operator<Memory> => ({
   ...flowWatcher,
   component,
   parse: parseMemory,
-  tells,
+  statusUpdate,
   recovery,
   decide: (key, view) => decide(settings, key, view),
 });

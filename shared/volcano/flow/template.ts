@@ -40,7 +40,7 @@ function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
 }
 
 /** Returns the status update: Used if the status names jobs, else Unused. */
-const tells = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
+const statusUpdate = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
   const { jobDependsOnList } = fieldsOf(object["status"]);
   const isUsed = status !== undefined || (Array.isArray(jobDependsOnList) && jobDependsOnList.length > 0);
   return { state: isUsed ? "Used" : "Unused", attempt: 0, terminal: false };
@@ -62,6 +62,6 @@ export const volcanoJobTemplate: Operator<Memory> = {
     return parsed.success ? { ok: true, memory: {} } : { ok: false, error: "memory of a JobTemplate is no object" };
   },
   decide,
-  tells,
+  statusUpdate,
   recovery,
 };

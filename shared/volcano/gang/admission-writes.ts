@@ -77,7 +77,7 @@ const entering = (group: Stored, places: readonly Place[], now: number): Effect 
   });
 };
 
-const isTold = (group: Stored, { why, lacksRoom }: Obstacle): boolean =>
+const isReported = (group: Stored, { why, lacksRoom }: Obstacle): boolean =>
   phaseOf(group) === "Pending" &&
   conditionsOf(group).some(({ type, message }) => type === "Unschedulable" && message === why) &&
   (group.metadata.annotations?.[lacksRoomKey] !== undefined) === (lacksRoom === true);
@@ -109,7 +109,7 @@ type Write = { readonly verdict: Verdict; readonly effect: Effect };
 /** Returns the write for a verdict; none for a group whose status gives the reason already. */
 const writeFor = (verdict: Verdict, now: number): readonly Write[] => {
   if (verdict.enters) return [{ verdict, effect: entering(verdict.group, verdict.places, now) }];
-  if (verdict.isTold === true || isTold(verdict.group, verdict)) return [];
+  if (verdict.isReported === true || isReported(verdict.group, verdict)) return [];
   return [{ verdict, effect: waiting(verdict.group, verdict, now) }];
 };
 

@@ -73,7 +73,7 @@ export type Obstacle = {
   /** The empty cluster has places for it. */
   readonly lacksRoom?: true;
   /** Its status says so already, in other words. */
-  readonly isTold?: true;
+  readonly isReported?: true;
 };
 
 /** A plan for a group that may enter, or the reason why it must wait. */
@@ -163,7 +163,7 @@ const fitWithout = (rooms: readonly Room[], parts: readonly Part[], names: Reado
   };
 };
 
-/** The answers to groups in a round, each asked once, in the order of the groups. */
+/** The answers for the groups of a round, each given once, in the order of the groups. */
 export type OpenGround = {
   /** Returns the plan of a group, which takes its room, or the reason why it must wait. */
   readonly ask: (group: Stored) => Answer;
@@ -259,10 +259,10 @@ const openPlanner = ({
 const postponed = (group: Stored, pods: readonly Stored[], now: number): Obstacle | undefined => {
   const back = takenBackOf(group);
   if (back !== undefined && retryAt(back) > now)
-    return { why: `it is tried again after ${timeText(retryAt(back))}`, isTold: true };
+    return { why: `it is tried again after ${timeText(retryAt(back))}`, isReported: true };
   if (!lingers(group, pods)) return undefined;
   // The reason for which a group was taken back stays until there is another one.
-  return { why: "its earlier pods have not ended yet", ...(back === undefined ? {} : { isTold: true }) };
+  return { why: "its earlier pods have not ended yet", ...(back === undefined ? {} : { isReported: true }) };
 };
 
 /** Opens the ground of one round. */

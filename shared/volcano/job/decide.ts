@@ -320,7 +320,7 @@ const messageIn = ({ status, memory }: Plan<Memory>): string | undefined => {
 };
 
 /** The status update that a plan for a Job causes: the phase, and the message of the status. */
-export const tells = (plan: Plan<Memory>): StateUpdate => {
+export const statusUpdate = (plan: Plan<Memory>): StateUpdate => {
   const { phase, retryCount } = plan.memory;
   const message = messageIn(plan);
   return {
@@ -341,7 +341,7 @@ export const volcanoJob: Operator<Memory> = {
   component,
   parse: parseMemory,
   decide,
-  tells,
+  statusUpdate,
   recovery,
   heldUp,
   troubleWord,

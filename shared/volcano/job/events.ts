@@ -117,7 +117,7 @@ export const stateWord = ({ memory: { why }, problems }: JobContext): Word | und
 };
 
 /** Events for ignored annotations and flags, until the status message contains them. */
-export const problemsTold = ({ object, problems }: JobContext): readonly Effect[] =>
+export const problemEvents = ({ object, problems }: JobContext): readonly Effect[] =>
   problems
     .filter(({ message }) => !stateShown(object).message.includes(message))
     .map((problem) => jobEvent(object, problem.message, problem));
@@ -132,7 +132,7 @@ const latersIn = (laters: readonly Later[]): readonly Untold[] => {
 };
 
 /** Events for taken commands, until their objects are deleted. */
-export const ordersTold = ({ object, orders, memory: { commands } }: JobContext): readonly Effect[] =>
+export const commandEvents = ({ object, orders, memory: { commands } }: JobContext): readonly Effect[] =>
   takenOrders(orders, commands).map((order) => {
     const { type, ...word } = orderWord(order, commandActions);
     return jobEvent(object, `command ${order.uid}`, word, type);

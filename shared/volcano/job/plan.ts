@@ -16,10 +16,10 @@ import { isAdmitted, phaseAfter, podEffects } from "./apply-action.ts";
 import { heldUntil, isHeld, isKept, type JobContext, ownerOf, refOf, tallied, type Word } from "./context.ts";
 import {
   actionEvents,
-  ordersTold as commandEvents,
+  commandEvents,
   toldFirst as eventsFirst,
   jobEvent,
-  problemsTold as problemEvents,
+  problemEvents,
   refusalWord,
   stateWord,
 } from "./events.ts";

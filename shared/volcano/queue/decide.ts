@@ -84,8 +84,8 @@ const defaultQueues = ({ object, all }: QueueContext): readonly Effect[] => [
   ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
 ];
 
-/** Children close and open with their parent: an annotation tells each child, and the child's own step does it. */
-const telling = ({ object, all }: QueueContext, { state }: Act): readonly Effect[] =>
+/** Children close and open with their parent: each child gets an annotation, and its own step follows it. */
+const childMarks = ({ object, all }: QueueContext, { state }: Act): readonly Effect[] =>
   childrenOf(object, all).flatMap((child) => {
     const mark = child.metadata.annotations?.[closedByParent];
     if (state === "Open") return mark === "true" ? [patchOf(child, marked("false"))] : [];
@@ -175,7 +175,7 @@ const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefine
       ...cleared(context.orders, memory.commands),
       ...defaultQueues(context),
       ...own(context, act),
-      ...telling(context, act),
+      ...childMarks(context, act),
     ],
     [...(turn?.effects ?? [])],
     queueEvents(context, act.events),
@@ -202,7 +202,7 @@ const takenIn = (found: readonly Order[], { commands }: QueueMemory, obeyed: rea
   return waits.slice(0, first === undefined || isObeyed(first, obeyed) ? 1 : mostRefused);
 };
 
-/** True if groups are admitted or told why they wait: refused commands wait until that is done. */
+/** True if groups are admitted, or get the reason why they wait: refused commands wait until that is done. */
 const isBusy = (turn: AdmissionRound | undefined): boolean => turn !== undefined && turn.effects.length > 0;
 
 /** True if it matters whether groups are in the queue. */
@@ -245,7 +245,7 @@ export const recovery: Recovery<QueueMemory> = {
   ended: (memory) => memory,
 };
 
-const tells = ({ status }: Plan<QueueMemory>): StateUpdate | undefined => {
+const statusUpdate = ({ status }: Plan<QueueMemory>): StateUpdate | undefined => {
   const state = status?.["state"];
   return typeof state === "string" ? { state, attempt: 0, terminal: false } : undefined;
 };
@@ -258,7 +258,7 @@ export const volcanoQueue = ({
   component,
   founding,
   parse: parseQueueMemory,
-  tells,
+  statusUpdate,
   recovery,
   decide: decideWith({ gang, queueCommandNamespaces }),
 });

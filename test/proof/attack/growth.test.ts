@@ -52,6 +52,7 @@ const rows: Readonly<Record<string, Call | string>> = {
     ),
   withoutEnd: (read, text) => [read(text, text[0]), read(text, "x")],
   isListener: (read, text) => [read(text), read(`https://${text}`)],
+  startOf: (read, text) => [read(text, 10), read(text, text.length - 1)],
   nearTo: (read, text) => read(text, ["alpha", "beta", "--gamma"]),
   verified: (read, text) =>
     read("key", { timestamp: text, method: "POST", path: text, body: text, headers: { a: text } }, text, 0),

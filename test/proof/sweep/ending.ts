@@ -33,6 +33,11 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason:
       "a late step finds a state passed, and tells one less; that what was saved is told, and acknowledged, is judged by L1–L8",
   },
+  {
+    what: "a checkpoint's spec.untimed",
+    reason:
+      "that a plan wants no timer any more is written with the next save, and a fault causes one save more or less; a timer that is wanted and ends early shows in the end of the run, or in its time",
+  },
   { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
   {
     what: "ids and hashes of a schedule's run",
@@ -129,6 +134,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.untold",
     "spec.memory.held",
     "spec.memory.allotment",
+    "spec.untimed",
     ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
     seal,
   ]),

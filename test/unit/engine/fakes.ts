@@ -80,7 +80,7 @@ export type Fixture = {
   keeps: (status: unknown) => unknown;
   decide: Decide;
   /** Returns the update that a plan sends to listeners. */
-  tells: (plan: Plan<Toy>) => StateUpdate | undefined;
+  statusUpdate: (plan: Plan<Toy>) => StateUpdate | undefined;
   put(object: Obj): Stored;
   /** Returns the word by which a trouble is reported. */
   words: NonNullable<Operator<Toy>["troubleWord"]>;
@@ -194,7 +194,7 @@ export const openFixture = (
         : { ok: false, error: "no toy's memory" },
     decide: (_, view) => decisionOf(fixture.decide(view)),
     measuresOf: (_, { phase }) => [{ do: "count", name: String(phase), value: 1, of: {} }],
-    tells: (plan) => fixture.tells(plan),
+    statusUpdate: (plan) => fixture.statusUpdate(plan),
     troubleWord: (trouble) => fixture.words(trouble),
     heldUp: (object, message) =>
       object["status"] === undefined ? undefined : { ...Object(object["status"]), message },
@@ -215,7 +215,7 @@ export const openFixture = (
     keeps: (status) => status,
     words: () => undefined,
     decide,
-    tells: () => undefined,
+    statusUpdate: () => undefined,
     put: (object) => {
       versions += 1;
       const { uid = `uid-${versions}`, ...metadata } = object.metadata;

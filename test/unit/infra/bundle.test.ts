@@ -39,6 +39,15 @@ describe("the bundle", () => {
     assert.deepEqual([files(atOnce.inputs), files(ever.inputs)], [[], readers]);
   });
 
+  test("of the host and of api hold the page's client, not the module that reads it from the sources' folder", () => {
+    for (const name of ["host", "api"]) {
+      const sizes = loadedBy(meta, name).ever.files.map(
+        (file) => meta.outputs[file]?.inputs["shared/deployments/page/files.ts"]?.bytesInOutput ?? 0,
+      );
+      assert.ok(Math.max(...sizes) > 30_000, `${name}: ${Math.max(...sizes)} bytes`);
+    }
+  });
+
   test("of the host loads what makes certificates only when admission is on", () => {
     const { atOnce, ever } = loadedBy(meta, "host");
     assert.ok(!partsOf(atOnce.inputs).has("@peculiar/x509"));

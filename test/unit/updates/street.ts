@@ -71,7 +71,7 @@ export const openStreet = (settings: Settings = {}): Street => {
     object === undefined
       ? { memory: { count }, stages: [], next: { do: "forget" } }
       : { memory: memoryOf(said ?? { state: "", attempt: 0, terminal: false }, count), stages: [] };
-  home.tells = () => said;
+  home.statusUpdate = () => said;
   const sink: Sink = async (to, parcel, now) => {
     const { id, body, update } = parcel;
     const { data } = JSON.parse(body);

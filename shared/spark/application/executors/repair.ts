@@ -129,7 +129,7 @@ export type Evidence = {
   readonly executors: readonly Stored[];
   readonly over: Ids;
   readonly nodes: NodeStates;
-  /** The driver's answer, if it was asked and answered; and the state of its earlier answers. */
+  /** The driver's answer, if it was queried and answered; and the state of its earlier answers. */
   readonly word: Registered | undefined;
   readonly pulse: Pulse | undefined;
   /** Executors whose node is about to go. */

@@ -117,7 +117,7 @@ type State = {
   readonly pulse: Pulse | undefined;
   readonly pods: readonly Stored[];
   readonly running: number;
-  /** The driver was asked in this step. */
+  /** The driver was queried in this step. */
   readonly queried: boolean;
 };
 

@@ -1,7 +1,7 @@
 /** Status updates about a schedule, and the listener of its runs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { tells } from "../../../../shared/spark/scheduled/decide.ts";
+import { statusUpdate } from "../../../../shared/spark/scheduled/decide.ts";
 import { at, type Given, planned, schedule, waiting } from "./fixtures.ts";
 
 const now = at("08:30:00");
@@ -14,14 +14,14 @@ describe("what is told of a schedule", () => {
   ];
   for (const [what, given, state, message] of rows)
     test(what, () => {
-      assert.deepEqual(tells(planned(given)), {
+      assert.deepEqual(statusUpdate(planned(given)), {
         ...{ state, attempt: 0, terminal: false },
         ...(message === undefined ? {} : { message }),
       });
     });
 
   test("that it cannot be followed, and why", () => {
-    const { state, message = "" } = tells(planned({ object: schedule({ schedule: "often" }), now })) ?? {};
+    const { state, message = "" } = statusUpdate(planned({ object: schedule({ schedule: "often" }), now })) ?? {};
     assert.equal(state, "FailedValidation");
     assert.match(message, /^spec.schedule: a schedule has 5 fields/);
   });
@@ -29,7 +29,7 @@ describe("what is told of a schedule", () => {
   test("nothing, when it goes", () => {
     const gone = schedule();
     const metadata = { ...gone.metadata, deletionTimestamp: "2026-11-02T08:29:00Z" };
-    assert.equal(tells(planned({ object: { ...gone, metadata }, memory: waiting, now })), undefined);
+    assert.equal(statusUpdate(planned({ object: { ...gone, metadata }, memory: waiting, now })), undefined);
   });
 });
 

@@ -62,7 +62,7 @@ test("the outline of a group states its size, at most a megabyte", () => {
 
 test("a group whose status gives the reason already is not written", () => {
   const told = enters(group("a", "a"));
-  const waits: Verdict = { group: group("b", "b"), enters: false, why: "no room", isTold: true };
+  const waits: Verdict = { group: group("b", "b"), enters: false, why: "no room", isReported: true };
   const round = roundWrites([told, waits], [queue({})], eight);
   assert.deepEqual(namesOf(round), ["a"]);
   assert.equal(round.isAll, true);

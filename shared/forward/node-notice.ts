@@ -150,6 +150,9 @@ export const noticing =
     const unaware = affected.filter(({ pod }) => !isAnnounced(pod, until));
     await writeAll(context, unaware, until);
     await tellOwners(context, affected, until);
-    context.report("info", `node ${node} goes at ${timeText(until)}`, { pods: affected.length, notified: unaware.length });
+    context.report("info", `node ${node} goes at ${timeText(until)}`, {
+      pods: affected.length,
+      notified: unaware.length,
+    });
     return { did: "step", writes: unaware.length };
   };

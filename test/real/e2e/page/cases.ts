@@ -248,32 +248,42 @@ const session = async (url: string): Promise<string> => {
   return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
 };
 
+/** Opens streams of rows. Returns what closes them. */
+const openRows = async (url: string, count: number): Promise<() => void> => {
+  const stop = new AbortController();
+  const streams = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const headers = { cookie: await session(url) };
+      await (await fetch(`${url}/rows`, { headers })).arrayBuffer();
+      return await fetch(`${url}/stream`, { headers, signal: stop.signal });
+    }),
+  );
+  must(
+    streams.every(({ status }) => status === 200),
+    "a stream was refused",
+  );
+  return () => stop.abort();
+};
+
+/** A timer of an application may come within one of two windows: so often they are compared. */
+const mostPairs = 4;
+
 const viewers: Case = {
   name: "8 fifty viewers cost the API server as many requests as one",
   run: (fixture) =>
     onHost(fixture, async () => {
       await calmed(fixture);
-      const alone = await requestsWithin(fixture);
-      const { url } = fixture.host;
-      const stop = new AbortController();
-      const streams = await Promise.all(
-        Array.from({ length: 49 }, async () => {
-          const headers = { cookie: await session(url) };
-          await (await fetch(`${url}/rows`, { headers })).arrayBuffer();
-          return await fetch(`${url}/stream`, { headers, signal: stop.signal });
-        }),
-      );
-      must(
-        streams.every(({ status }) => status === 200),
-        "a stream was refused",
-      );
-      const together = await requestsWithin(fixture);
-      stop.abort();
-      must(
-        together.length === alone.length,
-        `${alone.length} with one viewer, ${together.length} with 50: ${[...alone, "and", ...together].slice(0, 12).join("; ")}`,
-      );
-      return [`${alone.length} with one, ${together.length} with 50`];
+      const found: string[] = [];
+      for (let pairs = 0; pairs < mostPairs; pairs += 1) {
+        const alone = await requestsWithin(fixture);
+        const close = await openRows(fixture.host.url, 49);
+        const together = await requestsWithin(fixture);
+        close();
+        const counts = `${alone.length} with one, ${together.length} with 50`;
+        if (together.length === alone.length) return [counts];
+        found.push(`${counts}: ${[...alone, "and", ...together].slice(0, 12).join("; ")}`);
+      }
+      throw new Error(found.join("\n"));
     }),
 };
 

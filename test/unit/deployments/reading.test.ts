@@ -64,7 +64,7 @@ describe("the api function", () => {
     });
   });
 
-  test("whose table is not there says so in its log, and to whoever asked nothing", async () => {
+  test("whose table is not there says so in its log, and to its caller nothing", async () => {
     const log = mock.method(console, "log", () => {});
     try {
       await onTable(async (env) => {
@@ -73,7 +73,7 @@ describe("the api function", () => {
         await assert.rejects(async () => reader?.find(pi));
         const [line, ...others] = log.mock.calls.slice(before).map(({ arguments: [text] }) => String(text));
         assert.deepEqual(others, []);
-        assert.match(line ?? "", /what was asked for could not be read.*DynamoDB GetItem nowhere/);
+        assert.match(line ?? "", /the requested object could not be read.*DynamoDB GetItem nowhere/);
       });
     } finally {
       log.mock.restore();

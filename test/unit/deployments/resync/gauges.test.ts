@@ -74,7 +74,7 @@ describe("the gauges of a resync", () => {
     );
   });
 
-  test("are not told when the time is over before all objects are counted, which the log says", async () => {
+  test("are not sent when the time is over before all objects are counted, which the log says", async () => {
     for (const looks of [0, 1, 3]) {
       const { parts, lines, reports } = await openStanding();
       let seen = 0;
@@ -82,7 +82,7 @@ describe("the gauges of a resync", () => {
         seen += 1;
         return seen > looks;
       });
-      assert.deepEqual([lines, reports], [[], ["warn resync: out of time, this run tells no gauges"]]);
+      assert.deepEqual([lines, reports], [[], ["warn resync: out of time, this run sends no gauges"]]);
     }
   });
 

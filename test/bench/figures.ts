@@ -6,6 +6,8 @@ export type Figure = {
   readonly unit: string;
   /** The highest acceptable value; a miss is reported and is not a failure. */
   readonly aim?: number;
+  /** The least that the same work takes, measured in the same run by bare requests, in the same unit. */
+  readonly floor?: number;
 };
 
 const rounded = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));

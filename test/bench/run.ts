@@ -3,8 +3,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
+import { benchWhole, parts } from "./whole.ts";
 
-const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | page | job [--count N] [--json FILE]
+const help = `npm run bench [-- --parts NAME,NAME] [--json FILE]
+  all parts (${Object.keys(parts).join(", ")}), or those named, each in a process of its own: a table with
+  the floor of each figure that has one, and how loaded the machine was
+
+npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | page | job [--count N] [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
@@ -87,12 +92,20 @@ const main = async (): Promise<number> => {
       burst: { type: "string" },
       profile: { type: "string" },
       part: { type: "string" },
+      parts: { type: "string" },
       admission: { type: "boolean", default: false },
       gang: { type: "string", default: "scheduler" },
       update: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });
+  if (positionals.length === 0 && !values.help) {
+    const names = values.parts?.split(",") ?? Object.keys(parts);
+    const unknown = names.filter((name) => parts[name] === undefined);
+    if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: ${Object.keys(parts).join(", ")}`);
+    await benchWhole(names, values.json);
+    return Number(process.exitCode ?? 0);
+  }
   if (positionals[0] === "guard" && !values.help)
     return (await import("./guard/guard.ts")).runGuard({
       ...{ reason: values.update, part: values.part, json: values.json },

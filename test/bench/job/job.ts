@@ -273,11 +273,12 @@ const resized = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   if (writes.length !== resizes) throw new Error(`the ConfigMap was written ${writes.length} times, not ${resizes}`);
   const took = visible.map((at, index) => (writes[index] ?? Number.NaN) - at);
   tellRequests(`job.spec-to-hosts (${resizes})`, measured);
+  const [floor50, floor95] = [quantile(bare, 0.5), quantile(bare, 0.95)];
   return [
-    { name: "job.spec-to-hosts.p50", value: quantile(took, 0.5), unit: "ms", aim: 66 },
-    { name: "job.spec-to-hosts.p95", value: quantile(took, 0.95), unit: "ms", aim: 66 },
-    { name: "job.spec-to-hosts.PATCH-and-PUT-alone.p50", value: quantile(bare, 0.5), unit: "ms" },
-    { name: "job.spec-to-hosts.PATCH-and-PUT-alone.p95", value: quantile(bare, 0.95), unit: "ms" },
+    { name: "job.spec-to-hosts.p50", value: quantile(took, 0.5), unit: "ms", aim: 66, floor: floor50 },
+    { name: "job.spec-to-hosts.p95", value: quantile(took, 0.95), unit: "ms", aim: 66, floor: floor95 },
+    { name: "job.spec-to-hosts.PATCH-and-PUT-alone.p50", value: floor50, unit: "ms" },
+    { name: "job.spec-to-hosts.PATCH-and-PUT-alone.p95", value: floor95, unit: "ms" },
   ];
 };
 

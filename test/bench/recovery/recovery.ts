@@ -160,12 +160,14 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   for (let index = 0; index < 200; index++)
     bare.push(await bareLoss(bench.cluster.api, floor, apps[index % apps.length] ?? "", index));
   const count = all.length;
+  const [floor50, floor99] = [quantile(bare, 0.5), quantile(bare, 0.99)];
+  const single = `recovery.${count}-losses.visible-to-POST.p50`;
   return [
-    { name: `recovery.${count}-losses.visible-to-POST.p50`, value: quantile(took, 0.5), unit: "ms", aim: 20 },
-    { name: "recovery.visible-to-POST.p99", value: quantile(took, 0.99), unit: "ms", aim: 100 },
+    { name: single, value: quantile(took, 0.5), unit: "ms", aim: 20, floor: floor50 },
+    { name: "recovery.visible-to-POST.p99", value: quantile(took, 0.99), unit: "ms", aim: 100, floor: floor99 },
     { name: "recovery.visible-to-POST.most", value: Math.max(...took), unit: "ms" },
-    { name: "recovery.bare-LIST-GET-POST.p50", value: quantile(bare, 0.5), unit: "ms" },
-    { name: "recovery.bare-LIST-GET-POST.p99", value: quantile(bare, 0.99), unit: "ms" },
+    { name: "recovery.bare-LIST-GET-POST.p50", value: floor50, unit: "ms" },
+    { name: "recovery.bare-LIST-GET-POST.p99", value: floor99, unit: "ms" },
     { name: "recovery.api-requests-per-loss", value: requests.length / count, unit: "requests" },
     { name: "recovery.host-cpu-per-loss", value: ((after.cpu - before.cpu) * 1_000) / count, unit: "ms" },
   ];
@@ -195,6 +197,7 @@ const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figur
       value: (last - first) / 1_000,
       unit: "s",
       aim: 8,
+      floor: bare,
     },
     { name: "recovery.mass.until-half-are-replaced", value: (quantile(times, 0.5) - first) / 1_000, unit: "s" },
     { name: "recovery.mass.until-all-losses-visible", value: (all - first) / 1_000, unit: "s" },

@@ -1,0 +1,133 @@
+/**
+ * `npm run bench`: all parts, one after the other, each in a process of its own; then one table of all figures with their
+ * floors, and the share of the processors that other processes took meanwhile.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { conclude, tallyOf } from "../../infra/tally.ts";
+import { columns } from "../../shared/cli/io/text.ts";
+import type { Figure } from "./figures.ts";
+
+/** The arguments of each part, in the order of their costs. */
+export const parts: Readonly<Record<string, readonly string[]>> = {
+  bundle: ["bundle"],
+  functions: ["functions"],
+  dispatch: ["functions", "--part", "dispatch"],
+  cloud: ["cloud"],
+  submit: ["submit", "--admission"],
+  burst: ["submit", "--burst", "5000"],
+  fairness: ["fairness"],
+  job: ["job"],
+  recovery: ["recovery"],
+  restart: ["restart"],
+  page: ["page"],
+};
+
+/** Above this share of other processes a part's times are too long: a quiet machine has less. */
+const quietShare = 0.05;
+
+const shape = z.object({
+  figures: z.array(
+    z.object({
+      name: z.string(),
+      value: z.number(),
+      unit: z.string(),
+      aim: z.number().optional(),
+      floor: z.number().optional(),
+    }),
+  ),
+});
+
+export type Part = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+  /** The share of the processors' time that other processes took. */
+  readonly others: number;
+  readonly figures: readonly Figure[];
+};
+
+/** Linux counts processor time in hundredths of a second here. */
+const ticksPerSecond = 100;
+
+/** Returns the seconds that all processors have worked since the machine's start. */
+const busySeconds = (): number => {
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, soft = 0] = (
+    readFileSync("/proc/stat", "utf8").split("\n")[0] ?? ""
+  )
+    .split(/\s+/)
+    .map(Number);
+  return (user + nice + system + irq + soft) / ticksPerSecond;
+};
+
+/** Returns the processor seconds of this process and of its ended descendants. */
+const ownSeconds = (): number => {
+  const text = readFileSync("/proc/self/stat", "utf8");
+  // The name of the process, in parentheses, may have blanks.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
+};
+
+const exitOf = (args: readonly string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const script = join(import.meta.dirname, "run.ts");
+    const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 1));
+  });
+
+const figuresIn = (file: string): readonly Figure[] =>
+  shape.parse(JSON.parse(readFileSync(file, "utf8"))).figures.map(({ aim, floor, ...figure }) => ({
+    ...figure,
+    ...(aim === undefined ? {} : { aim }),
+    ...(floor === undefined ? {} : { floor }),
+  }));
+
+const measured = async (name: string, dir: string): Promise<Part> => {
+  const file = join(dir, `${name}.json`);
+  const [began, busy, own] = [performance.now(), busySeconds(), ownSeconds()];
+  const code = await exitOf([...(parts[name] ?? []), "--json", file]);
+  const seconds = (performance.now() - began) / 1_000;
+  const others = busySeconds() - busy - (ownSeconds() - own);
+  const share = Math.max(0, others) / (seconds * availableParallelism());
+  return { name, ok: code === 0, seconds, others: share, figures: code === 0 ? figuresIn(file) : [] };
+};
+
+const numberText = (value: number): string =>
+  value >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(3);
+
+/** The rows of the table: name, value, unit, floor, ratio to the floor, aim. */
+export const rowsOf = (figures: readonly Figure[]): readonly (readonly string[])[] => [
+  ["figure", "value", "unit", "floor", "ratio", "aim"],
+  ...figures.map(({ name, value, unit, floor, aim }) => [
+    ...[name, numberText(value), unit],
+    ...(floor === undefined ? ["", ""] : [numberText(floor), (value / floor).toFixed(2)]),
+    aim === undefined ? "" : `${numberText(aim)}${value > aim ? ", missed" : ""}`,
+  ]),
+];
+
+const loadText = ({ name, seconds, others }: Part): string =>
+  `${name}: ${seconds.toFixed(0)} s, ${others < quietShare ? "on a quiet machine" : `beside other processes, which took ${(100 * others).toFixed(0)} % of the processors: its times are too long`}`;
+
+/** Measures the parts of these names, prints the table, and writes all as data where a file is given. */
+export const benchWhole = async (names: readonly string[], json: string | undefined): Promise<void> => {
+  const dir = mkdtempSync(join(tmpdir(), "rekindle-bench-"));
+  try {
+    const found: Part[] = [];
+    for (const name of names) {
+      const part = await measured(name, dir);
+      found.push(part);
+      console.log(part.ok ? loadText(part) : `${name}: failed after ${part.seconds.toFixed(0)} s`);
+    }
+    console.log(`\n${columns(rowsOf(found.flatMap(({ figures }) => figures)))}`);
+    const details = { measuredAt: new Date().toISOString(), processors: availableParallelism(), parts: found };
+    conclude(tallyOf(found), json === undefined ? undefined : { file: json, details });
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+};

@@ -116,6 +116,8 @@ const loadText = ({ name, seconds, others }: Part): string =>
 
 /** Measures the parts of these names, prints the table, and writes all as data where a file is given. */
 export const benchWhole = async (names: readonly string[], json: string | undefined): Promise<void> => {
+  const unknown = names.filter((name) => parts[name] === undefined);
+  if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: ${Object.keys(parts).join(", ")}`);
   const dir = mkdtempSync(join(tmpdir(), "rekindle-bench-"));
   try {
     const found: Part[] = [];

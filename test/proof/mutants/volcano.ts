@@ -189,7 +189,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-lost-again",
-    promise: "a group that was left behind is lost no more",
+    promise: "a PodGroup of the earlier version that is Unknown is no second event",
     file: `${job}/policies.ts`,
     find: "[memory.unknown, memory.retired].includes(group.metadata.uid)",
     replace: "memory.unknown === group.metadata.uid",

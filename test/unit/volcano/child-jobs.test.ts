@@ -42,29 +42,29 @@ const job = (phase: string, more: object = {}, metadata: object = {}): Stored =>
 const ending = { deletionTimestamp: "2026-11-02T08:00:00Z" };
 const counted = { taskStatusCount: { w: { phase: { Running: 1 } } } };
 
-describe("a job as news to", () => {
+describe("the watch of jobs", () => {
   const owners: readonly (readonly [Kind, string])[] = [
     ["CronJob", "c"],
     ["JobFlow", "f"],
     ["JobTemplate", "t.one"],
   ];
   for (const [kind, owner] of owners)
-    test(`a ${kind} is that of ${owner}`, () => {
+    test(`names ${owner} as the job's ${kind}`, () => {
       assert.equal(watchOf(kind).ownerName(job("Running")), owner);
     });
 
-  test("a template of another namespace is nobody's", () => {
+  test("names no JobTemplate for a job of another namespace than the label's", () => {
     assert.equal(watchOf("JobTemplate").ownerName(job("", {}, { namespace: "other" })), undefined);
   });
 
   const changes: readonly (readonly [what: string, after: Stored, kinds: readonly Kind[]])[] = [
     ["another phase", job("Completed"), ["CronJob", "JobFlow"]],
-    ["its leaving", job("Running", {}, ending), ["CronJob", "JobFlow"]],
-    ["what its tasks do", job("Running", counted), ["JobFlow"]],
-    ["another version of the same", job("Running", {}, { resourceVersion: "2" }), []],
+    ["its deletion", job("Running", {}, ending), ["CronJob", "JobFlow"]],
+    ["its task counts", job("Running", counted), ["JobFlow"]],
+    ["another resource version alone", job("Running", {}, { resourceVersion: "2" }), []],
   ];
   for (const [what, after, kinds] of changes)
-    test(`${what} matters to ${kinds.join(", ") || "nobody"}`, () => {
+    test(`sends a key for ${what}: ${kinds.join(", ") || "of no kind"}`, () => {
       const all: readonly Kind[] = ["CronJob", "JobFlow", "JobTemplate"];
       assert.deepEqual(
         all.filter((kind) => watchOf(kind).matters(job("Running"), after)),
@@ -72,11 +72,11 @@ describe("a job as news to", () => {
       );
     });
 
-  test("all of them matters when it is new", () => {
+  test("sends a key of each kind for a new job", () => {
     for (const { kind } of Object.values(operators)) assert.ok(watchOf(kindOf(kind)).matters(undefined, job("")));
   });
 
-  test("what is kept of it tells all that", () => {
+  test("keeps the parts of the status that a JobFlow reads", () => {
     const kept = watchOf("JobFlow").trim?.(job("Running", { ...counted, conditions: [{}] }));
     assert.deepEqual(kept?.["status"], {
       ...{ state: { phase: "Running" }, retryCount: undefined, runningDuration: undefined },
@@ -88,13 +88,13 @@ describe("a job as news to", () => {
 
 const kindOf = (kind: string): Kind => (kind === "CronJob" || kind === "JobFlow" ? kind : "JobTemplate");
 
-describe("memories of those who make jobs", () => {
+describe("the memory", () => {
   const memories: readonly (readonly [Kind, object, string])[] = [
     ["CronJob", { timing: "t", since: 1, taken: 2, starting: { name: "c-1", tick: 3 }, succeeded: 4 }, "since"],
     ["JobFlow", { phase: "Running", completed: ["f-a"], histories: { "f-a": [{ state: "Running", at: 1 }] } }, "phase"],
   ];
   for (const [kind, memory, field] of memories)
-    test(`of a ${kind} are read back, and what cannot be read is named`, () => {
+    test(`of a ${kind} is parsed as it was saved, and an error names the field that is unreadable`, () => {
       assert.deepEqual(operators[kind].parse(memory), { ok: true, memory });
       const broken = operators[kind].parse({ ...memory, [field]: [] });
       assert.match(broken.ok ? "" : broken.error, new RegExp(field));

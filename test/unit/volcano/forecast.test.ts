@@ -39,9 +39,9 @@ const part = [{ event: "PodFailed", action: "RestartPod" }];
 
 const rows: readonly (readonly [what: string, object: Stored, says: readonly RegExp[]])[] = [
   ["a plain job", job({}), []],
-  ["one whose status makes no sense", job({}, { failed: "many" }), []],
+  ["a job with an invalid status", job({}, { failed: "many" }), []],
   ["failures and a policy", job({ policies: onFailure }, { state: { phase: "Running" }, failed: 1 }), [/acted on now/]],
-  ["failures of what has ended", job({ policies: onFailure }, { state: { phase: "Aborted" }, failed: 1 }), []],
+  ["failures of a job that has ended", job({ policies: onFailure }, { state: { phase: "Aborted" }, failed: 1 }), []],
   ["failures without a policy", job({}, { state: { phase: "Running" }, failed: 1 }), []],
   [
     "a task's waiting pods",
@@ -56,9 +56,9 @@ const rows: readonly (readonly [what: string, object: Stored, says: readonly Reg
   ],
   ["exit codes of one container", job({ policies: onCode }), []],
   ["exit codes of two", job({ policies: onCode, tasks: [task({}, two)] }), [/exit codes of all containers/]],
-  ["a part restarted, alone", job({ policies: part }), []],
+  ["a restart of one pod, without a shared plugin", job({ policies: part }), []],
   [
-    "a part restarted, with what is shared",
+    "a restart of one pod, with the plugin ssh",
     job({ policies: part, plugins: { ssh: [] } }),
     [/a restart of a part keeps/],
   ],
@@ -67,16 +67,16 @@ const rows: readonly (readonly [what: string, object: Stored, says: readonly Reg
   ["a flow that patches", flow({ name: "b", patch: { jobSpec: {} } }), [/its patches are merged/]],
 ];
 
-describe("ahead of a migration", () => {
+describe("the forecast before a migration", () => {
   for (const [what, object, says] of rows)
-    it(`${what}: ${says.length === 0 ? "nothing is said" : "that is said"}`, () => {
+    it(`for ${what} has ${says.length === 0 ? "no note" : "a note on each difference"}`, () => {
       const { refused, notes } = volcanoForecast(object);
       assert.equal(refused, undefined);
       assert.equal(notes.length, says.length, notes.join("\n"));
       for (const [at, pattern] of says.entries()) assert.match(notes[at] ?? "", pattern);
     });
 
-  it("what would be refused is said in upstream's words", () => {
+  it("gives the reason of a refusal as upstream's text", () => {
     const { refused } = volcanoForecast(job({ tasks: [task(), task()] }));
     assert.match(refused ?? "", /duplicated task name w/);
   });

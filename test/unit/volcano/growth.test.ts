@@ -37,7 +37,7 @@ const variablesOf = (pod: Obj | undefined): readonly unknown[] => Object(pod?.["
 describe("a job of a thousand tasks with the plugin svc", () => {
   const plugins = { svc: [] };
 
-  test("has its pods made in parts: none holds more than some mebibytes", () => {
+  test("creates its pods in parts of at most 9 MB", () => {
     const loop = admitted({ tasks: tasks(1_000), plugins });
     const parts: number[] = [];
     while (loop.names("pods").length < 200) {
@@ -53,7 +53,7 @@ describe("a job of a thousand tasks with the plugin svc", () => {
     assert.ok(Math.max(...parts) < 9_000_000, parts.join());
   });
 
-  test("holds none of its pods' bodies in a plan, which has some hundred characters for each", () => {
+  test("has a plan without the bodies of its pods, with at most 600 characters for each pod", () => {
     const plan = admitted({ tasks: tasks(1_000), plugins }).step(true);
     const created = plan.stages.flat().filter((effect) => effect.do === "create");
     assert.ok(created.length > 10);
@@ -61,20 +61,20 @@ describe("a job of a thousand tasks with the plugin svc", () => {
     assert.ok(created.every((effect) => !("spec" in effect.object) && "spec" in wholeOf(effect)));
   });
 
-  test("has the variables of all tasks once, not once for each pod", () => {
+  test("shares the variables of all tasks between its pods", () => {
     const [first, second] = podsMade(admitted({ tasks: tasks(1_000), plugins }));
     assert.equal(variablesOf(first).length, 2_000);
     assert.ok(variablesOf(first).every((one, at) => one === variablesOf(second)[at]));
   });
 
-  test("has all its pods in the end", () => {
+  test("creates all its pods in the end", () => {
     const loop = admitted({ tasks: tasks(120), plugins });
     loop.run();
     assert.equal(loop.names("pods").length, 120);
   });
 });
 
-describe("the work for a job grows with its text alone", () => {
+describe("the work for a job grows linearly with its text", () => {
   const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Fields])[] = [
     ["tasks", 100, (n) => ({ tasks: tasks(n), plugins: { svc: [] } })],
     ["variables of one container", 1_000, (n) => ({ tasks: [task("a", 1, { template: templateOf(n) })] })],
@@ -84,35 +84,35 @@ describe("the work for a job grows with its text alone", () => {
   });
   const variable = (_: unknown, at: number): Fields => ({ name: `A${at}`, value: "x" });
   for (const [why, n, spec] of rows) {
-    test(`${why}: at the door`, () => assertLinear(n, spec, (given) => said(creating("Job", given))));
-    test(`${why}: in reconcile`, () => assertLinear(n, spec, (given) => new Loop(given).step()));
+    test(`${why}: in admission`, () => assertLinear(n, spec, (given) => said(creating("Job", given))));
+    test(`${why}: in a step`, () => assertLinear(n, spec, (given) => new Loop(given).step()));
   }
 });
 
 describe("ordinals of a record", () => {
-  test("are read back as they were written", () => {
+  test("are parsed as they were written", () => {
     const all = Array.from({ length: 20_000 }, (_, at) => at * 2);
     assert.deepEqual([...(ordinalsIn(ordinalsText(all)) ?? [])], all);
   });
 
   for (const text of ["0-999999", Array.from({ length: 36 }, () => "0-99999").join(), "0-99999999999999999999"])
-    test(`are none where they are more than a job may have: ${text.slice(0, 30)}`, () => {
+    test(`are rejected if they are more than a job may have: ${text.slice(0, 30)}`, () => {
       assert.equal(ordinalsIn(text), undefined);
     });
 
-  test("count together, whatever task they are of", () => {
+  test("are counted over all tasks together", () => {
     assert.ok(areSets(["0-49999", "0-49999"]));
     assert.ok(!areSets(["0-49999", "0-50000"]));
     assert.ok(!areSets(["0-1", "x"]));
   });
 });
 
-describe("the work for resources that nobody knows grows with their text alone", () => {
+describe("the work for unknown resources grows linearly with their text", () => {
   const names = (at: number, count: number): Fields =>
     Object.fromEntries(Array.from({ length: count }, (_, nth) => [`example.com/r${at}-${nth}`, "1"]));
   const each = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
-  test("of one pod's containers, and of containers that run before them", () => {
+  test("of one pod's containers and init containers", () => {
     const containersOf = (n: number): readonly Fields[] =>
       each(n).map((at) => ({ restartPolicy: "Always", resources: { requests: names(at, 20) } }));
     for (const list of ["containers", "initContainers"])

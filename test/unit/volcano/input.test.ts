@@ -14,19 +14,19 @@ import { good, type Row } from "./input/row.ts";
 const asked = ({ spec, job = "train" }: Row) => creating("Job", spec, { name: job });
 
 describe("bad input for Volcano jobs", () => {
-  test("is a catalogue of more than seventy, each once", () => {
+  test("is a catalogue of at least 70 rows with distinct names", () => {
     assert.ok(rows.length >= 70, `${rows.length}`);
     assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
   });
 
   for (const row of rows)
-    test(`${row.name}: refused at the door`, () => {
+    test(`${row.name}: admission refuses it`, () => {
       assert.match(said(asked(row)), row.says);
       assert.doesNotThrow(() => patchOf(asked(row)));
     });
 
   for (const row of rows)
-    test(`${row.name}: without a webhook nothing is made, job and event say why; mended, it runs`, () => {
+    test(`${row.name}: without a webhook no object is created, status and Event give the reason, a corrected spec runs`, () => {
       const { spec, job = "train", says } = row;
       const plan = stepOf(stored(job, spec));
       const told = toldIn(plan);
@@ -42,12 +42,12 @@ describe("bad input for Volcano jobs", () => {
     });
 
   for (const row of rows.filter(({ job }) => job === undefined))
-    test(`${row.name}: stored before anybody kept the rules, it may be mended at the door`, () => {
+    test(`${row.name}: admission accepts the correction of a stored bad spec, and no other update`, () => {
       assert.equal(said(updating("Job", row.spec, good)), "");
       assert.match(said(updating("Job", row.spec, { ...Object(row.spec), queue: "other" })), /./);
     });
 
-  test("what runs is let pass without a word, and its defaults are those of reconcile", () => {
+  test("admission accepts a valid job without a warning and sets the defaults of a step", () => {
     assert.equal(said(creating("Job", good)), "");
     const [queue, ...others] = patchOf(creating("Job", good));
     assert.deepEqual(queue, { op: "replace", path: "/spec/tasks", value: Object(queue).value });

@@ -48,11 +48,11 @@ const pod = "controller_job_to_pod_creation_latency_milliseconds{} 10000";
 const place = "controller_job_e2e_creation_duration_milliseconds{uid=u} 0";
 const state = (phase: string) => ({ state: { phase } });
 
-describe("a job's status over another is counted as", () => {
+describe("a change of a job's status is counted as", () => {
   const rows: readonly (readonly [string, object | undefined, object, readonly string[]])[] = [
-    ["a job", undefined, state("Pending"), ["job_phases_total{phase=Pending} 1"]],
+    ["a job in its first phase", undefined, state("Pending"), ["job_phases_total{phase=Pending} 1"]],
     ["nothing while nothing changes", { ...state("Running"), running: 2 }, { ...state("Running"), running: 2 }, []],
-    ["its pods, each", { ...state("Pending"), pending: 1 }, { ...state("Pending"), pending: 3 }, [pod, pod]],
+    ["each new pod", { ...state("Pending"), pending: 1 }, { ...state("Pending"), pending: 3 }, [pod, pod]],
     [
       "no pods when they only change their phases",
       { ...state("Pending"), pending: 2 },
@@ -66,23 +66,28 @@ describe("a job's status over another is counted as", () => {
       ["job_phases_total{phase=Restarting} 1", "job_retries_total{queue_name=q} 1"],
     ],
     [
-      "other pods when they are of another version",
+      "new pods when they are of another version",
       { ...state("Restarting"), running: 1 },
       { ...state("Pending"), version: 1, pending: 1 },
       ["job_phases_total{phase=Pending} 1", pod],
     ],
     [
-      "no pods that were kept of the version before",
+      "no pods that were kept from the version before",
       { ...state("Running"), succeeded: 2 },
       { ...state("Completing"), version: 1, succeeded: 2 },
       ["job_phases_total{phase=Completing} 1"],
     ],
-    ["nothing for what cannot be read", { state: 5, pending: "x" }, { state: { phase: "Odd" }, pending: null }, []],
+    [
+      "nothing for a status that cannot be parsed",
+      { state: 5, pending: "x" },
+      { state: { phase: "Odd" }, pending: null },
+      [],
+    ],
   ];
   for (const [what, before, after, want] of rows) test(what, () => assert.deepEqual(told(before, after), want));
 });
 
-describe("the time until all pods of a job are made", () => {
+describe("the time until all pods of a job are created", () => {
   const tasks = [{ replicas: 2 }, { name: "none" }, { replicas: 1 }];
   const told = (spec: object, before: object | undefined, after: object): readonly string[] =>
     measuresOfJob(stored("Job", spec, before), after, eight)
@@ -92,21 +97,31 @@ describe("the time until all pods of a job are made", () => {
   const [pending, running] = [state("Pending"), state("Running")];
   const again = { ...state("Restarting"), version: 1 };
   const rows: readonly (readonly [string, object | undefined, object, readonly string[]])[] = [
-    ["is told by the first status that shows them", undefined, { ...pending, pending: 3 }, made(0)],
-    ["counts them in every phase", pending, { ...running, running: 1, succeeded: 1, failed: 1 }, made(0)],
-    ["is told by the last of them", { ...pending, pending: 2 }, { ...pending, pending: 3 }, made(0)],
-    ["is not told while one is missing", pending, { ...running, running: 2 }, []],
-    ["is told once", { ...pending, pending: 3 }, { ...running, running: 3 }, []],
-    ["is not that of one replaced while the job runs", { ...running, running: 2 }, { ...running, running: 3 }, []],
+    ["is observed at the first status with all pods", undefined, { ...pending, pending: 3 }, made(0)],
+    ["counts pods in every phase", pending, { ...running, running: 1, succeeded: 1, failed: 1 }, made(0)],
+    ["is observed when the last pod is created", { ...pending, pending: 2 }, { ...pending, pending: 3 }, made(0)],
+    ["is not observed while a pod is missing", pending, { ...running, running: 2 }, []],
+    ["is observed once", { ...pending, pending: 3 }, { ...running, running: 3 }, []],
     [
-      "is told again of a version made anew",
+      "is not observed for a pod that is replaced while the job runs",
+      { ...running, running: 2 },
+      { ...running, running: 3 },
+      [],
+    ],
+    [
+      "is observed again for the next version",
       { ...again, terminating: 3 },
       { ...pending, version: 1, pending: 3 },
       made(1),
     ],
-    ["is none of what is kept", { ...running, succeeded: 3 }, { ...state("Completing"), version: 1, succeeded: 3 }, []],
     [
-      "is told of a version that begins whole",
+      "is not observed for pods that are kept",
+      { ...running, succeeded: 3 },
+      { ...state("Completing"), version: 1, succeeded: 3 },
+      [],
+    ],
+    [
+      "is observed for a version that begins with all pods",
       { ...running, running: 3 },
       { ...pending, version: 1, pending: 3 },
       made(1),
@@ -116,14 +131,14 @@ describe("the time until all pods of a job are made", () => {
     test(what, () => assert.deepEqual(told({ queue: "q", tasks }, before, after), want));
 
   for (const [what, spec] of [
-    ["wants none", { tasks: [{ replicas: 0 }] }],
-    ["cannot be read", { tasks: { replicas: 1 } }],
+    ["has no pods", { tasks: [{ replicas: 0 }] }],
+    ["cannot be parsed", { tasks: { replicas: 1 } }],
   ] as const)
-    test(`is none of a job that ${what}`, () =>
+    test(`is not observed for a job that ${what}`, () =>
       assert.deepEqual(told(spec, undefined, { ...pending, pending: 1 }), []));
 });
 
-describe("what stands is counted as", () => {
+describe("the gauges count", () => {
   const rows: readonly (readonly [string, readonly MetricSample[], readonly string[]])[] = [
     [
       "a completed job, as upstream labels it",
@@ -140,14 +155,14 @@ describe("what stands is counted as", () => {
       gaugesOfJob(stored("Job", {}, state("Running"))),
       ["jobs{phase=Running,queue_name=default} 1", place],
     ],
-    ["no job that nobody has taken up", gaugesOfJob(stored("Job", {})), []],
+    ["no job without a status", gaugesOfJob(stored("Job", {})), []],
     [
       "a group of its queue",
       gaugesOfGroup(stored("PodGroup", { queue: "q" }, { phase: "Inqueue" })),
       ["queue_pod_group_inqueue_count{queue_name=q} 1"],
     ],
     [
-      "a group of which nobody has said anything",
+      "a group without a status, as pending",
       gaugesOfGroup(stored("PodGroup", { queue: "q" })),
       ["queue_pod_group_pending_count{queue_name=q} 1", "groups_waiting{queue_name=q,reason=other} 1"],
     ],
@@ -162,7 +177,7 @@ describe("what stands is counted as", () => {
       ["queue_pod_group_pending_count{queue_name=q} 1", "groups_waiting{queue_name=q,reason=taken back} 1"],
     ],
     [
-      "a queue, its empty places and what is allocated in it",
+      "a queue, zeros for its groups, and its allocated resources",
       gaugesOfQueue(stored("Queue", {}, { state: "Open", allocated: { cpu: "1500m", memory: "1Ki", odd: "x" } })),
       [
         "queues{state=Open} 1",

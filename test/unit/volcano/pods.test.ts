@@ -21,15 +21,15 @@ const gatesOf = (schedulingGates: unknown, placer?: string): unknown => {
 
 describe("the gate of queue admission in a job's template", () => {
   const rows: readonly (readonly [what: string, given: unknown, placer: string | undefined, kept: unknown])[] = [
-    ["stays for Volcano's scheduler, which takes it away", [gate], undefined, [gate]],
+    ["stays for Volcano's scheduler, which removes it", [gate], undefined, [gate]],
     [
-      "goes where the group was let in here: its queue had room, and nobody else takes it away",
+      "is removed if Rekindle admitted the PodGroup, because no other process would remove it",
       [gate],
       "default-scheduler",
       undefined,
     ],
-    ["goes alone: gates of others stay", [kueue, gate], "default-scheduler", [kueue]],
-    ["is not missed", undefined, "default-scheduler", undefined],
+    ["is removed alone: gates of other controllers stay", [kueue, gate], "default-scheduler", [kueue]],
+    ["may be absent", undefined, "default-scheduler", undefined],
   ];
   for (const [what, given, placer, kept] of rows) test(what, () => assert.deepEqual(gatesOf(given, placer), kept));
 });

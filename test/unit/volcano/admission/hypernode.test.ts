@@ -8,7 +8,11 @@ const regex = (pattern: unknown) => ({ type: "HyperNode", selector: { regexMatch
 
 const wrong: readonly (readonly [string, object, RegExp])[] = [
   ["no members", { members: [] }, /^member must have at least one member$/],
-  ["another type", { members: [{ ...exact("a"), type: "Rack" }] }, /members\[0\]\.type: unknown member type Rack$/],
+  [
+    "an unknown member type",
+    { members: [{ ...exact("a"), type: "Rack" }] },
+    /members\[0\]\.type: unknown member type Rack$/,
+  ],
   [
     "no selector",
     { members: [{ type: "Node", selector: {} }] },
@@ -21,17 +25,17 @@ const wrong: readonly (readonly [string, object, RegExp])[] = [
   ],
   ["no name", { members: [exact("")] }, /selector\.exactMatch\.name: member exactMatch name is required/],
   [
-    "a name that is none",
+    "an invalid name",
     { members: [exact("a b")] },
     /member exactMatch validate failed \[name part must consist of alphanumeric characters/,
   ],
   ["no pattern", { members: [regex("")] }, /member regexMatch pattern is required/],
-  ["a pattern that is none", { members: [exact("a"), regex("a(")] }, /members\[1\].*pattern is invalid: /],
-  ["a pattern that looks ahead", { members: [regex("a(?=b)")] }, /invalid or unsupported Perl syntax: `\(\?=`/],
-  ["a list that is none", { members: "a" }, /members/],
+  ["an invalid pattern", { members: [exact("a"), regex("a(")] }, /members\[1\].*pattern is invalid: /],
+  ["a pattern with a lookahead", { members: [regex("a(?=b)")] }, /invalid or unsupported Perl syntax: `\(\?=`/],
+  ["a text in place of the list of members", { members: "a" }, /members/],
 ];
 
-describe("a HyperNode is refused that has", () => {
+describe("admission refuses a HyperNode with", () => {
   for (const [what, spec, says] of wrong)
     test(what, () => {
       assert.match(said(creating("HyperNode", spec)), says);
@@ -39,7 +43,7 @@ describe("a HyperNode is refused that has", () => {
     });
 });
 
-describe("a HyperNode is taken that chooses by", () => {
+describe("admission accepts a HyperNode whose members are chosen by", () => {
   const good = ["^node-[0-9]+$", "(?i)rack", "(?P<row>r)\\d", "[[:alpha:]]+", "(?s:a.b)", "\\\\1"];
   for (const pattern of good)
     test(`pattern ${pattern}`, () => assert.equal(said(creating("HyperNode", { members: [regex(pattern)] })), ""));

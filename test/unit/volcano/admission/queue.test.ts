@@ -53,28 +53,28 @@ describe("a new queue", () => {
     says: RegExp,
     annotations?: Readonly<Record<string, string>>,
   ])[] = [
-    ["of nothing", {}, /^$/],
-    ["below one without pods of its own", { parent: "right" }, /^$/],
-    ["below root, with all there is", { parent: "root", capability: { cpu: "1000" } }, /^$/],
+    ["with an empty spec", {}, /^$/],
+    ["below a queue without pods", { parent: "right" }, /^$/],
+    ["below root, with a large capability", { parent: "root", capability: { cpu: "1000" } }, /^$/],
     [
-      "below one that is not",
+      "below a queue that does not exist",
       { parent: "gone" },
       /^failed to get parent queue of queue new: queue\.scheduling\.volcano\.sh "gone" not found$/,
     ],
     ["below itself", { parent: "new" }, /^queue new cannot use itself as parent$/],
     [
-      "below one with pods",
+      "below a queue with pods",
       { parent: "busy" },
       /^queue busy cannot be the parent queue of queue new because it has allocated Pods: 2$/,
     ],
-    ["below a ring", { parent: "ring-a", capability: { cpu: "1" } }, /^$/],
+    ["below a cycle of queues", { parent: "ring-a", capability: { cpu: "1" } }, /^$/],
     [
-      "with more than its parent",
+      "with a larger capability than its parent's",
       { parent: "top", capability: { cpu: "10500m" } },
       /^queue new capability\[cpu\]=10500m exceeds its ancestor's capability=10$/,
     ],
     [
-      "with more memory than an ancestor",
+      "with more memory than an ancestor's capability",
       { parent: "left", capability: { memory: "30Gi" } },
       /^queue new capability\[memory\]=30Gi exceeds its ancestor's capability=20Gi$/,
     ],
@@ -89,22 +89,22 @@ describe("a new queue", () => {
       /^parent queue top validation failed: sum of children's deserved \(cpu 9000\.00, /,
     ],
     [
-      "guaranteed what it does not deserve",
+      "with a guarantee without a deserved amount",
       { guarantee: { resource: { cpu: "1" } } },
       /deserved\.cpu: Invalid value: "<nil>": deserved\[cpu\] must be >= guarantee\[cpu\]=1$/,
     ],
     [
-      "guaranteed more than it deserves",
+      "with a guarantee above its deserved amount",
       { guarantee: { resource: { cpu: "2" } }, deserved: { cpu: "1500m" } },
       /deserved\[cpu\]=1500m must be >= guarantee\[cpu\]=2$/,
     ],
     [
-      "that deserves more than it may have",
+      "with a deserved amount above its capability",
       { deserved: { cpu: "2" }, capability: { cpu: "1" } },
       /deserved\[cpu\]=2 must be <= capability\[cpu\]=1$/,
     ],
     [
-      "with less than nothing",
+      "with a negative amount",
       { capability: { cpu: "-1" } },
       /^requestBody\.spec\.capability\.cpu: Invalid value: "-1": must be greater than or equal to 0$/,
     ],
@@ -119,12 +119,12 @@ describe("a new queue", () => {
       /^\[requestBody\.spec\.capability\.cpu: .*, requestBody\.spec\.capability\.memory: .*\]$/,
     ],
     [
-      "with a word for an amount",
+      "with a text that is no amount",
       { capability: { cpu: "lots" } },
       /^spec\.capability\.cpu must be an amount such as 500m or 2Gi, not "lots"$/,
     ],
     [
-      "with an amount beyond all",
+      "with an amount that is too large for Kubernetes",
       { deserved: { cpu: "999999999E" } },
       /^spec\.deserved\.cpu is more than Kubernetes can count/,
     ],
@@ -137,33 +137,33 @@ describe("a new queue", () => {
     ],
     ["with a weight of 0", {}, /: 0 in the 1\/0 must be larger than 0$/, placed("root/x", "1/0")],
     [
-      "with a weight of nothing",
+      "with an empty weight",
       {},
       /is invalid number: strconv\.ParseFloat: parsing "": invalid syntax$/,
       placed("root/x", "1/"),
     ],
     [
-      "with a weight without end",
+      "with a weight out of range",
       {},
       /strconv\.ParseFloat: parsing "1e999": value out of range$/,
       placed("root/x", "1/1e999"),
     ],
     [
-      "above another's path",
+      "whose path contains the path of another queue",
       {},
       /root\/a is not allowed to be in the sub path of root\/a\/b of queue old$/,
       placed("root/a", "1/1"),
     ],
-    ["beside a path that only begins alike", {}, /^$/, placed("root/a/bc", "1/1/1")],
+    ["whose path only begins with the same text", {}, /^$/, placed("root/a/bc", "1/1/1")],
   ];
   for (const [what, spec, says, annotations] of rows) test(what, () => assert.match(made(spec, annotations), says));
 
-  test("is judged by itself where nobody can be asked for the others", () => {
+  test("is checked alone if the other queues cannot be read", () => {
     assert.equal(said(creating("Queue", { parent: "gone" })), "");
     assert.match(said(creating("Queue", { capability: { cpu: "-1" } })), /must be greater than or equal to 0/);
   });
 
-  test("gets what upstream gives it, once", () => {
+  test("gets upstream's defaults, once", () => {
     const request = creating("Queue", { weight: 0 }, { name: "new", annotations: placed("a/b", "2/3") });
     assert.deepEqual(patchOf(request), [
       { op: "replace", path: "/metadata/annotations/volcano.sh~1hierarchy", value: "root/a/b" },
@@ -187,30 +187,30 @@ const changed = (spec: Fields, before: AdmittedObject = top): string =>
 
 describe("a changed queue", () => {
   const rows: readonly (readonly [what: string, says: string, wanted: RegExp])[] = [
-    ["that is as it was", changed({}), /^$/],
-    ["of another weight", changed({ weight: 7 }), /^$/],
+    ["without a change", changed({}), /^$/],
+    ["with another weight", changed({ weight: 7 }), /^$/],
     [
-      "with less than a child",
+      "with a capability below a child's",
       changed({ capability: { cpu: "7" }, deserved: { cpu: "7" } }),
       /^queue top capability\[cpu\]=7 is smaller than its descendants' max capability=8$/,
     ],
     [
-      "that deserves less than its children",
+      "with a deserved amount below its children's",
       changed({ deserved: { cpu: "5" } }),
       /^queue top validation failed: sum of children's deserved \(cpu 6000\.00/,
     ],
     ["moved below itself", changed({ parent: "top" }), /cannot use itself as parent/],
     [
-      "of a state that nobody knows",
+      "with an unknown state",
       said(reviewOf("Queue", "UPDATE", { ...top, status: { state: "Ajar" } }, { oldObject: top }), { queues }),
       /"Ajar": queue state must be in \[Open Closed\]$/,
     ],
-    ["root, to whatever", changed({ capability: { cpu: "1" } }, queue("root")), /^$/],
+    ["root, with any spec", changed({ capability: { cpu: "1" } }, queue("root")), /^$/],
   ];
   for (const [what, says, wanted] of rows) test(what, () => assert.match(says, wanted));
 });
 
-describe("a queue that is deleted", () => {
+describe("the deletion of the queue", () => {
   const removed = (name: string): string =>
     said(reviewOf("Queue", "DELETE", { metadata: { name } }, { name, object: null, oldObject: queue(name) }), {
       queues,

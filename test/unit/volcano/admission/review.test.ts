@@ -11,7 +11,7 @@ const queues = [
   { metadata: { name: "shut" }, status: { state: "Closed" } },
 ];
 
-describe("a job's queue", () => {
+describe("admission of a job checks the queue", () => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["open", /^$/],
     ["child", /^$/],
@@ -23,7 +23,7 @@ describe("a job's queue", () => {
   for (const [queue, says] of rows)
     test(queue, () => assert.match(said(creating("Job", { ...good, queue }), { queues }), says));
 
-  test("is not asked for again when the job is changed", () => {
+  test("is not checked when the job is changed", () => {
     assert.equal(
       said(updating("Job", { ...good, queue: "shut" }, { ...good, queue: "shut", minAvailable: 1 }), { queues }),
       "",
@@ -41,39 +41,39 @@ describe("a changed job", () => {
       { tasks: [...Object(good["tasks"]), { ...Object(good["tasks"])[0], name: "b" }] },
       /may not add or remove tasks/,
     ],
-    ["below nothing", { minAvailable: -1 }, /^spec\.minAvailable must be at least 0/],
+    ["with a negative minAvailable", { minAvailable: -1 }, /^spec\.minAvailable must be at least 0/],
   ];
   for (const [what, changes, says] of rows)
     test(what, () => assert.match(said(updating("Job", good, { ...good, ...changes })), says));
 });
 
-describe("a group of pods", () => {
+describe("a PodGroup", () => {
   const tiers = { highestTierAllowed: 1, highestTierName: "rack" };
   const rows: readonly (readonly [string, Fields, RegExp])[] = [
     ["in an open queue", { queue: "open" }, /^$/],
-    ["in none", {}, /^$/],
+    ["without a queue", {}, /^$/],
     [
       "in a closed one",
       { queue: "shut" },
       /^can only submit PodGroup to queue with state `Open`, queue `shut` status is `Closed`\.$/,
     ],
     [
-      "in one that is not",
+      "in a queue that does not exist",
       { queue: "gone" },
       /^unable to find queue: queue\.scheduling\.volcano\.sh "gone" not found$/,
     ],
     ["of two tiers", { networkTopology: tiers }, /^must not specify 'highestTierAllowed' and/],
     [
-      "of two tiers in a part, in a closed queue",
+      "of two tiers in a subgroup, in a closed queue",
       { queue: "shut", subGroupPolicy: [{ name: "p", networkTopology: tiers }] },
       /`Closed`\.; in subGroupPolicy 'p': must not specify/,
     ],
-    ["of no shape", { queue: 3 }, /^spec\.queue must be a string/],
+    ["with an invalid type of a field", { queue: 3 }, /^spec\.queue must be a string/],
   ];
   for (const [what, spec, says] of rows)
     test(what, () => assert.match(said(creating("PodGroup", spec), { queues }), says));
 
-  test("goes to the queue of its namespace where it names none", () => {
+  test("without a queue gets the queue of its namespace", () => {
     const around = { annotations: { "scheduling.volcano.sh/queue-name": "team" } };
     assert.deepEqual(patchOf(creating("PodGroup", { queue: "default" }), around), [
       { op: "add", path: "/spec/queue", value: "team" },
@@ -83,19 +83,19 @@ describe("a group of pods", () => {
   });
 });
 
-describe("a pod's budget", () => {
+describe("the disruption budget of a pod", () => {
   const rows: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
     ["none", {}, /^$/],
     ["a count", { "volcano.sh/jdb-min-available": "2" }, /^$/],
     ["a share", { "volcano.sh/jdb-max-unavailable": "30%" }, /^$/],
     [
-      "nobody",
+      "zero",
       { "volcano.sh/jdb-min-available": "0" },
       /^invalid value <"0"> for volcano\.sh\/jdb-min-available, it must be a positive integer$/,
     ],
     ["all", { "volcano.sh/jdb-min-available": "100%" }, /it must be a valid percentage which between 1% ~ 99%$/],
     [
-      "a word",
+      "a text",
       { "volcano.sh/jdb-max-unavailable": "few" },
       /^invalid value strconv\.Atoi: parsing "few": invalid syntax for volcano\.sh\/jdb-max-unavailable$/,
     ],
@@ -110,7 +110,7 @@ describe("a pod's budget", () => {
       assert.match(said(creating("Pod", { schedulerName: "volcano" }, { name: "p", annotations })), says),
     );
 
-  test("is nobody's business under another scheduler", () => {
+  test("is not checked under another scheduler", () => {
     const annotations = { "volcano.sh/jdb-min-available": "0" };
     assert.equal(said(creating("Pod", { schedulerName: "default-scheduler" }, { name: "p", annotations })), "");
   });
@@ -122,12 +122,12 @@ describe("flags of plugins that are unknown", () => {
   const flagged = { ...good, plugins: { ssh: ["--no-root"], svc: ["--enable-networking"] } };
   const says =
     /^warning: spec\.plugins\.svc: flag --enable-networking is unknown: .*\nwarning: spec\.plugins\.ssh: flag --no-root is unknown: /;
-  test("warn the writer of a job, and refuse nothing", () => {
+  test("lead to a warning for a job, which is not refused", () => {
     assert.match(said(creating("Job", flagged)), says);
     assert.match(said(updating("Job", good, { ...flagged, minAvailable: 1 })), /./);
     assert.equal(said(updating("Job", flagged, flagged)), "");
   });
-  test("warn the writer of a template", () => {
+  test("lead to a warning for a JobTemplate and a CronJob", () => {
     const nested = /^warning: of its jobs spec\.plugins\.svc: flag --enable-networking is unknown/;
     assert.match(said(creating("JobTemplate", flagged)), nested);
     assert.match(said(creating("CronJob", { schedule: "0 3 * * *", jobTemplate: { spec: flagged } })), nested);
@@ -136,14 +136,18 @@ describe("flags of plugins that are unknown", () => {
 
 describe("a JobFlow", () => {
   const rows: readonly (readonly [string, unknown, RegExp])[] = [
-    ["one after the other", { flows: [{ name: "a" }, flow("b", "a"), flow("c", "a", "b")] }, /^$/],
-    ["of nothing", undefined, /^$/],
-    ["a ring", { flows: [flow("a", "b"), flow("b", "a")] }, /^jobflow Flow is not DAG$/],
-    ["after itself", { flows: [flow("a", "a")] }, /^jobflow Flow is not DAG: flow 'a' has self-dependency$/],
-    ["after nobody", { flows: [flow("a", "z")] }, /^jobflow Flow is not DAG: vertex is not defined: z$/],
-    ["of no shape", { flows: {} }, /^spec\.flows must be an array/],
+    ["with one flow after the other", { flows: [{ name: "a" }, flow("b", "a"), flow("c", "a", "b")] }, /^$/],
+    ["without a spec", undefined, /^$/],
+    ["with a cycle", { flows: [flow("a", "b"), flow("b", "a")] }, /^jobflow Flow is not DAG$/],
     [
-      "one template twice",
+      "with a flow that depends on itself",
+      { flows: [flow("a", "a")] },
+      /^jobflow Flow is not DAG: flow 'a' has self-dependency$/,
+    ],
+    ["with an unknown dependency", { flows: [flow("a", "z")] }, /^jobflow Flow is not DAG: vertex is not defined: z$/],
+    ["with an invalid type of flows", { flows: {} }, /^spec\.flows must be an array/],
+    [
+      "with one template twice",
       { flows: [{ name: "a" }, { name: "a" }] },
       /^warning: it will not run: spec\.flows: "a" is listed more than once/,
     ],
@@ -161,40 +165,40 @@ describe("a CronJob", () => {
     ["never", { ...nightly, schedule: "" }, /^schedule is required, but got empty$/],
     ["whenever", { ...nightly, schedule: "whenever" }, /^schedule is not a valid cron expression$/],
     [
-      "in a zone of its own",
+      "with a zone in its schedule",
       { ...nightly, schedule: "TZ=UTC 0 3 * * *" },
       /^schedule should not contain TZ or CRON_TZ/,
     ],
-    ["nowhere", { ...nightly, timeZone: "Mars/Olympus" }, /^invalid timeZone$/],
-    ["here", { ...nightly, timeZone: "Local" }, /^timeZone can't be Local/],
+    ["in an unknown zone", { ...nightly, timeZone: "Mars/Olympus" }, /^invalid timeZone$/],
+    ["in the zone Local", { ...nightly, timeZone: "Local" }, /^timeZone can't be Local/],
     ["in an empty zone", { ...nightly, timeZone: "" }, /^timeZone must be nil or non-empty string, got empty string$/],
-    ["by a path", { ...nightly, timeZone: "../etc" }, /^unknown timeZone invalid timeZone$/],
+    ["in a zone that is a file path", { ...nightly, timeZone: "../etc" }, /^unknown timeZone invalid timeZone$/],
     ["under too long a name", nightly, /^cronJob name must be no more than 52 characters/, "n".repeat(53)],
-    ["under no name", nightly, /^invalid cronJob name "-a": name part must consist/, "-a"],
+    ["under an invalid name", nightly, /^invalid cronJob name "-a": name part must consist/, "-a"],
     [
       "of jobs that will be refused",
       { ...nightly, jobTemplate: { spec: {} } },
       /^warning: its jobs will be refused: No task specified/,
     ],
     [
-      "of a policy of its own",
+      "with an unknown concurrency policy",
       { ...nightly, concurrencyPolicy: "Queue" },
       /^warning: it will not run: spec\.concurrencyPolicy must be/,
     ],
-    ["of no shape", { ...nightly, schedule: 3 }, /^spec\.schedule must be a string/],
+    ["with an invalid type of its schedule", { ...nightly, schedule: 3 }, /^spec\.schedule must be a string/],
   ];
   for (const [what, spec, says, name = "nightly"] of rows)
     test(what, () => assert.match(said(creating("CronJob", spec, { name })), says));
 });
 
 describe("a JobTemplate", () => {
-  test("is stored whatever its jobs will be told, which its writer hears", () => {
+  test("is accepted with a warning if its jobs would be refused", () => {
     assert.equal(said(creating("JobTemplate", good)), "");
     assert.match(said(creating("JobTemplate", { tasks: [] })), /^warning: its jobs will be refused: No task specified/);
   });
 });
 
-describe("anything else", () => {
+describe("an object of another kind or an unchanged spec", () => {
   const bad = creating("Job", "nonsense");
   const rows = [
     { ...bad, kind: { ...bad.kind, kind: "toString" } },

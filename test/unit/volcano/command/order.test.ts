@@ -24,15 +24,15 @@ const queue: Stored = {
   metadata: { name: "q", uid: "u", resourceVersion: "1" },
 };
 
-describe("the outline of a command", () => {
-  test("is the same order", () => {
+describe("the outline of a Command", () => {
+  test("has the Command's action and UID", () => {
     const kept = commandOutline(command());
     const [one] = ordersFor(queue, queues, [kept]);
     const [whole] = ordersFor(queue, queues, [command()]);
     assert.deepEqual([one?.uid, one?.action, one?.stale], [whole?.uid, whole?.action, false]);
   });
 
-  test("is short, whatever a tenant writes into it", () => {
+  test("is short, however long the fields of the Command are", () => {
     const text = "x".repeat(500_000);
     const kept = commandOutline(
       command(
@@ -74,14 +74,14 @@ describe("the commands that a queue's step reads", () => {
   const askedOf = ({ done, value }: Step): readonly (readonly [string, number | undefined])[] =>
     done === true ? [] : value.flatMap((query) => (query.do === "list" ? [[query.namespace, query.mostText]] : []));
 
-  test("are one list, which ends after 8 million characters", () => {
+  test("come from one list, which ends after 8 million characters", () => {
     const reads = readCommands(["default"]);
     assert.deepEqual(askedOf(reads.next()), [["", 8_000_000]]);
     const found = [one("a", "team-a", "x")];
     assert.deepEqual(reads.next([{ objects: found }]), { done: true, value: found });
   });
 
-  test("are all of the namespaces that are obeyed, if that list may have ended before them", () => {
+  test("include all Commands of the allowed namespaces, even if the list ended before them", () => {
     const reads = readCommands(["default", "ops"]);
     reads.next();
     const large = one("a", "team-a", "x".repeat(1_500_000));

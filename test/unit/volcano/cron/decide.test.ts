@@ -43,12 +43,12 @@ const activeIn = ({ active = [] }: { readonly active?: unknown }): unknown =>
   Array.isArray(active) ? active.map(({ name }) => name) : [];
 
 describe("a time of a CronJob", () => {
-  test("is looked forward to by a timer", () => {
+  test("is awaited with a timer", () => {
     const { last, deeds } = nightly().run();
     assert.deepEqual([deeds, waitIn(last).wakeAt], [[], at("08:05:00")]);
   });
 
-  test("makes a job with upstream's name, labels, annotation and owner", () => {
+  test("creates a job with upstream's name, labels, annotation and owner", () => {
     const fixture = begun({ timeZone: "Europe/Berlin" });
     const { metadata, spec } = fixture.get("jobs", nameAt("08:05:00"));
     assert.deepEqual(metadata.labels, { a: "b" });
@@ -68,7 +68,7 @@ describe("a time of a CronJob", () => {
     assert.equal(waitIn(fixture.last).wakeAt, at("08:10:00"));
   });
 
-  test("is taken once by steps that die between the save and the creation", () => {
+  test("leads to one job, even if steps die between the save and the creation", () => {
     const fixture = nightly().run();
     fixture.now = at("08:05:00");
     fixture.step(true);
@@ -78,7 +78,7 @@ describe("a time of a CronJob", () => {
     assert.deepEqual(fixture.deeds, [`create jobs ${nameAt("08:05:00")}`]);
   });
 
-  test("that was missed is made up for by one job, and many of them are warned of", () => {
+  test("that was missed leads to one job, and many missed times lead to a warning Event", () => {
     const fixture = nightly().run();
     fixture.now = at("18:02:00");
     fixture.run();
@@ -86,14 +86,14 @@ describe("a time of a CronJob", () => {
     assert.match(fixture.told.join(), /TooManyMissedTimes/);
   });
 
-  test("is over when its deadline has passed", () => {
+  test("leads to no job when its deadline has passed", () => {
     const fixture = nightly({ startingDeadlineSeconds: 30 }).run();
     fixture.now = at("08:05:40");
     fixture.run();
     assert.deepEqual([fixture.deeds, waitIn(fixture.last).wakeAt], [[], at("08:10:00")]);
   });
 
-  test("that was decided on and not begun before its deadline is over, too", () => {
+  test("leads to no job if the step died before the creation and the deadline has passed", () => {
     const fixture = nightly({ startingDeadlineSeconds: 30 }).run();
     fixture.now = at("08:05:00");
     fixture.step(true);
@@ -108,12 +108,12 @@ describe("a time of a CronJob", () => {
     ["UTC", "2026-11-02T08:05:00Z"],
   ] as const;
   for (const [timeZone, text] of zones)
-    test(`is told on the clocks of ${timeZone}`, () => {
+    test(`is written into the annotation in the time zone ${timeZone}`, () => {
       const { annotations } = begun({ timeZone }).get("jobs", nameAt("08:05:00")).metadata;
       assert.equal(annotations?.["volcano.sh/cronjob-scheduled-timestamp"], text);
     });
 
-  test("is none while it is suspended, and the last one is made up for afterwards, as upstream does", () => {
+  test("leads to no job during a suspension, and the last missed one leads to a job afterwards, as upstream does", () => {
     const fixture = nightly({ suspend: true }).run();
     assert.equal(does(fixture.last, "rest"), true);
     fixture.now = at("08:12:00");
@@ -124,7 +124,7 @@ describe("a time of a CronJob", () => {
     assert.deepEqual(fixture.deeds, [`create jobs ${nameAt("08:10:00")}`]);
   });
 
-  test("of an edited schedule counts from the edit", () => {
+  test("of an edited schedule counts from the edit on", () => {
     const fixture = nightly({ schedule: "0 0 * * *" }).run();
     fixture.now = at("12:03:00");
     fixture.change("cronjobs", "nightly", { spec: { schedule: "*/5 * * * *" } });
@@ -132,7 +132,7 @@ describe("a time of a CronJob", () => {
     assert.deepEqual([fixture.deeds, waitIn(fixture.last).wakeAt], [[], at("12:05:00")]);
   });
 
-  test("that upstream took is not taken again", () => {
+  test("for which upstream created a job leads to no second job", () => {
     const [status, metadata] = [
       { lastScheduleTime: "2026-11-02T08:05:00Z" },
       { creationTimestamp: "2026-11-02T07:00:00Z" },
@@ -141,7 +141,7 @@ describe("a time of a CronJob", () => {
     assert.deepEqual(fixture.deeds, []);
   });
 
-  test("whose job a stranger's name takes is given up and told", () => {
+  test("whose job name is taken by a foreign job leads to an Event and to no job", () => {
     const fixture = nightly().run();
     fixture.refuses = () => ({ status: 409, reason: "NameTaken", message: "exists" });
     fixture.now = at("08:05:00");
@@ -158,14 +158,14 @@ describe("jobs of a CronJob", () => {
     { policy: "Replace", deeds: [`delete jobs ${nameAt("08:05:00")}`, `create jobs ${nameAt("08:10:00")}`] },
   ] as const;
   for (const { policy, deeds } of policies)
-    test(`at the next time, beside one that runs, under ${policy}: ${deeds.join(", ") || "nothing"}`, () => {
+    test(`at the next time, while one runs, under ${policy}: ${deeds.join(", ") || "nothing"}`, () => {
       const fixture = begun({ concurrencyPolicy: policy });
       fixture.now = at("08:10:00");
       fixture.run();
       assert.deepEqual(fixture.deeds.slice(1), deeds);
     });
 
-  test("are replaced also by a step that follows one that died once it had decided", () => {
+  test("are replaced by the next step if a step died after its save", () => {
     const fixture = begun({ concurrencyPolicy: "Replace" });
     fixture.now = at("08:10:00");
     fixture.step(true);
@@ -174,7 +174,7 @@ describe("jobs of a CronJob", () => {
     assert.match(fixture.told.join(), /Created job nightly-\d+ .*Created job nightly-\d+ /);
   });
 
-  test("that were held back come when the one before has ended", () => {
+  test("that concurrencyPolicy Forbid delayed are created when the active job has ended", () => {
     const fixture = begun({ concurrencyPolicy: "Forbid" });
     fixture.now = at("08:10:00");
     fixture.run();
@@ -185,7 +185,7 @@ describe("jobs of a CronJob", () => {
     assert.deepEqual(fixture.deeds.slice(1), [`create jobs ${nameAt("08:10:00")}`]);
   });
 
-  test("are not replaced before no slow creation can bring them back", () => {
+  test("are not replaced while a slow creation could still create them again", () => {
     const fixture = nightly({ schedule: "@every 8s", concurrencyPolicy: "Replace" }, "08:00:48").run();
     fixture.turn(8_000).run();
     const held = fixture.turn(8_000).run().deeds.length;
@@ -195,7 +195,7 @@ describe("jobs of a CronJob", () => {
     assert.deepEqual(fixture.deeds.slice(1), [`delete jobs ${first}`, `create jobs ${second}`]);
   });
 
-  test("leave the active ones when they end, and the newest success is remembered beyond its job", () => {
+  test("leave status.active when they end, and lastSuccessfulTime stays when the job is deleted", () => {
     const fixture = begun({ successfulJobsHistoryLimit: 0 });
     fixture.turn(minute);
     fixture.job(nameAt("08:05:00"), "Completed");
@@ -208,7 +208,7 @@ describe("jobs of a CronJob", () => {
     assert.equal(fixture.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
   });
 
-  test("on their way out are active no more, but still hold others back under Forbid", () => {
+  test("that are being deleted are not active, but still block the next job under Forbid", () => {
     const fixture = begun({ concurrencyPolicy: "Forbid" });
     fixture.change("jobs", nameAt("08:05:00"), { metadata: { deletionTimestamp: "2026-11-02T08:06:00Z" } });
     fixture.now = at("08:10:00");
@@ -216,7 +216,7 @@ describe("jobs of a CronJob", () => {
     assert.deepEqual([activeIn(fixture.status()), fixture.deeds.length], [[], 1]);
   });
 
-  test("on their way out are no history: another is not deleted for them", () => {
+  test("that are being deleted do not count as history: no other job is deleted for them", () => {
     const fixture = begun({ successfulJobsHistoryLimit: 1 });
     fixture.job(nameAt("08:05:00"), "Completed");
     fixture.now = at("08:10:00");
@@ -227,7 +227,7 @@ describe("jobs of a CronJob", () => {
     assert.deepEqual(fixture.names("jobs"), [nameAt("08:05:00"), nameAt("08:10:00")]);
   });
 
-  test("that somebody deleted are said to be gone", () => {
+  test("that a user deleted lead to the Event StaleReference", () => {
     const fixture = begun();
     fixture.remove("jobs", nameAt("08:05:00"));
     fixture.run();
@@ -235,7 +235,7 @@ describe("jobs of a CronJob", () => {
     assert.deepEqual(fixture.deeds.length, 1);
   });
 
-  test("are kept as the limits say, the newest; those that were terminated are nobody's history", () => {
+  test("are kept up to the history limits, the newest first; terminated jobs do not count", () => {
     const fixture = nightly({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }).run();
     const ends = ["Completed", "Failed", "Completed", "Terminated", "Completed", "Failed"];
     for (const [index, phase] of ends.entries()) {
@@ -254,7 +254,7 @@ describe("jobs of a CronJob", () => {
   });
 });
 
-describe("a CronJob that cannot be followed", () => {
+describe("a CronJob whose spec is invalid", () => {
   const rows = [
     { spec: { schedule: "every night" }, says: /UnParseableCronJobSchedule: .*every night/ },
     { spec: { timeZone: "Mars/Olympus" }, says: /InvalidTimeZone: Invalid time zone "Mars\/Olympus"/ },
@@ -266,14 +266,14 @@ describe("a CronJob that cannot be followed", () => {
     { spec: { startingDeadlineSeconds: "soon" }, says: /InvalidSpec: .*startingDeadlineSeconds/ },
   ] as const;
   for (const { spec, says } of rows)
-    test(`says so, and rests: ${JSON.stringify(spec)}`, () => {
+    test(`records an Event and rests: ${JSON.stringify(spec)}`, () => {
       const fixture = nightly(spec).run();
       assert.match(fixture.told.join(), says);
       assert.deepEqual([does(fixture.last, "rest"), fixture.deeds], [true, []]);
       assert.match(waitIn(fixture.last).waitsFor ?? "", /its spec to be corrected/);
     });
 
-  test("is warned of a zone in its schedule, which counts", () => {
+  test("gets a warning Event for a zone in its schedule, and the schedule's zone counts", () => {
     const fixture = nightly({ schedule: "TZ=UTC 0 9 * * *", timeZone: "Pacific/Honolulu" }).run();
     assert.match(fixture.told.join(), /UnsupportedSchedule/);
     assert.equal(waitIn(fixture.last).wakeAt, at("09:00:00"));

@@ -39,7 +39,7 @@ const counted = (text: string, timeZone: string): { schedule: Schedule; looks: (
 };
 
 describe("the due time", () => {
-  test("is the last one up to now, where upstream's estimate reaches back to it", () => {
+  test("is the last time of the schedule up to now, if upstream's estimate reaches back to it", () => {
     const chance = openChance("due");
     const texts = [
       "* * * * *",
@@ -65,14 +65,14 @@ describe("the due time", () => {
     ["* * * * 1", Date.UTC(2026, 10, 2, 23, 58), Date.UTC(2026, 10, 9, 23, 59)],
   ];
   for (const [text, after, now] of gaps)
-    test(`of ${text}, a gap and then a time in each minute, takes few looks at the clock`, () => {
+    test(`of ${text}, a gap and then a time in each minute, needs few local times`, () => {
       const { schedule, looks } = counted(text, "");
       const { mostRecent } = recentOf(schedule, { after, now });
       assert.ok(mostRecent !== undefined && mostRecent <= now && now - mostRecent < dayMs);
       assert.ok(looks() < 20_000, `${looks()}`);
     });
 
-  test("of a schedule that never comes takes few looks at the clock", () => {
+  test("of a schedule without a valid date needs few local times", () => {
     const { schedule, looks } = counted("0 0 31 2 *", "Europe/Berlin");
     assert.equal(nextAfter(schedule, Date.UTC(2026, 10, 2)), undefined);
     assert.ok(looks() < 3_000, `${looks()}`);

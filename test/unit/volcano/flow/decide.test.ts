@@ -11,8 +11,8 @@ const minute = 60_000;
 const diamond = () =>
   flowOf([{ name: "a" }, after("b", "a"), after("c", "b"), after("d", "b"), after("e", "c", "d")]).run();
 
-describe("a flow", () => {
-  test("makes jobs in the order of what they depend on, and has succeeded with the last", () => {
+describe("a JobFlow", () => {
+  test("creates jobs in the order of their dependencies, and is Succeed when the last is complete", () => {
     const fixture = diamond();
     const phases = [phaseOf(fixture)];
     for (const ended of [["a"], ["b"], ["c"], ["d"], ["e"]]) {
@@ -28,7 +28,7 @@ describe("a flow", () => {
     assert.equal(does(fixture.last, "rest"), true);
   });
 
-  test("makes jobs with upstream's names, labels, annotations and owner", () => {
+  test("creates jobs with upstream's names, labels, annotations and owner", () => {
     const fixture = diamond();
     const { metadata, spec } = fixture.get("jobs", "f-a");
     const makers = { "volcano.sh/createdByJobTemplate": "ns.a", "volcano.sh/createdByJobFlow": "ns.f" };
@@ -40,7 +40,7 @@ describe("a flow", () => {
     assert.deepEqual(fixture.told, ["Created: create a job named f-a!"]);
   });
 
-  test("shows its jobs as upstream does", () => {
+  test("reports its jobs in its status as upstream does", () => {
     const fixture = flowOf([{ name: "a" }, { name: "b" }, { name: "c" }]).run();
     const taskStatusCount = { w: { phase: { Running: 2 } } };
     fixture.job("f-b", "Running", { taskStatusCount });
@@ -73,7 +73,7 @@ describe("a flow", () => {
   });
 
   for (const phase of ["Failed", "Terminated"])
-    test(`has failed for good when one of its jobs is ${phase}, and begins nothing more`, () => {
+    test(`is Failed for good when one of its jobs is ${phase}, and creates no further job`, () => {
       const fixture = diamond();
       fixture.job("f-a", phase);
       fixture.turn(minute).run();
@@ -83,7 +83,7 @@ describe("a flow", () => {
       assert.deepEqual([phaseOf(fixture), fixture.deeds], ["Failed", ["create jobs f-a"]]);
     });
 
-  test("begins nothing in the step that it fails in", () => {
+  test("creates no job in the step in which it fails", () => {
     const fixture = flowOf([{ name: "a" }, { name: "c" }], { templates: ["a"] }).run();
     fixture.put({ plural: "jobtemplates" }, { ...fixture.get("jobtemplates", "a"), metadata: { name: "c" } });
     fixture.job("f-a", "Failed");
@@ -91,7 +91,7 @@ describe("a flow", () => {
     assert.deepEqual([phaseOf(fixture), fixture.deeds], ["Failed", ["create jobs f-a"]]);
   });
 
-  test("takes no stranger's job for its own, whatever its labels", () => {
+  test("does not count a job of another owner as its own, even if its labels match", () => {
     const fixture = flowOf([{ name: "a" }, after("b", "a")], { templates: [] });
     const metadata = { name: "f-a", labels: { "volcano.sh/createdByJobFlow": "ns.f" } };
     fixture.put({ plural: "jobs" }, { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata });
@@ -100,7 +100,7 @@ describe("a flow", () => {
     assert.deepEqual([phaseOf(fixture), fixture.status()["completedJobs"]], ["Pending", undefined]);
   });
 
-  test("does not make a job again that was complete and is gone, but one that was not", () => {
+  test("creates a deleted job again unless the job was complete", () => {
     const fixture = flowOf([{ name: "a" }, { name: "b" }, after("c", "a")]).run();
     fixture.job("f-a", "Completed");
     fixture.run();
@@ -111,7 +111,7 @@ describe("a flow", () => {
     assert.deepEqual(fixture.status()["completedJobs"], ["f-a"]);
   });
 
-  test("makes each job once, also when a step dies after its save", () => {
+  test("creates each job once, even if a step dies after its save", () => {
     const fixture = flowOf([{ name: "a" }]);
     fixture.step(true);
     fixture.run();
@@ -119,7 +119,7 @@ describe("a flow", () => {
     assert.deepEqual(fixture.deeds, ["create jobs f-a"]);
   });
 
-  test("tells of each job that it made, also when steps die that have made or seen it", () => {
+  test("records one Event for each job that it created, even if a step dies before the Event", () => {
     const fixture = flowOf([{ name: "a" }]);
     fixture.step();
     assert.deepEqual(fixture.told, []);
@@ -128,13 +128,13 @@ describe("a flow", () => {
     assert.deepEqual(fixture.told, ["Created: create a job named f-a!"]);
   });
 
-  test("goes on from what upstream's controller left", () => {
+  test("continues from the status that upstream's controller left", () => {
     const status = { state: { phase: "Running" }, completedJobs: ["f-a"] };
     const fixture = flowOf([{ name: "a" }, after("b", "a")], { status }).run();
     assert.deepEqual([fixture.deeds, phaseOf(fixture)], [["create jobs f-b"], "Running"]);
   });
 
-  test("waits for a template that is missing, says so once, and goes on when it is there", () => {
+  test("waits for a missing JobTemplate, records one Event, and continues when the template exists", () => {
     const fixture = flowOf([{ name: "a" }], { templates: [] }).run();
     fixture.run();
     assert.match(waitIn(fixture.last).waitsFor ?? "", /JobTemplate a to exist: create it in namespace ns/);
@@ -145,7 +145,7 @@ describe("a flow", () => {
     assert.deepEqual(fixture.deeds, ["create jobs f-a"]);
   });
 
-  test("tells what the server says of its job, once, and asks again later", () => {
+  test("records one Event when the API server refuses its job, and tries the creation again later", () => {
     const fixture = flowOf([{ name: "a" }]);
     fixture.refuses = () => ({ status: 422, reason: "Invalid", message: "spec.tasks: too few" });
     fixture.run();
@@ -158,13 +158,13 @@ describe("a flow", () => {
   });
 });
 
-describe("jobs of a flow that has succeeded", () => {
+describe("jobs of a JobFlow that has succeeded", () => {
   const rows = [
     { policy: "retain", left: ["f-a"] },
     { policy: "delete", left: [] },
   ] as const;
   for (const { policy, left } of rows)
-    test(`under ${policy}: ${left.length} are left`, () => {
+    test(`under jobRetainPolicy ${policy}: ${left.length} are left`, () => {
       const fixture = flowOf([{ name: "a" }], { spec: { jobRetainPolicy: policy } }).run();
       fixture.turn(minute).job("f-a", "Completed");
       fixture.run();
@@ -173,7 +173,7 @@ describe("jobs of a flow that has succeeded", () => {
       assert.deepEqual([does(fixture.last, "rest"), fixture.status()["completedJobs"]], [true, ["f-a"]]);
     });
 
-  test("are not deleted before no slow creation can bring them back", () => {
+  test("are not deleted while a slow creation could still create them again", () => {
     const fixture = flowOf([{ name: "a" }], { spec: { jobRetainPolicy: "delete" } }).run();
     fixture.turn(10_000).job("f-a", "Completed");
     fixture.run();
@@ -182,7 +182,7 @@ describe("jobs of a flow that has succeeded", () => {
     assert.deepEqual(fixture.names("jobs"), []);
   });
 
-  test("are deleted once, and waited for", () => {
+  test("are deleted once, and the JobFlow waits until they are gone", () => {
     const fixture = flowOf([{ name: "a" }], { spec: { jobRetainPolicy: "delete" } }).run();
     fixture.turn(10_000).job("f-a", "Completed");
     fixture.run();
@@ -192,7 +192,7 @@ describe("jobs of a flow that has succeeded", () => {
     assert.deepEqual([stages, waitsFor], [[], "its jobs to be deleted"]);
   });
 
-  test("a flow that has failed keeps its jobs whatever its policy", () => {
+  test("are kept under every policy if the JobFlow has failed", () => {
     const fixture = flowOf([{ name: "a" }], { spec: { jobRetainPolicy: "delete" } }).run();
     fixture.turn(minute).job("f-a", "Failed");
     fixture.run();
@@ -200,7 +200,7 @@ describe("jobs of a flow that has succeeded", () => {
   });
 });
 
-describe("a flow that cannot be followed", () => {
+describe("a JobFlow whose spec is invalid", () => {
   const long = "t".repeat(61);
   const rows = [
     { flows: [{ name: "a" }, { name: "a" }], says: /"a" is listed more than once/ },
@@ -211,7 +211,7 @@ describe("a flow that cannot be followed", () => {
     { flows: [{ name: 7 }], says: /spec\.flows\[0\]\.name must be a string/ },
   ] as const;
   for (const { flows, says } of rows)
-    test(`says so, and rests: ${JSON.stringify(flows).slice(0, 60)}`, () => {
+    test(`records an Event and rests: ${JSON.stringify(flows).slice(0, 60)}`, () => {
       const fixture = flowOf(flows, { templates: [] }).run();
       assert.match(fixture.told.join(), says);
       assert.deepEqual([does(fixture.last, "rest"), fixture.deeds], [true, []]);

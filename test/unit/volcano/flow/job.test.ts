@@ -27,24 +27,24 @@ const container = (change: object) => ({
 
 const rows: readonly (readonly [what: string, patch: object, expected: object])[] = [
   [
-    "what the server fills in is nobody's word",
+    "defaults of the API server in the patch change nothing",
     { queue: "default", maxRetry: 3, minAvailable: 1 },
     { minAvailable: 1 },
   ],
   ["a queue is replaced", { queue: "cpu" }, { queue: "cpu" }],
   ["policies are replaced", { policies: [] }, { policies: [] }],
   [
-    "plugins get further arguments, and there are more of them",
+    "plugins get further arguments, and further plugins are added",
     { plugins: { ssh: ["--ssh-port=23"], env: [] } },
     { plugins: { svc: [], ssh: ["--ssh-port=22", "--ssh-port=23"], env: [] } },
   ],
   [
-    "volumes are replaced by where they are mounted",
+    "volumes are replaced by their mount paths",
     { volumes: [{ mountPath: "/a", volumeClaim: {} }, { mountPath: "/b" }] },
     { volumes: [{ mountPath: "/a", volumeClaim: {} }, { mountPath: "/b" }] },
   ],
   [
-    "a task of the same name keeps what is not said",
+    "a task of the same name keeps the fields that the patch omits",
     { tasks: [{ name: "w", replicas: 4 }] },
     { tasks: [task({ replicas: 4 })] },
   ],
@@ -78,17 +78,17 @@ const rows: readonly (readonly [what: string, patch: object, expected: object])[
       ],
     },
   ],
-  ["null takes a field away", { minAvailable: null }, { minAvailable: undefined }],
+  ["null removes a field", { minAvailable: null }, { minAvailable: undefined }],
 ];
 
-describe("a patch", () => {
+describe("a patch of a JobTemplate", () => {
   for (const [what, patch, expected] of rows)
     test(what, () => {
       const whole = Object.entries({ ...base, ...expected }).filter(([, value]) => value !== undefined);
       assert.deepEqual(patched(base, { ...patch }), Object.fromEntries(whole));
     });
 
-  test("that is none leaves the template as it is", () => {
+  test("that is absent leaves the template as it is", () => {
     assert.equal(patched(base, undefined), base);
   });
 });

@@ -47,28 +47,28 @@ const silent = (why: Extract<ProbeResult, { heard: false }>["why"], message = ""
 const refused =
   'HTTP 503: {"message":"error trying to reach service: dial tcp 10.1.1.1:22: connect: connection refused"}';
 
-describe("a probe", () => {
+describe("a probe of a JobFlow", () => {
   const rows: readonly (readonly [what: string, probe: object, hearing: ProbeResult, met: boolean])[] = [
-    ["a page that says JSON", http, { heard: true, value: {} }, true],
-    ["a page that says anything", http, silent("notJson", "ok"), true],
-    ["a page that is missing", http, silent("notFound", "HTTP 404: no"), false],
-    ["a page of a server in trouble", http, silent("unreachable", "HTTP 500: oh"), false],
-    ["a port where a page is missing", tcp, silent("notFound", "HTTP 404: no"), true],
+    ["an HTTP page of JSON", http, { heard: true, value: {} }, true],
+    ["an HTTP page of any other text", http, silent("notJson", "ok"), true],
+    ["an HTTP page that is missing", http, silent("notFound", "HTTP 404: no"), false],
+    ["an HTTP page with status 500", http, silent("unreachable", "HTTP 500: oh"), false],
+    ["a TCP port that answers HTTP 404", tcp, silent("notFound", "HTTP 404: no"), true],
     [
-      "a port that speaks another language",
+      "a TCP port of another protocol",
       tcp,
       silent("unreachable", 'HTTP 503: malformed HTTP response \\"SSH-2.0\\"'),
       true,
     ],
-    ["a port that nobody listens at", tcp, silent("unreachable", refused), false],
-    ["a port that says nothing", tcp, silent("timeout", "2000 ms"), false],
+    ["a TCP port that refuses the connection", tcp, silent("unreachable", refused), false],
+    ["a TCP port that does not answer", tcp, silent("timeout", "2000 ms"), false],
     ["an API server that cannot be reached", tcp, silent("unreachable", "ECONNRESET"), false],
-    ["a right that is missing", tcp, silent("forbidden", "HTTP 403: pods is forbidden: User x"), false],
-    ["a phase that enough pods are in", status("Running"), silent("timeout"), true],
-    ["a phase that they are not in", status("Succeeded"), silent("timeout"), false],
+    ["a proxy request that is forbidden", tcp, silent("forbidden", "HTTP 403: pods is forbidden: User x"), false],
+    ["a task phase that enough pods have", status("Running"), silent("timeout"), true],
+    ["a task phase that the pods do not have", status("Succeeded"), silent("timeout"), false],
   ];
   for (const [what, probe, hearing, met] of rows)
-    test(`${what}: the next job ${met ? "is made" : "waits"}`, () => {
+    test(`${what}: the next job ${met ? "is created" : "waits"}`, () => {
       const fixture = probing(probe);
       fixture.hears = () => hearing;
       fixture.run();
@@ -76,7 +76,7 @@ describe("a probe", () => {
       assert.equal(waitIn(fixture.last).pollMs, met ? undefined : 10_000);
     });
 
-  test("asks each pod of the task at the port, the path and with the header that it names", () => {
+  test("sends a request to each pod of the task, with its port, path and header", () => {
     const fixture = probing(http);
     const asked: unknown[] = [];
     fixture.hears = (query) => {
@@ -99,14 +99,14 @@ describe("a probe", () => {
     assert.match(waitIn(fixture.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
   });
 
-  test("has nothing to ask of a job that is complete", () => {
+  test("sends no request for a job that is complete", () => {
     const fixture = probing(http);
     fixture.job("f-a", "Completed");
     fixture.run();
     assert.ok(fixture.deeds.includes("create jobs f-b"));
   });
 
-  test("is of those jobs that have such a task, complete or not", () => {
+  test("applies to those jobs that have its task, complete or not", () => {
     const fixture = flowOf([
       { name: "a" },
       { name: "c" },
@@ -121,7 +121,7 @@ describe("a probe", () => {
     assert.ok(fixture.deeds.includes("create jobs f-b"));
   });
 
-  test("asks no pods of an earlier job of the name", () => {
+  test("ignores pods of an earlier job of the same name", () => {
     const fixture = probing(tcp);
     fixture.hears = () => ({ heard: true, value: {} });
     const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "f-a", uid: "earlier" };
@@ -130,12 +130,12 @@ describe("a probe", () => {
     assert.match(waitIn(fixture.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
   });
 
-  test("of a task that there is not is told", () => {
+  test("of a task that does not exist leads to an Event", () => {
     const fixture = probing({ taskStatusList: [{ taskName: "ps", phase: "Running" }] }).run();
     assert.match(fixture.told.join(), /none of its jobs has a task "ps": correct dependsOn.probe/);
   });
 
-  test("that asks for nothing is none: the job waits for completion", () => {
+  test("with an empty list is ignored: the next job waits until the job is complete", () => {
     const fixture = probing({ httpGetList: [] }).run();
     assert.equal(waitIn(fixture.last).waitsFor, "f-a to be complete");
   });

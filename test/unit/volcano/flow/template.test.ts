@@ -13,8 +13,8 @@ const made = (name: string, from: string) => ({
   metadata: { name, labels: { "volcano.sh/createdByJobTemplate": `ns.${from}` } },
 });
 
-describe("a template", () => {
-  test("names its jobs, and the last of them also when all are gone, as upstream does", () => {
+describe("a JobTemplate's status", () => {
+  test("names the jobs of the template, and keeps the last names when all jobs are gone, as upstream does", () => {
     const fixture = new Fixture(volcanoJobTemplate, template("a"), 0).run();
     assert.deepEqual([fixture.status(), does(fixture.last, "rest")], [{}, true]);
     for (const [name, from] of [

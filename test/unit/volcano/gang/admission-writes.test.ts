@@ -32,7 +32,7 @@ test("the groups of two tenants are written in turns, each tenant's in their ord
   assert.deepEqual(namesOf(roundWrites(verdicts, [queue({})], eight)), ["a0", "b0", "a1", "b1", "a2"]);
 });
 
-test("a round without time for all of one tenant's groups admits the last that came from another", () => {
+test("a round without time for all of one tenant's groups still admits the newest group of another tenant", () => {
   const verdicts = [...many(2_000, (at) => group("a", `a${at}`)), enters(group("b", "b"))];
   const round = roundWrites(verdicts, [queue({})], eight);
   assert.deepEqual(namesOf(round).slice(0, 2), ["a0", "b"]);
@@ -40,7 +40,7 @@ test("a round without time for all of one tenant's groups admits the last that c
   assert.equal(round.isAll, false);
 });
 
-test("groups of a fifo queue are written in their order, whichever tenants they belong to", () => {
+test("groups of a fifo queue are written in their order, of all tenants", () => {
   const verdicts = [...many(3, (at) => group("a", `a${at}`)), enters(group("b", "b"))];
   const round = roundWrites(verdicts, [queue({ dequeueStrategy: "fifo" })], eight);
   assert.deepEqual(namesOf(round), ["a0", "a1", "a2", "b"]);

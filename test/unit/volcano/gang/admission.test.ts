@@ -51,7 +51,7 @@ const rows: readonly (readonly [
   readonly (readonly [string, string])[],
 ])[] = [
   [
-    "an open queue without bounds takes everybody",
+    "an open queue without bounds admits every group",
     [queue("q")],
     [group("a"), group("b")],
     [
@@ -59,12 +59,12 @@ const rows: readonly (readonly [
       ["b", ""],
     ],
   ],
-  ["a queue that nobody has made takes nobody", [], [group("a")], [["a", "queue q is not found"]]],
-  ["a closed queue takes nobody", [queue("q", {}, "Closed")], [group("a")], [["a", "queue q is Closed"]]],
-  ["nor does one that is being closed", [queue("q", {}, "Closing")], [group("a")], [["a", "queue q is Closing"]]],
-  ["a queue that says nothing of itself is open", [queue("q", {}, "")], [group("a")], [["a", ""]]],
+  ["a queue that does not exist admits no group", [], [group("a")], [["a", "queue q is not found"]]],
+  ["a closed queue admits no group", [queue("q", {}, "Closed")], [group("a")], [["a", "queue q is Closed"]]],
+  ["a queue that is Closing admits no group", [queue("q", {}, "Closing")], [group("a")], [["a", "queue q is Closing"]]],
+  ["a queue without a state is open", [queue("q", {}, "")], [group("a")], [["a", ""]]],
   [
-    "who is in counts, who is done does not",
+    "admitted groups take room in their queue, completed groups do not",
     [queue("q", { capability: { cpu: "2" } })],
     [
       group("in", {}, { phase: "Inqueue" }),
@@ -78,13 +78,13 @@ const rows: readonly (readonly [
     ],
   ],
   [
-    "those that run, and those of which a part was lost, are in",
+    "groups that are Running or Unknown take room in their queue",
     [queue("q", { capability: { cpu: "2" } })],
     [group("r", {}, { phase: "Running" }), group("u", {}, { phase: "Unknown" }), group("a")],
     [["a", full]],
   ],
   [
-    "only what has a bound is bounded, exactly",
+    "a queue limits only the resources in its capability, exactly",
     [queue("q", { capability: { cpu: "1500m" } })],
     [group("a", { minResources: { cpu: "1.5", memory: "64Gi" } }), group("b", { minResources: { memory: "64Gi" } })],
     [
@@ -93,13 +93,13 @@ const rows: readonly (readonly [
     ],
   ],
   [
-    "who asks for nothing always enters",
+    "a group without minResources always enters",
     [queue("q", { capability: { cpu: "0" } })],
     [group("a", { minResources: undefined })],
     [["a", ""]],
   ],
   [
-    "the smaller passes the one for which there is no room",
+    "a smaller group passes a group without room",
     [queue("q", { capability: { cpu: "1" } })],
     [group("big", { minResources: { cpu: "2" } }, { age: 9 }), group("small")],
     [
@@ -108,7 +108,7 @@ const rows: readonly (readonly [
     ],
   ],
   [
-    "but not in a queue that is first in, first out",
+    "a smaller group does not pass in a queue that is first in, first out",
     [queue("q", { capability: { cpu: "1" }, dequeueStrategy: "fifo" })],
     [group("big", { minResources: { cpu: "2" } }, { age: 9 }), group("small")],
     [
@@ -117,7 +117,7 @@ const rows: readonly (readonly [
     ],
   ],
   [
-    "queues share what the one above them may hold, the more important first",
+    "queues share the capability of their parent, the higher priority first",
     [
       queue("root"),
       queue("up", { capability: { cpu: "1" } }),
@@ -131,7 +131,7 @@ const rows: readonly (readonly [
     ],
   ],
   [
-    "queues that stand above each other are gone through once",
+    "a cycle of queues is passed once",
     [queue("q", { parent: "p", capability: { cpu: "1" } }), queue("p", { parent: "q" })],
     [group("a"), group("b")],
     [
@@ -140,18 +140,18 @@ const rows: readonly (readonly [
     ],
   ],
   [
-    "a group that names no queue stands in default",
+    "a group without a queue belongs to default",
     [queue("default", {}, "Closed")],
     [group("a", { queue: "" })],
     [["a", "queue default is Closed"]],
   ],
 ];
 
-describe("groups of pods", () => {
+describe("in an admission round", () => {
   for (const [what, queues, groups, wanted] of rows)
     test(what, () => assert.deepEqual(verdicts(queues, groups), wanted));
 
-  test("come in by the priority of their class, then by age", () => {
+  test("groups enter by the priority of their class, then by age", () => {
     const groups = [group("young"), group("old", {}, { age: 60 }), group("high", { priorityClassName: "high" })];
     assert.deepEqual(
       verdicts([queue("q")], groups, { high: 10 }).map(([name]) => name),
@@ -159,7 +159,7 @@ describe("groups of pods", () => {
     );
   });
 
-  test("that are on their way out are not let in", () => {
+  test("groups that are being deleted do not enter", () => {
     const leaving = group("a");
     const metadata = { ...leaving.metadata, deletionTimestamp: timeText(eight) };
     assert.deepEqual(verdicts([queue("q")], [{ ...leaving, metadata }]), []);

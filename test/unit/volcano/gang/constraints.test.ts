@@ -27,7 +27,7 @@ const older = groupOf("a", { age: 9 });
 
 const rows: readonly (readonly [string, Given, Fields])[] = [
   [
-    "a group whose host port a pod has on the only node waits",
+    "a group waits if a pod on the only node has its host port",
     {
       jobs: [job("a", { cpu: 1, replicas: 1, more: onHost })],
       pods: [{ ...podOf("x", ""), spec: { nodeName: "n", ...onHost } }],
@@ -65,14 +65,14 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "", b: besides },
   ],
   [
-    "anti-affinity beyond nodes is refused in words",
+    "anti-affinity beyond nodes is refused with a reason",
     { jobs: [job("a", { cpu: 1, replicas: 1, more: apart("app", "db", "zone") })], groups: [older] },
     {
       a: "task w has required pod anti-affinity with another topologyKey than kubernetes.io/hostname, a namespaceSelector or matchLabelKeys, which `gang: builtin` cannot plan: remove it, or set gang to none",
     },
   ],
   [
-    "a constraint that no plan covers is refused in words",
+    "a constraint that no plan covers is refused with a reason",
     { jobs: [job("a", { ...three, more: { resourceClaims: [{ name: "gpu" }] } })], groups: [older] },
     { a: "task w has resource claims, which `gang: builtin` cannot plan: remove it, or set gang to none" },
   ],

@@ -246,19 +246,19 @@ const cpus = (cpu: string, more: Fields = {}): Fields => ({
 
 const rows: readonly (readonly [string, readonly Machine[], readonly Part[], string])[] = [
   [
-    "names the places that there are, and the nodes that are excluded",
+    "names the places and the excluded nodes",
     five,
     [partOf("a", cpus("2"), 4, 4)],
     "needs 4 × 2 cpu; 3 places on 3 of 5 nodes; 2 nodes have taint gpu",
   ],
   [
-    "names the task of several",
+    "names the task if there are several",
     five,
     [partOf("a", cpus("1"), 1, 1), partOf("b", cpus("1500m", { nodeSelector: { zone: "b" } }), 1, 1)],
     "task b needs 1 × 1500m cpu; 0 places on 5 nodes; 3 nodes are outside its node selector; 2 nodes have taint gpu",
   ],
   [
-    "says that each task has its places alone",
+    "states that each task alone has its places",
     [machine("n1", 4), machine("n2", 2)],
     [partOf("a", cpus("2"), 2, 2), partOf("b", cpus("4"), 1, 1)],
     "needs 2 × 2 cpu and 1 × 4 cpu; each has its places alone, and no plan has them together",
@@ -275,16 +275,16 @@ const rows: readonly (readonly [string, readonly Machine[], readonly Part[], str
     [partOf("a", { ...cpus("1"), hostNetwork: true, containers: [{ ports: [{ containerPort: 80 }] }] }, 3, 3)],
     "needs 3 × host port TCP/80; 2 places on 2 of 2 nodes",
   ],
-  ["knows a cluster without nodes", [], [partOf("a", cpus("1"), 1, 1)], "needs 1 × 1 cpu; 0 places on 0 nodes"],
+  ["covers a cluster without nodes", [], [partOf("a", cpus("1"), 1, 1)], "needs 1 × 1 cpu; 0 places on 0 nodes"],
 ];
 
-describe("a group without room", () => {
+describe("the reason of a group without room", () => {
   for (const [what, machines, parts, why] of rows)
     test(what, () =>
       assert.deepEqual(fitOf(emptyRooms(machines.map(nodeOf)), parts), { fits: false, why, certain: true }),
     );
 
-  test("is not searched beyond 64 pods, which the answer says", () => {
+  test("is marked as uncertain beyond 64 pods, which are not searched", () => {
     const machines = [machine("n1", 40, { free: { cpu: 40, pods: 100 } })];
     const fit = fitOf(emptyRooms(machines.map(nodeOf)), [
       partOf("a", cpus("1"), 35, 35),
@@ -294,7 +294,7 @@ describe("a group without room", () => {
   });
 });
 
-test("a plan that fullest nodes first does not find is searched for", () => {
+test("a search finds a plan that the order of fullest nodes first does not find", () => {
   const machines = [machine("n1", 6), machine("n2", 5)];
   const crews = [
     { task: "a", needs: { cpu: 3 }, count: 2, tolerates: [] },

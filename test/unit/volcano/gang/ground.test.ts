@@ -42,12 +42,12 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: full, b: "" },
   ],
   [
-    "a group that was let in and has no pods yet holds its room",
+    "an admitted group without pods holds its room",
     { jobs: [job("a", three), job("b", three)], groups: [groupOf("a", { phase: "Inqueue" }), groupOf("b")] },
     { b: full },
   ],
   [
-    "its pods with a node are not counted twice, and those of others count",
+    "pods of an admitted group with a node are counted once, and pods of other groups count",
     {
       jobs: [job("a", three), job("b", { cpu: 1, replicas: 1 }), job("c", { cpu: 1, replicas: 1 })],
       pods: [podOf("a-0", "a"), podOf("a-1", "a")],
@@ -64,7 +64,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "", b: "" },
   ],
   [
-    "pods of others hold room until they have ended, also under deletion, and by nomination",
+    "other pods hold room until they have ended, also during deletion, and by nomination",
     {
       jobs: [job("a", three)],
       pods: [
@@ -77,7 +77,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "needs 3 × 1 cpu; 2 places on 1 of 1 node" },
   ],
   [
-    "a group beyond the empty cluster is told so",
+    "the reason of a group that would not fit the empty cluster says so",
     { jobs: [job("a", { cpu: 5, replicas: 1 })], pods: [podOf("x", "")], groups: [older] },
     { a: "would not fit the empty cluster: needs 1 × 5 cpu; 0 places on 1 node" },
   ],
@@ -87,7 +87,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "" },
   ],
   [
-    "a plan holds its places on their nodes, but not where its pods are",
+    "a plan holds its places on their nodes, except those that its pods have",
     {
       nodes: [node("m", 3), node("n", 3)],
       jobs: [job("a", { cpu: 1, replicas: 5 }), job("b", { cpu: 1, replicas: 2 })],
@@ -118,7 +118,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "it is tried again after 2026-11-02T08:00:01Z", b: "", c: "it is tried again after 2026-11-02T08:00:01Z" },
   ],
   [
-    "it is planned without the nodes that refused",
+    "a group that was taken back is planned without the nodes that refused its pods",
     {
       nodes: [node("m", 4), node("n", 3)],
       jobs: [job("a", three)],
@@ -127,7 +127,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "3 on m" },
   ],
   [
-    "with them where there are no others",
+    "a group that was taken back is planned on the nodes that refused its pods if there are no others",
     {
       nodes: [node("m", 3)],
       jobs: [job("a", three)],
@@ -136,7 +136,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "3 on m" },
   ],
   [
-    "but not before its earlier pods have ended",
+    "a group that was taken back waits until its earlier pods have ended",
     {
       nodes: [node("m", 4), node("n", 4)],
       jobs: [job("a", three)],
@@ -146,7 +146,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { a: "its earlier pods have not ended yet" },
   ],
   [
-    "the oldest group that has lacked only room for 10 minutes holds the nodes that it would have",
+    "the oldest group that has lacked only room for 10 minutes holds the nodes that it would use",
     {
       nodes: [node("m", 4), node("n", 2)],
       pods: [podOf("x", "", { on: "m" })],
@@ -164,7 +164,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     },
   ],
   [
-    "a group that has lacked room for less holds none",
+    "a group that has lacked room for less than 10 minutes holds no nodes",
     {
       nodes: [node("m", 4)],
       pods: [podOf("x", "", { on: "m" })],
@@ -174,7 +174,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
     { big: "needs 1 × 4 cpu; 0 places on 1 node", c: "1 on m" },
   ],
   [
-    "a group that would not fit if everything but DaemonSets ended holds none",
+    "a group that would not fit if everything but DaemonSets ended holds no nodes",
     {
       nodes: [node("m", 4)],
       pods: [
@@ -193,7 +193,7 @@ const rows: readonly (readonly [string, Given, Fields])[] = [
   ["a group whose Job is not found waits", { jobs: [], groups: [older] }, { a: "its Job is not found" }],
 ];
 
-describe("with gang: builtin", () => {
+describe("in an admission round with gang: builtin", () => {
   for (const [what, given, expected] of rows) test(what, () => assert.deepEqual(verdicts(given), expected));
 });
 
@@ -223,11 +223,11 @@ const roundOf = ({ jobs, groups }: ReturnType<typeof crowdOf>, nodes: readonly S
   return { entered, looks: turns.work.looks, wasShort: ground.wasShort(), found };
 };
 
-describe("a round with gang: builtin is bounded, whatever a tenant writes", () => {
+describe("the work of a round with gang: builtin is bounded", () => {
   const hundred = nodesOf(100);
   const most = 20_000;
 
-  test("groups that fit: a tenant's take a part of the round, and another tenant's group enters after them", () => {
+  test("for one tenant's many groups that fit, and another tenant's group enters", () => {
     const { entered, looks, wasShort } = roundOf(
       crowdOf(400, () => ({ cpu: 0.1, replicas: 1 })),
       hundred,
@@ -239,7 +239,7 @@ describe("a round with gang: builtin is bounded, whatever a tenant writes", () =
     assert.ok(wasShort);
   });
 
-  test("groups that do not fit, each in another way: the same", () => {
+  test("for one tenant's many groups that do not fit, and another tenant's group enters", () => {
     const { entered, looks } = roundOf(
       crowdOf(400, (at) => ({ cpu: 100 + at, replicas: 1 })),
       hundred,
@@ -249,7 +249,7 @@ describe("a round with gang: builtin is bounded, whatever a tenant writes", () =
     assert.ok(looks < most, `${looks} looks`);
   });
 
-  test("admitted groups without pods: the same", () => {
+  test("for one tenant's many admitted groups without pods, and another tenant's group enters", () => {
     const { entered, looks } = roundOf(
       crowdOf(400, () => ({ cpu: 0.1, replicas: 1 }), "Inqueue"),
       hundred,
@@ -259,7 +259,7 @@ describe("a round with gang: builtin is bounded, whatever a tenant writes", () =
     assert.ok(looks < most, `${looks} looks`);
   });
 
-  test("a group whose tasks, nodes and constraints multiply is refused in words", () => {
+  test("for a group whose tasks, nodes and constraints multiply: it is refused with a reason", () => {
     const values = range(500).map((at) => `value-${at}`);
     const matchExpressions = range(50).map((at) => ({ key: `k${at}`, operator: "NotIn", values }));
     const required = { nodeSelectorTerms: [{ matchExpressions }] };

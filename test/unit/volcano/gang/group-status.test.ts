@@ -31,23 +31,23 @@ const waiting = pod("Pending", { spec: {} });
 const [starting, running, done, failed] = [pod("Pending"), pod("Running"), pod("Succeeded"), pod("Failed")];
 
 const rows: readonly (readonly [string, string, readonly Stored[], string | undefined])[] = [
-  ["waits for its least to be placed", "Inqueue", [running, waiting], undefined],
-  ["runs when its least is placed", "Inqueue", [starting, starting], "Running"],
-  ["has not lost what never had a place", "Inqueue", [running, homeless], undefined],
-  ["is unknown when a part of it finds no place any more", "Running", [running, homeless], "Unknown"],
-  ["runs again when all is placed again", "Unknown", [running, starting], "Running"],
-  ["runs on while a part has failed", "Running", [running, failed], "Running"],
-  ["is completed when all that was placed has succeeded", "Running", [done, done], "Completed"],
-  ["that nobody has let in is left alone", "Pending", [running, running], undefined],
+  ["stays Inqueue until minMember pods have nodes", "Inqueue", [running, waiting], undefined],
+  ["becomes Running when minMember pods have nodes", "Inqueue", [starting, starting], "Running"],
+  ["stays Inqueue while a pod that never had a node is Unschedulable", "Inqueue", [running, homeless], undefined],
+  ["becomes Unknown when too few pods have nodes and one is Unschedulable", "Running", [running, homeless], "Unknown"],
+  ["becomes Running again when all pods have nodes again", "Unknown", [running, starting], "Running"],
+  ["stays Running when one pod has failed", "Running", [running, failed], "Running"],
+  ["becomes Completed when all pods with nodes have succeeded", "Running", [done, done], "Completed"],
+  ["that is Pending is not changed", "Pending", [running, running], undefined],
 ];
 
 const phaseOf = (patch: ReturnType<typeof groupStatusPatch>): unknown => Object(patch?.["status"])["phase"];
 
-describe("a group that was let in here", () => {
+describe("a PodGroup that Rekindle admitted", () => {
   for (const [what, phase, pods, wanted] of rows)
     test(what, () => assert.equal(phaseOf(groupStatusPatch(group(phase), pods, true)), wanted));
 
-  test("is left to who let it in", () => {
+  test("is the only one whose status Rekindle writes: a group of Volcano's scheduler is left alone", () => {
     assert.equal(
       groupStatusPatch(
         { ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } },
@@ -68,7 +68,7 @@ describe("a group that was let in here", () => {
     });
   });
 
-  test("tells how many run, once", () => {
+  test("gets its pod counts once", () => {
     const counts = { running: 1, succeeded: 1, failed: 0 };
     assert.deepEqual(groupStatusPatch(group("Running"), [running, done], true), {
       status: { phase: "Running", ...counts },

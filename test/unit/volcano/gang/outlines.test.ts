@@ -19,7 +19,7 @@ const many = (count: number, text: string): Fields =>
 
 const sizeOf = (value: unknown): number => JSON.stringify(value).length;
 
-test("of a group: its queue, its class, what it needs of the resources that queues state, phase, conditions, its Job", () => {
+test("a group's outline has queue, class, minResources that queues limit, phase, conditions and owning Job", () => {
   const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: "u" };
   const group = stored(
     "PodGroup",
@@ -46,7 +46,7 @@ test("of a group: its queue, its class, what it needs of the resources that queu
   assert.ok(sizeOf(outline) < 3_000, `${sizeOf(outline)}`);
 });
 
-describe("of the Jobs", () => {
+describe("outlines of Jobs", () => {
   const jobOf = (name: string, namespace: string, text: number): Stored =>
     stored(
       "Job",
@@ -70,7 +70,7 @@ describe("of the Jobs", () => {
       { namespace },
     );
 
-  test("only those of the groups that are planned, without what no plan reads", () => {
+  test("exist for the groups to plan alone, and have only the fields that a plan reads", () => {
     const project = jobOutlines(new Set(["a"]));
     assert.equal(project(jobOf("b", "ns", 1)), undefined);
     const outline = project(jobOf("a", "ns", 1));
@@ -85,7 +85,7 @@ describe("of the Jobs", () => {
     });
   });
 
-  test("a tenant's together hold at most as much text as others may still have; beyond it they have no spec", () => {
+  test("of one tenant have no spec beyond the text that other tenants may still use", () => {
     const names = Array.from({ length: 100 }, (_, at) => `j${at}`);
     const project = jobOutlines(new Set([...names, "other"]), 100_000);
     const kept = names.map((name) => project(jobOf(name, "mallory", 5_000)));
@@ -96,17 +96,17 @@ describe("of the Jobs", () => {
   });
 });
 
-describe("of the groups", () => {
+describe("outlines of PodGroups", () => {
   const planned = (name: string, text: string, namespace: string): Stored =>
     stored("PodGroup", name, { spec: {} }, { namespace, annotations: { "rekindle.dev/plan": text, other: "x" } });
 
-  test("the plan, unless it is longer than Rekindle writes one", () => {
+  test("have the plan, unless it is longer than any plan that Rekindle writes", () => {
     const project = groupOutline(new Set());
     assert.deepEqual(project(planned("a", "p", "ns"))?.metadata.annotations, { "rekindle.dev/plan": "p" });
     assert.equal(project(planned("b", "p".repeat(40_000), "ns"))?.metadata.annotations, undefined);
   });
 
-  test("a tenant's plans together hold at most as much text as others' may still have", () => {
+  test("of one tenant have no plan beyond the text that other tenants may still use", () => {
     const project = groupOutline(new Set(), 100_000);
     const kept = Array.from({ length: 50 }, (_, at) => project(planned(`g${at}`, "p".repeat(5_000), "mallory")));
     const whole = kept.filter((group) => group?.metadata.annotations !== undefined);
@@ -115,31 +115,31 @@ describe("of the groups", () => {
   });
 });
 
-describe("of the pods", () => {
+describe("outlines of pods", () => {
   const spec = {
     containers: [{ env: [{ name: "A", value: "x".repeat(9_000) }], resources: { requests: { cpu: "1500m" } } }],
   };
 
-  test("those with a node: its name, their task, their requests", () => {
+  test("with a node have the node's name, their phase and their requests", () => {
     const pod = stored("Pod", "p", { spec: { ...spec, nodeName: "n" }, status: { phase: "Running", message: "m" } });
     assert.deepEqual(podOutline(pod)?.["spec"], { nodeName: "n", resources: { requests: { cpu: "1500m" } } });
     assert.deepEqual(podOutline(pod)?.["status"], { phase: "Running" });
   });
 
-  test("a pod that is pinned to a node: the node, as its place is taken before it is bound", () => {
+  test("that are pinned to a node have the pin, as the place is taken before the binding", () => {
     const outline = podOutline(stored("Pod", "p", { spec: pinned(spec, "n") }));
     assert.ok(outline !== undefined);
     assert.equal(pinOf(Object(outline["spec"])), "n");
     assert.deepEqual(Object(outline["spec"]).resources, { requests: { cpu: "1500m" } });
   });
 
-  test("its host ports, each of which it alone may have on its node", () => {
+  test("have their host ports", () => {
     const ports = [{ containerPort: 8, hostPort: 80, name: "x".repeat(60) }, { containerPort: 9 }];
     const outline = podOutline(stored("Pod", "p", { spec: { nodeName: "n", containers: [{ name: "a", ports }] } }));
     assert.deepEqual(Object(outline?.["spec"]).containers, [{ ports: [{ protocol: "TCP", hostPort: 80 }] }]);
   });
 
-  test("its labels, and its anti-affinity between nodes", () => {
+  test("have their labels, and their anti-affinity between nodes", () => {
     const own = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "a" } } };
     const terms = [own, { ...own, topologyKey: "zone" }, { ...own, namespaceSelector: {} }];
     const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
@@ -150,7 +150,7 @@ describe("of the pods", () => {
     });
   });
 
-  test("neither labels nor anti-affinity of more text than other pods could have to be compared with", () => {
+  test("have neither labels nor anti-affinity of very long text", () => {
     const labelSelector = { matchExpressions: [{ key: "app", operator: "In", values: ["x".repeat(5_000)] }] };
     const terms = [{ topologyKey: "kubernetes.io/hostname", labelSelector }];
     const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
@@ -160,23 +160,24 @@ describe("of the pods", () => {
     assert.equal(Object(outline?.["spec"]).affinity, undefined);
   });
 
-  test("of one of a group without a node that it exists", () => {
+  test("of a group without a node state only their group", () => {
     const annotations = { "scheduling.k8s.io/group-name": "g", other: "x" };
     const outline = podOutline(stored("Pod", "p", { spec }, { annotations }));
     assert.deepEqual(outline?.["spec"], {});
     assert.deepEqual(outline?.metadata.annotations, { "scheduling.k8s.io/group-name": "g" });
   });
 
-  test("none without a node", () => assert.equal(podOutline(stored("Pod", "p", { spec })), undefined));
+  test("without a node and a group do not exist", () =>
+    assert.equal(podOutline(stored("Pod", "p", { spec })), undefined));
 
-  test("no requests of one that names thousands of resources, which no node accepts", () => {
+  test("have no requests if they name thousands of resources, which no node accepts", () => {
     const containers = [{ resources: { requests: many(20_000, "1") } }];
     const outline = podOutline(stored("Pod", "p", { spec: { containers, nodeName: "n" } }));
     assert.deepEqual(outline?.["spec"], { nodeName: "n", resources: { requests: {} } });
   });
 });
 
-test("of a node: labels, taints, cordon and room", () => {
+test("a node's outline has labels, taints, cordon and allocatable resources", () => {
   const node = stored("Node", "n", {
     spec: { taints: [{ key: "a" }], unschedulable: true, podCIDR: "10.0.0.0/24" },
     status: { allocatable: { cpu: "4" }, images: [{ names: ["x".repeat(9_000)] }] },

@@ -186,7 +186,7 @@ const waitingIn = (queue: string, names: readonly string[], createdS = 0): reado
 const enteredOf = (mix: Mix): readonly string[] => decided(mix).flatMap(([name, enters]) => (enters ? [name] : []));
 
 describe("queues of groups", () => {
-  test("take turns by their share of what they deserve", () => {
+  test("take turns by their share of their deserved amount", () => {
     const queues = [
       { name: "root", capability: { cpu: 6 } },
       { name: "large", deserved: { cpu: 4 } },
@@ -196,13 +196,13 @@ describe("queues of groups", () => {
     assert.deepEqual(enteredOf({ queues, groups }), ["a", "x", "b", "c", "y", "d"]);
   });
 
-  test("that state no deserved amount come after those that hold no more than theirs", () => {
+  test("without a deserved amount come after queues below their deserved amount", () => {
     const queues = [{ name: "root", capability: { cpu: 3 } }, { name: "old" }, { name: "owed", deserved: { cpu: 1 } }];
     const groups = [...waitingIn("old", ["a", "b"]), ...waitingIn("owed", ["x", "y"], 10)];
     assert.deepEqual(enteredOf({ queues, groups }), ["x", "y", "a"]);
   });
 
-  test("do not lend what is guaranteed to others, and the reason names the queue above", () => {
+  test("do not lend the guarantees of other queues, and the reason names the parent queue", () => {
     const queues = [
       { name: "root", capability: { cpu: 4 } },
       { name: "owed", guarantee: { cpu: 3 } },
@@ -215,7 +215,7 @@ describe("queues of groups", () => {
     );
   });
 
-  test("are 1,000 with 10,000 groups in an order that is found within seconds", () => {
+  test("are ordered within seconds when there are 1,000 queues with 10,000 groups", () => {
     const queues = Array.from(
       { length: 1_000 },
       (_, index): QueueCase => ({ name: `q${index}`, deserved: { cpu: 9 } }),
@@ -232,7 +232,7 @@ describe("queues of groups", () => {
     assert.ok(user < 4_000_000, `${user} µs of processor time`);
   });
 
-  test("decide 1,000 random mixes as a second reading of the arithmetic does", () => {
+  test("decide 1,000 random mixes as a second implementation of the arithmetic does", () => {
     for (let seed = 1; seed <= 1_000; seed += 1) {
       const mix = mixOf(seed);
       assert.deepEqual(decided(mix), reading(mix), `seed ${seed}`);

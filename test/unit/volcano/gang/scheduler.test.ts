@@ -91,38 +91,38 @@ describe("Volcano's scheduler", () => {
       /Rekindle admits groups of pods/,
     ],
     [
-      "by what it wrote of a group",
+      "by its recent write to a PodGroup",
       { groups: [group(300, "Pending", written("vc-scheduler", 119))] },
       "scheduler",
       /vc-scheduler wrote PodGroup ns\/g within 2 minutes/,
     ],
     [
-      "by what it wrote of a queue",
+      "by its recent write to a Queue",
       { queues: [object("Queue", "q", {}, written("vc-scheduler", 3))] },
       "scheduler",
       /wrote Queue ns\/q/,
     ],
     [
-      "not by what it wrote three minutes ago",
+      "not by its write of three minutes ago",
       { groups: [group(300, "Pending", written("vc-scheduler", 180))] },
       "here",
       /written nothing for 2 minutes/,
     ],
     [
-      "not by what others wrote",
+      "not by writes of other managers",
       { groups: [group(300, "Pending", written("vc-controller-manager", 3))] },
       "here",
       /Rekindle admits groups of pods/,
     ],
   ];
   for (const [name, world, admits, words] of rows)
-    test(`is known ${name}`, () => {
+    test(`is detected ${name}`, () => {
       const { found } = look(world);
       assert.equal(found.admits, admits);
       assert.match(says(found), words);
     });
 
-  test("that is Ready and writes nothing of a group for 10 s is told, and the group left alone", () => {
+  test("that is Ready and writes nothing to a PodGroup for 10 s leads to a warning, and the group is not admitted", () => {
     const pods = [pod("vc-scheduler", "True", chart)];
     const young = look({ pods, groups: [group(9)] }).found;
     assert.deepEqual([young.admits, young.silent, young.doubtful], ["scheduler", undefined, true]);
@@ -135,7 +135,7 @@ describe("Volcano's scheduler", () => {
     assert.equal(look({ pods, groups: [group(11, "Pending")] }).found.silent, undefined);
   });
 
-  test("is not looked for among pods while a lease tells, nor while nothing waits", () => {
+  test("is not searched among pods while its lease is renewed, nor while no group waits", () => {
     assert.equal(look({ leases: [lease(5)] }).asked.length, 2);
     for (const admits of ["here", "scheduler"] as const) {
       const { asked, found } = look({ groups: [group(5, "Running")], memory: { admits } });
@@ -143,7 +143,7 @@ describe("Volcano's scheduler", () => {
     }
   });
 
-  test("is looked for among all pods once in five minutes, and its own are looked at every time", () => {
+  test("is searched among all pods once in five minutes, and among its chart's pods every time", () => {
     const first = look({});
     assert.equal(first.asked.length, 4);
     assert.equal(first.found.searchedAt, now);
@@ -154,7 +154,7 @@ describe("Volcano's scheduler", () => {
     assert.equal(look({ memory: { admits: "scheduler", searchedAt: now } }).asked.length, 4);
   });
 
-  test("has just written a phase: that one is not ours", () => {
+  test("owns a phase that it wrote within the last 30 s", () => {
     assert.equal(isSchedulers(group(60, "Pending", written("vc-scheduler", 29)), now), true);
     assert.equal(isSchedulers(group(60, "Pending", written("vc-scheduler", 31)), now), false);
     assert.equal(isSchedulers(group(60, "Pending", written("rekindle", 1)), now), false);

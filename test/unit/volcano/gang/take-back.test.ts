@@ -45,7 +45,7 @@ const group = (annotations: Readonly<Record<string, string>>, phase = "Pending",
 const tasks = (dependsOn?: Fields) => ({ tasks: [{ name: "w", replicas: 3, ...(dependsOn && { dependsOn }) }] });
 
 describe("a plan in its annotation", () => {
-  test("is read as it was written, with the nodes of each task in the order of their names", () => {
+  test("is parsed as it was written, with the nodes of each task in the order of their names", () => {
     const places = [
       { task: "w", node: "n", count: 1 },
       { task: "w", node: "m", count: 1 },
@@ -66,7 +66,7 @@ describe("a plan in its annotation", () => {
   ];
   const many = '{"since":"2026-11-02T08:00:00Z","places":{"w":{"m":99999,"n":99999}}}';
   for (const text of [...wrong, many])
-    test(`is none if it says ${text.slice(0, 60)}`, () =>
+    test(`is ignored if its text is ${text.slice(0, 60)}`, () =>
       assert.equal(planOf(group({ "rekindle.dev/plan": text })), undefined));
 });
 
@@ -90,7 +90,7 @@ describe("a plan is due", () => {
 });
 
 describe("a group that is taken back", () => {
-  test("is told which nodes refused how many pods, and who has come there", () => {
+  test("gets a message with the nodes, the number of refused pods, and the pods that took their places", () => {
     const thief = pod("thief", "", "n", { creationTimestamp: timeText(eight + 2_000) });
     const older = pod("older", "", "n", { creationTimestamp: timeText(eight - 2_000) });
     const refused = refusedOf(plan, [pod("0", "w", "m"), pod("1", "w", "n"), pod("2", "w")], [thief, older]);
@@ -100,7 +100,7 @@ describe("a group that is taken back", () => {
     });
   });
 
-  test("is none if nothing is missing when its finished pods are read", () => {
+  test("stays admitted if no pod is missing when its finished pods are read", () => {
     const pods = ["0", "1", "2"].map((name) => pod(name, "w", "n", {}, "Succeeded"));
     assert.equal(refusedOf(plan, pods, []), undefined);
   });
@@ -110,7 +110,7 @@ describe("a group that is taken back", () => {
     assert.deepEqual(waits, [30, 60, 120, 480, 600, 600]);
   });
 
-  test("ends pods of the plan that was taken back, and none of the next plan", () => {
+  test("loses the pods of the plan that was taken back, and none of the next plan", () => {
     const text = takenBackText({ at: eight, times: 1, nodes: ["n"] });
     const back = takenBackOf(group({ "rekindle.dev/taken-back": text }));
     assert.ok(back !== undefined);
@@ -119,12 +119,12 @@ describe("a group that is taken back", () => {
   });
 });
 
-describe("a round whose plans are in flight", () => {
+describe("a round whose writes are in flight", () => {
   const planning = inFlightOf([group({})], eight);
 
   const rows: readonly (readonly [string, readonly Stored[], number, number | undefined])[] = [
-    ["is waited for while a write may still arrive", [group({})], 15_000, eight + 16_000],
-    ["is over when the fence and the request's time are", [group({})], 16_000, undefined],
+    ["delays the next round while a write may still arrive", [group({})], 15_000, eight + 16_000],
+    ["is over when the fence and the request timeout have passed", [group({})], 16_000, undefined],
     ["is over when the group is admitted", [group({}, "Inqueue")], 1_000, undefined],
     [
       "is over when the write cannot arrive, because the group has changed",

@@ -52,7 +52,7 @@ describe("a retry", () => {
   const rows: readonly (readonly [string, Texts, object, (loop: Loop) => void, number])[] = [
     ["is spent on a pod that was deleted", {}, on("PodEvicted", "RestartJob"), (l) => l.remove("pods", "j-w-0"), 1],
     [
-      "is not, where evictions are free",
+      "is not spent on a deleted pod where evictions are free",
       { evictions: "free" },
       on("PodEvicted", "RestartJob"),
       (l) => l.remove("pods", "j-w-0"),
@@ -75,19 +75,13 @@ describe("a retry", () => {
     ["is spent on a failure", { evictions: "free" }, on("PodFailed", "RestartJob"), (l) => l.fail("j-w-0", 1), 1],
     ["is spent by a resume", {}, {}, (l) => [order(l, "AbortJob"), l.run(), order(l, "ResumeJob")], 1],
     [
-      "is not, where resumes are free",
+      "is not spent by a resume where resumes are free",
       { resumes: "free" },
       {},
       (l) => [order(l, "AbortJob"), l.run(), order(l, "ResumeJob")],
       0,
     ],
-    [
-      "is spent by a restart that is ordered",
-      { resumes: "free", evictions: "free" },
-      {},
-      (l) => order(l, "RestartJob"),
-      1,
-    ],
+    ["is spent by a Command RestartJob", { resumes: "free", evictions: "free" }, {}, (l) => order(l, "RestartJob"), 1],
   ];
   for (const [what, texts, more, happens, want] of rows)
     test(what, () => {
@@ -96,7 +90,7 @@ describe("a retry", () => {
       assert.equal(spent(loop), want);
     });
 
-  test("is not spent on an eviction whose action waited", () => {
+  test("is not spent on an eviction whose action had a timeout", () => {
     const loop = running({ evictions: "free" }, on("PodFailed", "RestartJob", { timeout: "1m" }));
     disrupt(loop, "EvictionByEvictionAPI");
     loop.run().turn(60_000);
@@ -108,7 +102,7 @@ describe("a wait between restarts", () => {
   const waiting = (texts: Texts = {}): Loop =>
     running({ "restart-backoff": "10s", ...texts }, { ...on("PodFailed", "RestartJob"), maxRetry: 9 });
 
-  test("holds pods and group back, is a timer, and says until when", () => {
+  test("delays pods and PodGroup, sets a timer, and states its end in the status", () => {
     const loop = waiting();
     loop.fail("j-w-0", 1);
     again(loop);
@@ -119,7 +113,7 @@ describe("a wait between restarts", () => {
     assert.deepEqual([phaseOf(loop), loop.names("pods").length], ["Pending", 3]);
   });
 
-  test("doubles, whoever dies when", () => {
+  test("doubles with each restart, even if steps die after their save", () => {
     const loop = waiting();
     for (const [seconds, restarts] of [
       [10, 1],
@@ -139,7 +133,7 @@ describe("a wait between restarts", () => {
     }
   });
 
-  test("of one pod's restart leaves the others alone", () => {
+  test("of one pod's restart leaves the other pods alone", () => {
     const loop = running({ "restart-backoff": "10s" }, on("PodFailed", "RestartPod"));
     loop.fail("j-w-0", 1);
     again(loop);
@@ -148,7 +142,7 @@ describe("a wait between restarts", () => {
     assert.deepEqual(loop.names("pods"), ["j-chief-0", "j-w-1", "j-w-0"]);
   });
 
-  test("does not run on while another pod is lost in it", () => {
+  test("does not repeat steps while it lasts, and a pod that is lost in it counts after it", () => {
     const policies = [
       { event: "PodFailed", action: "RestartPod" },
       { event: "PodEvicted", action: "RestartJob" },
@@ -163,7 +157,7 @@ describe("a wait between restarts", () => {
     assert.equal(loop.status()["retryCount"], 2);
   });
 
-  test("is none for a job that has no retry left, and none for one that is resumed", () => {
+  test("does not apply to a job without a retry left, nor to a job that is resumed", () => {
     const out = running({ "restart-backoff": "10s" }, { ...on("PodFailed", "RestartJob"), maxRetry: 1 });
     out.fail("j-w-0", 1);
     assert.equal(phaseOf(out.run()), "Failed");
@@ -178,8 +172,8 @@ describe("a wait between restarts", () => {
   });
 });
 
-describe("a deadline", () => {
-  test("is a timer from the first run on, over restarts, and terminates the job", () => {
+describe("the active deadline of a job", () => {
+  test("sets a timer from the first Running phase, across restarts, and terminates the job", () => {
     const loop = running({ "active-deadline": "10m" }, on("PodFailed", "RestartPod"));
     assert.equal(waitIn(loop.last).wakeAt, eight + 600_000);
     loop.turn(60_000).fail("j-w-0", 1);
@@ -192,7 +186,7 @@ describe("a deadline", () => {
     assert.deepEqual(loop.phases.slice(-2), ["Terminating", "Terminated"]);
   });
 
-  test("does not count the time before the first run, nor that of a suspended job", () => {
+  test("does not count the time before the first Running phase, nor the time of an aborted job", () => {
     const loop = loopOf({ "active-deadline": "10m" }).run().turn(3_600_000);
     assert.equal(waitIn(loop.run().last).wakeAt, undefined);
     const late = running({ "active-deadline": "10m" });
@@ -204,7 +198,7 @@ describe("a deadline", () => {
     assert.equal(waitIn(late.run().last).wakeAt, late.now + 600_000);
   });
 
-  test("of what upstream left is from when it says that it ran", () => {
+  test("of a job from upstream's controller counts from its Running condition", () => {
     const conditions = [{ status: "Running", lastTransitionTime: "2026-11-02T07:00:00Z" }];
     const loop = loopOf({ "active-deadline": "90m" });
     loop.change("jobs", "j", { status: { state: { phase: "Running" }, conditions } });
@@ -218,7 +212,7 @@ describe("suspension by annotation", () => {
     return loop.run();
   };
 
-  test("aborts a job, and resumes it when it is taken back, at no cost", () => {
+  test("aborts a job, and its removal resumes the job without a retry", () => {
     const loop = say(running({}), "true");
     assert.deepEqual([phaseOf(loop), loop.names("pods")], ["Aborted", []]);
     again(say(loop, "false"));
@@ -226,13 +220,13 @@ describe("suspension by annotation", () => {
     assert.deepEqual(loop.phases.slice(2), ["Aborting", "Aborted", "Restarting", "Pending"]);
   });
 
-  test("makes nothing of a job that is suspended from the beginning", () => {
+  test("creates no pod of a job that is suspended from the beginning", () => {
     const loop = loopOf({ suspend: "true" }).run();
     assert.equal(phaseOf(loop), "Aborted");
     assert.equal(loop.deeds.filter((deed) => /create pod/.test(deed)).length, 0);
   });
 
-  test("taken back resumes nothing that a command has aborted", () => {
+  test("does not, by its removal, resume a job that a Command has aborted", () => {
     const loop = running({});
     order(loop, "AbortJob");
     loop.run();
@@ -258,11 +252,11 @@ describe("exit codes", () => {
 
 describe("success targets", () => {
   const rows: readonly (readonly [string, string, readonly string[], string])[] = [
-    ["the chief is enough", "chief", ["j-chief-0"], "Completed"],
-    ["a part of a task is enough", "w=1", ["j-w-1"], "Completed"],
-    ["all of a task is wanted", "w", ["j-w-1"], "Running"],
-    ["several are wanted together", "chief, w=1", ["j-chief-0"], "Running"],
-    ["one of several ways is enough", "chief, w / w=1", ["j-w-0"], "Completed"],
+    ["of the chief complete the job when the chief succeeded", "chief", ["j-chief-0"], "Completed"],
+    ["of one pod of a task complete the job when one pod succeeded", "w=1", ["j-w-1"], "Completed"],
+    ["of a task wait until all of its pods have succeeded", "w", ["j-w-1"], "Running"],
+    ["of several tasks wait until all tasks have succeeded", "chief, w=1", ["j-chief-0"], "Running"],
+    ["with alternatives complete the job when one alternative is met", "chief, w / w=1", ["j-w-0"], "Completed"],
   ];
   for (const [what, text, succeeded, want] of rows)
     test(what, () => {
@@ -271,7 +265,7 @@ describe("success targets", () => {
       assert.equal(phaseOf(loop.run()), want);
     });
 
-  test("go before a failure of the same moment", () => {
+  test("take precedence over a failure in the same step", () => {
     const loop = running({ "success-targets": "chief" }, on("PodFailed", "AbortJob"));
     loop.pods("Succeeded", ["j-chief-0"]);
     loop.fail("j-w-0", 1);
@@ -279,7 +273,7 @@ describe("success targets", () => {
   });
 });
 
-test("what cannot be read stands in the message, is told once, and stops nothing", () => {
+test("an invalid annotation stands in the status, leads to one Event, and does not stop the job", () => {
   const loop = loopOf({ evictions: "never" });
   const told = (): number =>
     loop

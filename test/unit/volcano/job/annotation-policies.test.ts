@@ -31,7 +31,7 @@ const read = (annotations: Readonly<Record<string, string>>) =>
 const plain = read({}).annotationPolicies;
 
 describe("annotations of a job", () => {
-  test("that are not there ask for nothing", () =>
+  test("that are absent leave the defaults", () =>
     assert.deepEqual(plain, {
       ...{ backoffMs: undefined, backoffMaxMs: 360_000, goodRunMs: 600_000, deadlineMs: undefined },
       ...{ evictions: "count", leaving: "wait", resumes: "count", suspend: "false", exitCodes: [], success: [] },
@@ -96,7 +96,7 @@ describe("annotations of a job", () => {
     ["success-targets", "chief / nobody", /the job has no task nobody; nothing of it applies/],
   ];
   for (const [name, text, want] of bad)
-    test(`${name}: ${JSON.stringify(text)} is told, and nothing else changes`, () => {
+    test(`${name}: ${JSON.stringify(text)} is reported as a problem, and the defaults apply`, () => {
       const { annotationPolicies, problems } = read({ [name]: text });
       assert.deepEqual([annotationPolicies, problems.length], [plain, 1]);
       assert.match(problems[0] ?? "", want);

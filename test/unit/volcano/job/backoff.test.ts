@@ -9,20 +9,35 @@ const now = 10_000 * second;
 
 describe("the wait that a restart begins", () => {
   const rows = [
-    ["is none where none is asked for", undefined, { ...asked, backoffMs: undefined }, undefined],
-    ["is the first at first", undefined, asked, { restarts: 1, until: now + 10 * second }],
-    ["doubles", { restarts: 1, until: now - second }, asked, { restarts: 2, until: now + 20 * second }],
-    ["and doubles", { restarts: 2, until: now - second }, asked, { restarts: 3, until: now + 40 * second }],
-    ["up to the longest", { restarts: 3, until: now - second }, asked, { restarts: 4, until: now + 60 * second }],
-    ["which holds for ever", { restarts: 4_000, until: now }, asked, { restarts: 4_001, until: now + 60 * second }],
+    ["does not exist without a backoff", undefined, { ...asked, backoffMs: undefined }, undefined],
+    ["has the first length at the first restart", undefined, asked, { restarts: 1, until: now + 10 * second }],
     [
-      "is the first again after a good run",
+      "doubles at the second restart",
+      { restarts: 1, until: now - second },
+      asked,
+      { restarts: 2, until: now + 20 * second },
+    ],
+    [
+      "doubles again at the third restart",
+      { restarts: 2, until: now - second },
+      asked,
+      { restarts: 3, until: now + 40 * second },
+    ],
+    ["grows up to the maximum", { restarts: 3, until: now - second }, asked, { restarts: 4, until: now + 60 * second }],
+    [
+      "keeps the maximum after any number of restarts",
+      { restarts: 4_000, until: now },
+      asked,
+      { restarts: 4_001, until: now + 60 * second },
+    ],
+    [
+      "has the first length again after a good run",
       { restarts: 3, until: now - 600 * second },
       asked,
       { restarts: 1, until: now + 10 * second },
     ],
     [
-      "is never longer than the longest",
+      "is never longer than the maximum",
       undefined,
       { ...asked, backoffMaxMs: 3 * second },
       { restarts: 1, until: now + 3 * second },
@@ -32,7 +47,7 @@ describe("the wait that a restart begins", () => {
     test(what, () => assert.deepEqual(backoffAfter(before, wishes, now), want));
 });
 
-describe("a wait holds", () => {
+describe("the wait between restarts holds", () => {
   const rows = [
     ["while a job restarts, until it is over", "Restarting", now + second, now + second],
     ["no more when it is over", "Restarting", now, undefined],

@@ -15,8 +15,8 @@ const halfRemoved = (more = {}): Loop => {
   return loop.run();
 };
 
-describe("a pod that succeeded and was removed", () => {
-  test("is not run again, and counts as what it was", () => {
+describe("a succeeded pod that was removed", () => {
+  test("is not created again, and still counts as succeeded", () => {
     const loop = halfRemoved();
     assert.deepEqual([loop.names("pods"), loop.status()["succeeded"]], [["j-w-1"], 1]);
     loop.pods("Succeeded");
@@ -24,12 +24,12 @@ describe("a pod that succeeded and was removed", () => {
     assert.deepEqual([phaseOf(loop), loop.status()["succeeded"]], ["Completed", 2]);
   });
 
-  test("was not evicted", () => {
+  test("does not count as evicted", () => {
     const loop = halfRemoved({ policies: [{ event: "PodEvicted", action: "AbortJob" }] });
     assert.equal(phaseOf(loop), "Running");
   });
 
-  test("is one of those that complete a task", () => {
+  test("counts for the completion of its task", () => {
     const loop = halfRemoved({ policies: [{ event: "TaskCompleted", action: "TerminateJob" }] });
     loop.pods("Succeeded");
     loop.run();
@@ -37,7 +37,7 @@ describe("a pod that succeeded and was removed", () => {
   });
 
   for (const phase of ["Pending", "Running", "Failed"])
-    test(`that comes again, and is ${phase}, is ended, and nothing comes of it`, () => {
+    test(`that reappears as ${phase} is deleted, without a policy event`, () => {
       const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }] });
       loop.pods("Succeeded", ["j-w-0"]);
       loop.run();
@@ -56,7 +56,7 @@ describe("a pod that succeeded and was removed", () => {
     ["RestartPod", ["j-w-1"]],
   ] as const;
   for (const [action, wanted] of restarts)
-    test(`is run again by ${action} of another only if it is reached by it`, () => {
+    test(`is created again by ${action} of another pod only if the action includes it`, () => {
       const loop = halfRemoved({ policies: [{ event: "PodFailed", action }] });
       loop.fail("j-w-1", 1);
       loop.run();
@@ -67,7 +67,7 @@ describe("a pod that succeeded and was removed", () => {
 });
 
 describe("a job that is over", () => {
-  test("takes nothing back for a look that is behind, and ends nobody by it", () => {
+  test("keeps its completed tasks after a stale read, and deletes pods only by their resource versions", () => {
     const loop = running();
     loop.pods("Succeeded");
     loop.run();
@@ -79,7 +79,7 @@ describe("a job that is over", () => {
     assert.deepEqual([completed, memory.completed], [["w"], ["w"]]);
   });
 
-  test("takes its group along, though one answer says that there is none", () => {
+  test("deletes its PodGroup even if one read does not return it", () => {
     const loop = running();
     loop.pods("Succeeded");
     loop.blind = (query) => query.do === "get" && query.ref.resource.plural === "podgroups";
@@ -88,7 +88,7 @@ describe("a job that is over", () => {
     assert.deepEqual([phaseOf(loop), loop.names("podgroups")], ["Completed", []]);
   });
 
-  test("counts what has finished, also beyond the size that it has now", () => {
+  test("counts all finished pods, also those beyond its present size", () => {
     const loop = new Loop({ minAvailable: 1, minSuccess: 1, tasks: [task("w", 2)] }).running();
     loop.pods("Succeeded");
     loop.run();
@@ -99,8 +99,8 @@ describe("a job that is over", () => {
   });
 });
 
-describe("while a restart is on its way", () => {
-  test("a group that was left behind is lost no more", () => {
+describe("during a restart", () => {
+  test("a PodGroup of the earlier version that is Unknown is no second event", () => {
     const loop = running({ policies: [{ event: "Unknown", action: "RestartJob" }] });
     loop.admit("Unknown");
     loop.step(true);
@@ -108,7 +108,7 @@ describe("while a restart is on its way", () => {
     assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
   });
 
-  test("a group that is left behind, but not gone yet, cannot be lost", () => {
+  test("a PodGroup of the earlier version that still exists leads to no event Unknown", () => {
     const policies = [
       { event: "PodFailed", action: "RestartJob" },
       { event: "Unknown", action: "AbortJob" },

@@ -30,7 +30,7 @@ describe("a job", () => {
     assert.equal(does(loop.last, "rest"), true);
   });
 
-  test("of a queue that sends its pods to other clusters says so itself, its group and its pods, too, as upstream writes it", () => {
+  test("of a queue with extendClusters gets upstream's forwarding annotation, as do its group and its pods", () => {
     const forwarding = { "volcano.sh/job-forwarding": "true" };
     const loop = new Loop(
       { tasks: [task("w", 1)] },
@@ -50,13 +50,13 @@ describe("a job", () => {
     assert.equal(loop.deeds.filter((deed) => deed === "patch jobs j").length, 1);
   });
 
-  test("of a queue that keeps its pods is not patched", () => {
+  test("of a queue without extendClusters is not patched", () => {
     const loop = new Loop({ tasks: [task("w", 1)] });
     loop.change("queues", "default", { spec: { extendClusters: [] } });
     assert.ok(!loop.running().deeds.includes("patch jobs j"));
   });
 
-  test("is the same job after a step that found nothing to do", () => {
+  test("keeps its memory in a step without effects", () => {
     const loop = new Loop({ tasks: [task("w", 2)] }).running();
     const { memory } = loop;
     const { stages } = loop.step();
@@ -72,7 +72,7 @@ describe("a job", () => {
     assert.deepEqual([loop.status()["failed"], loop.status()["succeeded"]], [1, 1]);
   });
 
-  test("is restarted as a whole, every phase shown, and retries are counted", () => {
+  test("restarts as a whole, with every phase in its status, and counts the retry", () => {
     const spec = { tasks: [task("w", 2)], policies: [{ event: "PodFailed", action: "RestartJob" }] };
     const loop = new Loop(spec).running();
     loop.lingering = true;
@@ -97,7 +97,7 @@ describe("a job", () => {
     );
   });
 
-  test("whose last retry is spent has failed, and keeps what has finished", () => {
+  test("without a retry left becomes Failed and keeps its finished pods", () => {
     const spec = { maxRetry: 1, tasks: [task("w", 2)], policies: [{ event: "PodFailed", action: "RestartJob" }] };
     const loop = new Loop(spec).running();
     loop.fail("j-w-1", 3);
@@ -107,7 +107,7 @@ describe("a job", () => {
     assert.equal(loop.status()["failed"], 1);
   });
 
-  test("that has ended waits for its pods to go, and does not hurry", () => {
+  test("that has ended waits until its pods are gone, and reads again every 15 s", () => {
     const spec = { maxRetry: 1, tasks: [task("w", 2)], policies: [{ event: "PodFailed", action: "RestartJob" }] };
     const loop = new Loop(spec).running();
     loop.lingering = true;
@@ -123,7 +123,7 @@ describe("a job", () => {
     assert.equal(does(loop.last, "rest"), true);
   });
 
-  test("restarts one pod, and leaves the others and what they share alone", () => {
+  test("restarts one pod without a change of the other pods and of shared objects", () => {
     const policies = [{ event: "PodFailed", action: "RestartPod" }];
     const loop = new Loop({ tasks: [task("w", 2)], plugins: { svc: [] }, policies }).running();
     const other = loop.objects.get("pods/j-w-0")?.metadata.uid;
@@ -138,7 +138,7 @@ describe("a job", () => {
     assert.equal(loop.status()["version"], undefined);
   });
 
-  test("acts once on what happened, whoever died when", () => {
+  test("acts once on failures of several pods, even if steps die after their save", () => {
     const loop = new Loop({
       tasks: [task("w", 3)],
       policies: [{ event: "PodFailed", action: "RestartJob" }],
@@ -152,7 +152,7 @@ describe("a job", () => {
     assert.ok(loop.phases.includes("Restarting"));
   });
 
-  test("an evicted pod is an event once, and comes again", () => {
+  test("restarts the task of an evicted pod once, and creates the pod again", () => {
     const policies = [{ event: "PodEvicted", action: "RestartTask" }];
     const loop = new Loop({ tasks: [task("a", 1), task("b", 2, { policies })] }).running();
     loop.deeds.length = 0;
@@ -162,7 +162,7 @@ describe("a job", () => {
     assert.equal(loop.status()["retryCount"], 1);
   });
 
-  test("pods that nobody has a policy for come again silently", () => {
+  test("creates lost pods again without a retry if it has no policy", () => {
     const loop = new Loop({ tasks: [task("w", 2)] }).running();
     loop.remove("pods", "j-w-0");
     loop.run();
@@ -181,7 +181,7 @@ describe("a job", () => {
     assert.equal(loop.status()["retryCount"], undefined);
   });
 
-  test("a task starts when those that it depends on are there", () => {
+  test("starts a task when the tasks that it depends on are ready", () => {
     const tasks = [task("a", 1), task("b", 1, { dependsOn: { name: ["a"] } })];
     const loop = new Loop({ minAvailable: 1, tasks }).run();
     loop.admit();
@@ -195,7 +195,7 @@ describe("a job", () => {
     assert.deepEqual(loop.names("pods"), ["j-a-0", "j-b-0"]);
   });
 
-  test("is gone when its time to live is over", () => {
+  test("is deleted when ttlSecondsAfterFinished has passed", () => {
     const loop = new Loop({ ttlSecondsAfterFinished: 30, tasks: [task("w", 1)] }).running();
     loop.pods("Succeeded");
     loop.run();
@@ -205,14 +205,14 @@ describe("a job", () => {
   });
 });
 
-describe("what stands in a job's way", () => {
-  test("a spec that is wrong is told, and nothing is made", () => {
+describe("a job that cannot start yet", () => {
+  test("reports an invalid spec in its status, and creates nothing", () => {
     const loop = new Loop({ tasks: [task("w", 1), task("w", 1)] }).run();
     assert.match(loop.status().state?.message ?? "", /duplicated task name w/);
     assert.deepEqual(loop.deeds, []);
   });
 
-  test("a missing queue is waited for", () => {
+  test("waits for a missing queue", () => {
     const loop = new Loop({ queue: "nobody", tasks: [task("w", 1)] }).run();
     assert.match(loop.status().state?.message ?? "", /queue nobody is not found/);
     loop.put("queues", { apiVersion: "v1", kind: "Queue", metadata: { name: "nobody" } });
@@ -220,7 +220,7 @@ describe("what stands in a job's way", () => {
     assert.deepEqual(loop.names("podgroups"), [`j-${loop.job().metadata.uid}`]);
   });
 
-  test("a claim that the job only names must be there; one that it brings is made and named", () => {
+  test("waits for a claim that it only names, and creates and names a claim that it specifies", () => {
     const volumes = [
       { mountPath: "/a", volumeClaimName: "mine" },
       { mountPath: "/b", volumeClaim: { accessModes: [] } },

@@ -6,7 +6,7 @@ import { claims, pods, services } from "../../../../shared/kube/resources.ts";
 import { refusalWord, troubleWord } from "../../../../shared/volcano/job/events.ts";
 import { jobs, podGroups } from "../../../../shared/volcano/schema/resource.ts";
 
-describe("a refusal is told by what it was of", () => {
+describe("the Event of a refusal names the refused object", () => {
   const made = (resource: typeof pods): Effect => ({
     do: "create",
     object: { apiVersion: "v1", kind: resource.kind, metadata: { name: "x" } },
@@ -32,7 +32,7 @@ describe("a refusal is told by what it was of", () => {
     });
 });
 
-describe("a trouble that lasts is told by what could not be done", () => {
+describe("the Event of lasting trouble names the failed call", () => {
   const rows: readonly (readonly [Doing["do"], string, string | undefined])[] = [
     ["create", "Pod", "FailedCreate: Error creating pods: no"],
     ["delete", "Pod", "FailedDelete: Error deleting pods: no"],
@@ -44,12 +44,12 @@ describe("a trouble that lasts is told by what could not be done", () => {
     ["record", "Job", undefined],
   ];
   for (const [what, kind, want] of rows)
-    test(`${what} ${kind}: ${want ?? "in the server's own words"}`, () => {
+    test(`${what} ${kind}: ${want ?? "the server's own text"}`, () => {
       const word = troubleWord({ reason: "Forbidden", message: "no", doing: { do: what, kind } });
       assert.equal(word && `${word.reason}: ${word.message}`, want);
     });
 
-  test("and one that was met on the way there, in the server's", () => {
+  test("trouble without a failed call: the server's own text", () => {
     assert.equal(troubleWord({ reason: "Timeout", message: "no" }), undefined);
   });
 });

@@ -44,7 +44,7 @@ const grouped = (...conditions: readonly object[]): readonly string[] => {
   return heard(loop);
 };
 
-describe("what happens to a job is told", () => {
+describe("a job's step records as Events", () => {
   const rows: readonly (readonly [string, () => readonly string[], readonly string[]])[] = [
     [
       "an action of a policy",
@@ -56,7 +56,7 @@ describe("what happens to a job is told", () => {
       ["Normal ExecuteAction: Start to execute action RestartJob (PodFailed of pod w-0 (exit code 3))"],
     ],
     [
-      "an action that waits, and the action when its time has come",
+      "an action with a timeout, and the action after the timeout",
       () => {
         const loop = running(onFailure("AbortJob", { timeout: "10m" }));
         loop.fail("j-w-0", 1);
@@ -70,7 +70,7 @@ describe("what happens to a job is told", () => {
       ],
     ],
     [
-      "that pods which wait for too long will lead to an action, once for all of a moment",
+      "the coming action for Pending pods, once for all pods of one step",
       () => {
         const policies = [{ event: "PodPending", action: "RestartJob", timeout: "10s" }];
         const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
@@ -80,12 +80,12 @@ describe("what happens to a job is told", () => {
       ["Normal ExecuteAction: Execute action RestartJob after 10s"],
     ],
     [
-      "what the scheduler says is in the way of its group",
+      "the scheduler's reason why the PodGroup is Unschedulable",
       () => grouped(condition("Unschedulable", "True", "NotEnoughResources", "00")),
       ["Warning PodGroupPending: PodGroup ns:j unschedulable, reason: 1/2 tasks in gang: NotEnoughResources"],
     ],
     [
-      "of what the scheduler says only the newest that holds",
+      "no Unschedulable condition if a newer condition holds",
       () =>
         grouped(
           condition("Unschedulable", "True", "NotEnoughResources", "00"),
@@ -94,7 +94,7 @@ describe("what happens to a job is told", () => {
       [],
     ],
     [
-      "and what it has taken back is not told",
+      "an Unschedulable condition if the newer condition is False",
       () =>
         grouped(
           condition("Unschedulable", "True", "NotEnoughResources", "00"),
@@ -106,28 +106,28 @@ describe("what happens to a job is told", () => {
   for (const [what, make, want] of rows) test(what, () => assert.deepEqual(make(), want));
 });
 
-describe("what was told is not told again", () => {
-  test("of an action, once the status shows it", () => {
+describe("an Event is recorded once", () => {
+  test("for an action, once the status shows the action", () => {
     const loop = running(onFailure("AbortJob"));
     loop.fail("j-w-0", 1);
     assert.equal(often(loop), 1);
   });
 
-  test("of pods that wait, while they do", () => {
+  test("for Pending pods, while they are Pending", () => {
     const policies = [{ event: "PodPending", action: "RestartJob", timeout: "10s" }];
     const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
     loop.admit();
     assert.equal(often(loop), 1);
   });
 
-  test("of an action whose step died before it told, it is told by the next", () => {
+  test("for an action whose step died before the Event: the next step records it", () => {
     const loop = running(onFailure("AbortJob"));
     loop.fail("j-w-0", 1);
     loop.step(true);
     assert.equal(heard(loop).length, 1);
   });
 
-  test("of a hindrance, until it is another one", () => {
+  test("for an Unschedulable PodGroup, until the reason changes", () => {
     const loop = new Loop({ tasks: [task("w", 2)] }).run();
     const [name = ""] = loop.names("podgroups");
     const hinder = (reason: string, message: string): void =>
@@ -143,7 +143,7 @@ describe("what was told is not told again", () => {
   });
 });
 
-describe("who dies between the save and the telling leaves it to the next, who tells it once", () => {
+describe("after a step that died between its save and its Events, the next step records once", () => {
   const onPending = (action: string): Loop => {
     const policies = [{ event: "PodPending", action, timeout: "10s" }];
     const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
@@ -163,9 +163,9 @@ describe("who dies between the save and the telling leaves it to the next, who t
     return loop;
   };
   const rows: readonly (readonly [string, () => Loop])[] = [
-    ["that an action waits", delayed],
-    ["that one waits for pods to start", () => onPending("RestartJob")],
-    ["what hinders the group", hindered],
+    ["an action with a timeout", delayed],
+    ["the coming action for Pending pods", () => onPending("RestartJob")],
+    ["the reason why the PodGroup is Unschedulable", hindered],
   ];
   for (const [what, make] of rows)
     test(what, () => {
@@ -176,7 +176,7 @@ describe("who dies between the save and the telling leaves it to the next, who t
       assert.equal(loop.memory?.untold, undefined);
     });
 
-  test("that an action waits, also when it is due by then", () => {
+  test("an action with a timeout, even if the action is due by then", () => {
     const loop = delayed();
     loop.step(true);
     loop.turn(600_000);
@@ -186,7 +186,7 @@ describe("who dies between the save and the telling leaves it to the next, who t
     ]);
   });
 
-  test("an action, also when the next leaves the phase that it was taken in", () => {
+  test("an action, even if the next step leaves the phase of the action", () => {
     const loop = running({ ...onFailure("RestartPod"), maxRetry: 9 });
     loop.lingering = true;
     loop.fail("j-w-0", 1);
@@ -201,8 +201,8 @@ describe("who dies between the save and the telling leaves it to the next, who t
   });
 
   const comers = [
-    ["an action of the job that waits already is not announced again for a pod that comes later", "RestartJob", 0],
-    ["one that waits for each pod is", "RestartPod", 1],
+    ["no second announcement of a waiting action of the job for a later pod", "RestartJob", 0],
+    ["an announcement for each later pod of an action per pod", "RestartPod", 1],
   ] as const;
   for (const [what, action, times] of comers)
     test(what, () => {
@@ -214,7 +214,7 @@ describe("who dies between the save and the telling leaves it to the next, who t
     });
 });
 
-test("all kinds tell in the name of upstream's controller", () => {
+test("all kinds record Events in the name of upstream's controller", () => {
   const kinds = [volcanoJob, volcanoQueue(), volcanoCronJob({ settledMs: 0 }), volcanoJobFlow({ settledMs: 0 })];
   assert.deepEqual(
     kinds.map(({ component }) => component),
@@ -222,7 +222,7 @@ test("all kinds tell in the name of upstream's controller", () => {
   );
 });
 
-test("flags of plugins that are unknown stand in the message without their value, are told once, and stop nothing", () => {
+test("an unknown plugin flag stands in the status without its value, leads to one Event, and does not stop the job", () => {
   const loop = new Loop({ tasks: [task("w", 1)], plugins: { ssh: ["--ssh-privat-key=MIIEsecret"] } });
   const told = () =>
     loop

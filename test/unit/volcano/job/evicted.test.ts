@@ -31,7 +31,7 @@ const drained = (loop: Loop, name: string): void => {
 };
 
 describe("a pod that is deleted and ends with 0", () => {
-  test("is made again", () => {
+  test("is created again", () => {
     const loop = running();
     drained(loop, "j-w-0");
     loop.pods("Running");
@@ -40,7 +40,7 @@ describe("a pod that is deleted and ends with 0", () => {
     assert.deepEqual(loop.memory?.done, {});
   });
 
-  test("is evicted, and the policy for that is kept", () => {
+  test("counts as evicted and leads to the policy's action", () => {
     const loop = running(evicted);
     drained(loop, "j-w-0");
     assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
@@ -58,7 +58,7 @@ describe("a pod that is deleted and ends with 0", () => {
     assert.deepEqual(loop.memory?.completed, []);
   });
 
-  test("is evicted also where no step saw it between its deletion and its end", () => {
+  test("counts as evicted even if no step read it between its deletion and its end", () => {
     const loop = running(evicted);
     loop.ask("j-w-0");
     loop.turn(1_000);
@@ -69,7 +69,7 @@ describe("a pod that is deleted and ends with 0", () => {
     assert.equal(loop.memory?.version, 1);
   });
 
-  test("all at once leave a job that goes on, with all its pods", () => {
+  test("is created again even if all pods of the job are deleted at once", () => {
     const loop = running();
     for (const name of ["j-w-0", "j-w-1"]) loop.ask(name);
     loop.run();
@@ -85,14 +85,14 @@ describe("a pod that is deleted and ends with 0", () => {
   });
 });
 
-describe("a pod that a finalizer holds", () => {
+describe("a deleted pod with a finalizer", () => {
   /** The kubelet has ended the pod: its grace is 0. */
   const letGo = (loop: Loop, name: string): void =>
     loop.change("pods", name, {
       metadata: { deletionTimestamp: new Date(loop.now).toISOString(), deletionGracePeriodSeconds: 0 },
     });
 
-  test("is not done when it ended after its deletion, and is evicted when it is gone", () => {
+  test("is not complete if it ended after its deletion, and counts as evicted when it is gone", () => {
     const loop = running(evicted);
     loop.ask("j-w-0", 30, held);
     loop.turn(1_000);
@@ -106,7 +106,7 @@ describe("a pod that a finalizer holds", () => {
     assert.equal(loop.memory?.version, 1);
   });
 
-  test("is not done when its node's clock is behind, as a step saw it on its way before it ended", () => {
+  test("is not complete if a step saw its deletion before its end, even if its node's clock is behind", () => {
     const loop = running(evicted);
     loop.ask("j-w-0", 30, held);
     loop.run();
@@ -121,7 +121,7 @@ describe("a pod that a finalizer holds", () => {
     assert.deepEqual([loop.memory?.version, loop.memory?.leaving], [1, {}]);
   });
 
-  test("stays done when it ended before its deletion, though no step saw it meanwhile", () => {
+  test("stays complete if it ended before its deletion, even if no step read it in between", () => {
     const loop = running(evicted);
     loop.exits("j-w-0");
     loop.turn(61_000);
@@ -133,7 +133,7 @@ describe("a pod that a finalizer holds", () => {
     assert.deepEqual(stands(loop), ["Running", ["j-w-1"], 1]);
   });
 
-  test("stays done when a step saw that it succeeded, whatever the times say", () => {
+  test("stays complete if a step read it as Succeeded, independent of the times", () => {
     const loop = running(evicted);
     loop.pods("Succeeded", ["j-w-0"]);
     loop.run();
@@ -144,7 +144,7 @@ describe("a pod that a finalizer holds", () => {
     assert.deepEqual(stands(loop), ["Running", ["j-w-1"], 1]);
   });
 
-  test("counts as evicted when both happened in the same second", () => {
+  test("counts as evicted if end and deletion fall into the same second", () => {
     const loop = running(evicted);
     loop.exits("j-w-0");
     loop.ask("j-w-0", 0, held);
@@ -155,7 +155,7 @@ describe("a pod that a finalizer holds", () => {
   });
 });
 
-describe("pods that a step ends", () => {
+describe("pods that a step deletes", () => {
   const size = (loop: Loop, replicas: number): void =>
     loop.change("jobs", "j", { spec: { minAvailable: 0, tasks: [task("w", replicas)] } });
 
@@ -170,7 +170,7 @@ describe("pods that a step ends", () => {
     return loop;
   };
 
-  test("as too many are made again when the job grows before they are gone, and were not evicted", () => {
+  test("because of a smaller size are created again when the job grows meanwhile, and do not count as evicted", () => {
     const loop = toAndFro({ policies: [{ event: "PodEvicted", action: "AbortJob" }] });
     loop.turn(1_000);
     for (const name of ["j-w-0", "j-w-1"]) loop.exits(name);
@@ -183,7 +183,7 @@ describe("pods that a step ends", () => {
     assert.equal(loop.memory?.dismissed, undefined);
   });
 
-  test("as too many, and that are still there as they were: their end is an eviction when somebody asks for it later", () => {
+  test("because of a smaller size, but whose deletion was lost, count as evicted when a user deletes them later", () => {
     const loop = running({ minAvailable: 0, ...evicted });
     size(loop, 0);
     loop.step(true);
@@ -195,7 +195,7 @@ describe("pods that a step ends", () => {
     assert.equal(loop.memory?.version, 1);
   });
 
-  test("for an abort are made again when the job is resumed", () => {
+  test("for an abort are created again when the job is resumed", () => {
     const loop = running();
     loop.grace = 30;
     loop.order("AbortJob");

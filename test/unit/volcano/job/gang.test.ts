@@ -46,7 +46,7 @@ test("the pods of the plan are created on their places, and no others", () => {
   );
 });
 
-test("a pod that is lost before the group is whole comes back on its place", () => {
+test("a pod that is lost before all pods of the plan have nodes is created again on its place", () => {
   const loop = new Loop({ ...spec, policies: [] }).run();
   planned(loop);
   loop.run();
@@ -55,7 +55,7 @@ test("a pod that is lost before the group is whole comes back on its place", () 
   assert.equal(nodeOf(loop, "j-a-1"), "n");
 });
 
-test("the plan ends when all its pods have nodes, and then the other pods come unpinned", () => {
+test("the plan ends when all its pods have nodes, and then the other pods are created without a pin", () => {
   const loop = begun();
   const [group = ""] = loop.names("podgroups");
   bind(loop, "j-a-0", "m");

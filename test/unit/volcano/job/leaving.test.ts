@@ -16,8 +16,8 @@ const leave = (loop: Loop, name: string): void =>
 const running = (spec: object, more: object = asks): Loop =>
   new Loop({ tasks: [task("w", 2)], ...spec }, { ...more }).running();
 
-describe("a pod whose node is about to go", () => {
-  test("is evicted at once where the job asks for that: its policy restarts it, and it alone", () => {
+describe("a pod with a notice on its node", () => {
+  test("counts as evicted at once if the job's annotation says evict: the policy restarts this pod alone", () => {
     const loop = running(evicted("RestartPod"));
     const [before, other] = [loop.pod("j-w-0").metadata.uid, loop.pod("j-w-1").metadata.uid];
     leave(loop, "j-w-0");
@@ -27,7 +27,7 @@ describe("a pod whose node is about to go", () => {
     assert.equal(loop.memory?.retryCount, 1);
   });
 
-  test("restarts the job once, and its later end is no second event", () => {
+  test("restarts the job once: its later end is no second policy event", () => {
     const loop = running(evicted("RestartJob"));
     leave(loop, "j-w-0");
     loop.run();
@@ -42,7 +42,7 @@ describe("a pod whose node is about to go", () => {
     assert.equal(loop.memory?.retryCount, 0);
   });
 
-  test("is acted on after the time that its policy gives it, once", () => {
+  test("leads to the policy's action once, after the policy's timeout", () => {
     const loop = running(evicted("RestartJob", { timeout: "30s" }));
     leave(loop, "j-w-0");
     loop.run();
@@ -52,7 +52,7 @@ describe("a pod whose node is about to go", () => {
     assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
   });
 
-  test("runs on where no policy is for that, and a step that looks again does nothing", () => {
+  test("runs on if the job has no policy for PodEvicted, and a further step has no effects", () => {
     const loop = running({});
     const { uid } = loop.pod("j-w-0").metadata;
     leave(loop, "j-w-0");
@@ -61,14 +61,14 @@ describe("a pod whose node is about to go", () => {
     assert.deepEqual([loop.pod("j-w-0").metadata.uid, stages.flat()], [uid, []]);
   });
 
-  test("runs on in a job that does not ask", () => {
+  test("runs on in a job without the annotation", () => {
     const loop = running(evicted("RestartJob"), {});
     leave(loop, "j-w-0");
     loop.run();
     assert.equal(loop.memory?.version, 0);
   });
 
-  test("is news to its job", () => {
+  test("sends a key for its job", () => {
     const loop = running({});
     const before = loop.pod("j-w-0");
     leave(loop, "j-w-0");

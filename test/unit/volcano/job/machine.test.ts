@@ -11,13 +11,13 @@ describe("a restarting job", () => {
     ["CompleteJob", "Completing"],
   ] as const;
   for (const [action, into] of endings) {
-    test(`is ${into} at once when it is told to ${action}`, () => {
+    test(`becomes ${into} at once upon ${action}`, () => {
       assert.deepEqual(moveFor("Restarting", action), { pods: "killUnfinished", when: "now", into });
     });
   }
 });
 
-test("four phases are the end, one of them until it is resumed", () => {
+test("four phases are final; an Aborted job leaves its phase when it is resumed", () => {
   assert.deepEqual(phases.filter(isFinished), ["Completed", "Terminated", "Aborted", "Failed"]);
   assert.equal(moveFor("Aborted", "ResumeJob").into, "Restarting");
 });

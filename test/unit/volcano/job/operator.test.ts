@@ -16,7 +16,7 @@ const metadata = { name: "p", uid: "u", resourceVersion: "1", labels: { "volcano
 const pod = (status: object): Obj => ({ apiVersion: "v1", kind: "Pod", metadata, status });
 
 describe("a job's operator", () => {
-  test("hears of pods by their labels, when their phases or containers change", () => {
+  test("watches pods by their labels, and sends a key when their phases or containers change", () => {
     const { ownerName, matters } = watchOf("pods");
     const waiting = pod({ phase: "Running", containerStatuses: [{ name: "c", ready: false, restartCount: 0 }] });
     assert.equal(ownerName(waiting), "j");
@@ -29,7 +29,7 @@ describe("a job's operator", () => {
     );
   });
 
-  test("hears of its group by its owner, when its phase changes or what is in its way", () => {
+  test("watches PodGroups by their owners, and sends a key when phase or Unschedulable reason changes", () => {
     const { ownerName, matters } = watchOf("podgroups");
     const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: "u" };
     const group = (phase: string): Obj => ({ ...pod({ phase }), metadata: { ...metadata, ownerReferences: [owner] } });
@@ -47,14 +47,14 @@ describe("a job's operator", () => {
     assert.ok(matters(group("Pending"), trim?.(seen) ?? group("Pending")));
   });
 
-  test("reads back what it remembers, and says what of it cannot be read", () => {
+  test("parses its memory as it was saved, and its error names the field that is unreadable", () => {
     const loop = new Loop({ tasks: [task("w", 3)] }).running();
     assert.deepEqual(volcanoJob.parse(JSON.parse(JSON.stringify(loop.memory))), { ok: true, memory: loop.memory });
     const broken = volcanoJob.parse({ ...loop.memory, seen: { w: "1-x" } });
     assert.match(broken.ok ? "" : broken.error, /seen/);
   });
 
-  test("goes on from what upstream's controller left", () => {
+  test("continues from the status that upstream's controller left", () => {
     const { phase, version, retryCount } = seeded(
       { ...new Loop({}).job(), status: { state: { phase: "Running" }, version: 2, retryCount: 1 } },
       0,
@@ -62,7 +62,7 @@ describe("a job's operator", () => {
     assert.deepEqual({ phase, version, retryCount }, { phase: "Running", version: 2, retryCount: 1 });
   });
 
-  test("tells what holds a job up where upstream has a word for it", () => {
+  test("writes the reason of a delay into the status message", () => {
     const status = volcanoJob.heldUp?.(new Loop({}).job(), "quota");
     assert.deepEqual(status, { state: { phase: "Pending", message: "quota" } });
   });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podPhaseOf, tallyOf } from "../../../../shared/volcano/job/pods.ts";
 
-test("a pod on its way out counts as terminating only", () => {
+test("a pod that is being deleted counts as terminating only", () => {
   const pods = [
     { task: "a", phase: "Running", terminating: false },
     { task: "a", phase: "Running", terminating: true },
@@ -14,7 +14,7 @@ test("a pod on its way out counts as terminating only", () => {
   assert.deepEqual(byTask, { a: { Running: 1 }, b: { Succeeded: 1 } });
 });
 
-test("a phase that nobody knows is Unknown", () => {
+test("an unknown pod phase counts as Unknown", () => {
   assert.deepEqual(
     [podPhaseOf("Running"), podPhaseOf(undefined), podPhaseOf("Odd")],
     ["Running", "Unknown", "Unknown"],

@@ -7,13 +7,13 @@ import { Loop, task } from "./loop.ts";
 
 const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
 
-describe("a policy that waits", () => {
+describe("a policy with a timeout", () => {
   const escalating = [
     { event: "PodFailed", action: "RestartPod" },
     { event: "PodEvicted", action: "RestartJob", timeout: "10m" },
   ];
 
-  test("is called off when the pod runs again", () => {
+  test("is cancelled when the pod runs again", () => {
     const loop = new Loop({ tasks: [task("w", 2)], policies: escalating }).running();
     loop.remove("pods", "j-w-0");
     loop.run();
@@ -24,7 +24,7 @@ describe("a policy that waits", () => {
     assert.equal(loop.status()["retryCount"], undefined);
   });
 
-  test("is taken when its time has come, also by somebody who was not there when it began", () => {
+  test("leads to its action after its timeout, in a later step", () => {
     const loop = new Loop({ tasks: [task("w", 2)], policies: escalating }).running();
     loop.remove("pods", "j-w-0");
     loop.run();
@@ -33,7 +33,7 @@ describe("a policy that waits", () => {
     assert.equal(loop.status()["version"], 1);
   });
 
-  test("restarts a pod that waits for too long, and none that runs (spec §3.5 D)", () => {
+  test("for PodPending restarts a pod that is Pending too long, and no running pod (spec §3.5 D)", () => {
     const policies = [{ event: "PodPending", action: "RestartPod", timeout: "2m" }];
     const loop = new Loop({ minAvailable: 1, tasks: [task("w", 2)], policies }).run();
     loop.admit();
@@ -47,8 +47,8 @@ describe("a policy that waits", () => {
   });
 });
 
-describe("what upstream's users lose", () => {
-  test("a completion while nobody was there still ends the job (spec §3.5 A)", () => {
+describe("a policy event that upstream's controller misses", () => {
+  test("a task's completion between two steps still completes the job (spec §3.5 A)", () => {
     const policies = [{ event: "TaskCompleted", action: "CompleteJob" }];
     const loop = new Loop({ minAvailable: 1, tasks: [task("m", 1, { policies }), task("w", 2)] }).running();
     loop.pods("Succeeded", ["j-m-0"]);
@@ -57,7 +57,7 @@ describe("what upstream's users lose", () => {
     assert.deepEqual([loop.names("pods"), loop.status()["succeeded"]], [["j-m-0"], 1]);
   });
 
-  test("a failure while nobody was there still restarts it (spec §3.5 B)", () => {
+  test("a pod's failure between two steps still restarts the job (spec §3.5 B)", () => {
     const policies = [{ event: "PodFailed", action: "RestartJob" }];
     const loop = new Loop({ tasks: [task("w", 2)], policies }).running();
     loop.fail("j-w-0", 1);
@@ -67,7 +67,7 @@ describe("what upstream's users lose", () => {
     assert.notEqual(phaseOf(loop), "Failed");
   });
 
-  test("an eviction while nobody was there still restarts it (spec §3.5 C)", () => {
+  test("a pod's eviction between two steps still restarts the job (spec §3.5 C)", () => {
     const loop = new Loop({
       tasks: [task("w", 2)],
       policies: [{ event: "PodEvicted", action: "RestartJob" }],
@@ -77,7 +77,7 @@ describe("what upstream's users lose", () => {
     assert.equal(loop.status()["retryCount"], 1);
   });
 
-  test("a group that is lost again restarts it again (spec §3.5 E)", () => {
+  test("a PodGroup that is Unknown again restarts the job again (spec §3.5 E)", () => {
     const loop = new Loop({
       maxRetry: 5,
       tasks: [task("w", 1)],
@@ -101,7 +101,7 @@ describe("what upstream's users lose", () => {
     assert.deepEqual(loop.phases.slice(-2), ["Terminating", "Terminated"]);
   });
 
-  test("an evicted pod that shows as failed on its way out is an eviction (#5885)", () => {
+  test("an evicted pod that is Failed during its deletion counts as evicted (#5885)", () => {
     const policies = [
       { event: "PodFailed", action: "TerminateJob" },
       { event: "PodEvicted", action: "RestartPod" },
@@ -118,7 +118,7 @@ describe("what upstream's users lose", () => {
     assert.ok(loop.phases.includes("Restarting"));
   });
 
-  test("containers that start again and again are an event (TaskFailed)", () => {
+  test("containers that restart maxRetry times are the event TaskFailed", () => {
     const loop = new Loop({
       tasks: [task("w", 2, { maxRetry: 2 })],
       policies: [{ event: "TaskFailed", action: "AbortJob" }],

@@ -39,7 +39,7 @@ const restored = ({ memory }: Loop): Loop => {
 };
 
 describe("a job whose record was made in another cluster", () => {
-  test("stays Completed, and nothing is made", () => {
+  test("stays Completed, and no pod is created", () => {
     const before = lived(completed);
     assert.equal(before.status().state?.phase, "Completed");
     const loop = restored(before);
@@ -47,7 +47,7 @@ describe("a job whose record was made in another cluster", () => {
     assert.deepEqual([loop.status().state?.phase, loop.names("pods")], ["Completed", []]);
   });
 
-  test("that was Running begins anew, as the next version and without a retry, and comes to its end", () => {
+  test("that was Running starts again as the next version, without a retry, and completes", () => {
     const before = lived(running);
     assert.equal(before.status().state?.phase, "Running");
     const loop = restored(before);
@@ -62,7 +62,7 @@ describe("a job whose record was made in another cluster", () => {
     assert.equal(loop.status().state?.phase, "Completed");
   });
 
-  test("that was being ended is ended", () => {
+  test("that was Aborting becomes Aborted", () => {
     const { memory } = lived(running);
     assert.ok(memory !== undefined);
     const away: Memory = { ...memory, phase: "Aborting", version: 1 };
@@ -71,7 +71,7 @@ describe("a job whose record was made in another cluster", () => {
     assert.deepEqual([loop.status().state?.phase, loop.names("pods")], ["Aborted", []]);
   });
 
-  test("keeps no UID, and what is kept can be read", () => {
+  test("keeps no UID, and its memory can be parsed", () => {
     const { memory } = lived(running);
     assert.ok(memory !== undefined);
     const uids = { doomed: ["u-1"], retired: "u-2", unknown: "u-3", commands: ["u-4"], kept: "digest" };
@@ -87,13 +87,13 @@ describe("a job whose memory is damaged", () => {
     return recovery.rebuild({ key, object: loop.job(), found: [pods], now: loop.now, stored });
   };
 
-  test("whole, stays as it is", () => {
+  test("keeps a memory that is whole as it is", () => {
     const loop = lived(running);
     const { memory, problems } = rebuilt(loop, loop.memory);
     assert.deepEqual([memory, problems], [loop.memory, []]);
   });
 
-  test("has no version that is older than its pods, and no fewer retries than it shows", () => {
+  test("gets at least the version of its pods and the retries of its status", () => {
     const loop = lived(running);
     loop.change("jobs", "j", { status: { retryCount: 2 } });
     loop.change("pods", "j-w-0", { metadata: { annotations: { "volcano.sh/job-version": "3" } } });
@@ -101,7 +101,7 @@ describe("a job whose memory is damaged", () => {
     assert.deepEqual([memory.version, memory.retryCount, memory.phase, problems.length], [3, 2, "Running", 2]);
   });
 
-  test("goes on with the pods that it has", () => {
+  test("continues with its existing pods", () => {
     for (const spoilt of [7, { ...lived(running).memory, phase: "NONSENSE", seen: 7 }]) {
       const loop = lived(running);
       loop.memory = rebuilt(loop, spoilt).memory;
@@ -116,7 +116,7 @@ describe("a job whose memory is damaged", () => {
 });
 
 describe("a job that is ended by order", () => {
-  test("is Terminated, and shows why; a job that is over stays as it is", () => {
+  test("is Terminated with the reason in its status; a job that is over stays as it is", () => {
     const loop = lived(running);
     assert.ok(loop.memory !== undefined);
     for (const name of [...loop.names("pods"), ...loop.names("podgroups")])
@@ -130,14 +130,14 @@ describe("a job that is ended by order", () => {
     assert.equal(recovery.ended?.(over, loop.now, "by order"), over);
   });
 
-  test("was aborted: no command brings it back", () => {
+  test("is Terminated even if it was Aborted, so that no command resumes it", () => {
     const { memory } = lived(running);
     assert.ok(memory !== undefined);
     assert.equal(recovery.ended?.({ ...memory, phase: "Aborted" }, eight, "by order").phase, "Terminated");
   });
 });
 
-describe("a job that is reconnected with a pod missing", () => {
+describe("a reconnected job with a missing pod", () => {
   const policies = [{ event: "PodEvicted", action: "AbortJob" }];
   const missing = (): Loop => {
     const loop = new Loop({ minAvailable: 2, tasks: [task("w", 2)], policies }).running();
@@ -146,7 +146,7 @@ describe("a job that is reconnected with a pod missing", () => {
     return loop;
   };
 
-  test("waits for it while the window is open, and takes it for evicted when it is over", () => {
+  test("waits for the pod during the recovery window, and counts the pod as evicted after the window", () => {
     const loop = missing();
     const { returning, waitsFor, wakeAt } = waitIn(loop.step());
     assert.deepEqual([returning, wakeAt, loop.status().state?.phase], [true, loop.now + 30_000, "Running"]);
@@ -155,7 +155,7 @@ describe("a job that is reconnected with a pod missing", () => {
     assert.deepEqual([loop.status().state?.phase, loop.names("pods")], ["Aborted", []]);
   });
 
-  test("waits no longer than the pod is missing", () => {
+  test("stops waiting when the pod is back", () => {
     const loop = missing();
     const back = new Loop({ minAvailable: 2, tasks: [task("w", 2)], policies }).running().pod("j-w-1");
     loop.put("pods", {

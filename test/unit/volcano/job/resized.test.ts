@@ -9,8 +9,8 @@ const running = (): Loop => new Loop({ minAvailable: 1, plugins: { svc: [] }, ta
 const resized = (loop: Loop, replicas: number): void =>
   loop.change("jobs", "j", { spec: { tasks: [task("w", replicas)] }, metadata: { generation: replicas } });
 
-describe("a job that is resized", () => {
-  test("downwards has its hosts mended before its pods are ended, by the same step and the same stage", () => {
+describe("a resized job", () => {
+  test("downwards patches its hosts and deletes its pods in one stage of one step, the patch first", () => {
     const loop = running();
     const before = loop.deeds.length;
     resized(loop, 1);
@@ -25,7 +25,7 @@ describe("a job that is resized", () => {
     );
   });
 
-  test("upwards has its hosts mended before its pods are made", () => {
+  test("upwards patches its hosts before it creates its pods", () => {
     const loop = running();
     const before = loop.deeds.length;
     resized(loop, 4);
@@ -36,7 +36,7 @@ describe("a job that is resized", () => {
     );
   });
 
-  test("is urgent news, and what a step writes of it is not", () => {
+  test("sends an urgent key, and the status that a step writes does not", () => {
     const loop = running();
     const before = loop.job();
     const watch = jobWatcher.watches.find(({ resource }) => resource.plural === "jobs");
@@ -45,7 +45,7 @@ describe("a job that is resized", () => {
     assert.equal(watch?.urgent?.(before, loop.job()), true);
   });
 
-  test("to an end ends its pods before what they share goes", () => {
+  test("deletes its pods before their shared ConfigMap when it is terminated", () => {
     const loop = running();
     const before = loop.deeds.length;
     loop.order("TerminateJob");

@@ -28,14 +28,14 @@ const pluralOf = (query: Query): string => {
 describe("a new job", () => {
   const loop = new Loop({ tasks: [task("w", 2)] });
 
-  test("is not asked for its group, which bears its UID, and later for one that is watched", () => {
+  test("reads no PodGroup in its first step, since the group's name has its UID, and watched lists later", () => {
     assert.deepEqual(looks(loop).map(pluralOf), ["pods", "commands", "queues"]);
     loop.step();
     assert.deepEqual(looks(loop).map(pluralOf), ["pods", "podgroups", "commands", "queues"]);
     assert.ok(looks(loop).every((query) => query.do === "list" || (query.do === "get" && query.known === true)));
   });
 
-  test("shows all that is to be remembered of it, unless it shares more than its group, and until it is let in", () => {
+  test("uses its status as its record until its PodGroup is admitted, unless it has plugins", () => {
     const spec = { tasks: [task("w", 2)] };
     const first = (more: Readonly<Record<string, unknown>>) =>
       new Loop({ ...spec, ...more }).step().safety?.statusIsRecord;
@@ -46,14 +46,14 @@ describe("a new job", () => {
     assert.equal(admitted.step().safety?.statusIsRecord, undefined);
   });
 
-  test("waits for its group without another step", () => {
+  test("waits for its PodGroup without another step", () => {
     assert.deepEqual(
       [loop.last?.safety?.staleSafe, does(loop.last, "again"), waitIn(loop.last).pollMs],
       [true, undefined, 15_000],
     );
   });
 
-  test("that another has left behind is asked for both of its groups", () => {
+  test("with a status of another controller reads both of its PodGroups", () => {
     const left = new Loop({ tasks: [task("w", 2)] }, { status: { state: { phase: "Running" } } });
     assert.equal(
       looks(left)
@@ -64,8 +64,8 @@ describe("a new job", () => {
   });
 });
 
-describe("a step that goes by what is watched", () => {
-  test("may end whoever the policy is about, once they were asked for, and whoever was to be ended before", () => {
+describe("a step on cached objects", () => {
+  test("has a stale-safe plan when it restarts the pods of a policy, or the whole job", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     loop.fail("j-w-1", 3);
     assert.equal(loop.step().safety?.staleSafe, true);
@@ -74,7 +74,7 @@ describe("a step that goes by what is watched", () => {
     assert.equal(all.step().safety?.staleSafe, true);
   });
 
-  test("asks for who has failed only where what is watched may be behind, for who was evicted always", () => {
+  test("reads a failed pod only if the cache may be old, and an evicted pod always live", () => {
     const asked: (Query & { readonly do: "get" })[] = [];
     const watching = (loop: Loop): void => {
       loop.blind = (query) => {
@@ -103,7 +103,7 @@ describe("a step that goes by what is watched", () => {
     );
   });
 
-  test("ends nobody by judgement, and no job", () => {
+  test("has no stale-safe plan when it shrinks, aborts or completes a job", () => {
     const aborting = new Loop(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);
     aborting.step();
@@ -117,7 +117,7 @@ describe("a step that goes by what is watched", () => {
     assert.deepEqual([done.memory?.phase, done.last?.safety?.staleSafe], ["Completed", undefined]);
   });
 
-  test("rests on cached objects when a finished job needs nothing, and not when its group has come back", () => {
+  test("rests when a finished job needs nothing, and not when its PodGroup has come back", () => {
     const done = new Loop(restarting("RestartJob")).running();
     const [group] = [...done.objects.values()].filter(({ kind }) => kind === "PodGroup");
     done.pods("Succeeded");
@@ -129,7 +129,7 @@ describe("a step that goes by what is watched", () => {
     assert.deepEqual([plan.stages.flat().map(({ do: act }) => act), plan.safety?.staleSafe], [["delete"], undefined]);
   });
 
-  test("does not rest on cached objects when they change the status of a finished job", () => {
+  test("does not rest when the cached objects change the status of a finished job", () => {
     const aborted = new Loop(restarting("AbortJob")).running();
     aborted.fail("j-w-0", 3);
     aborted.run();
@@ -138,7 +138,7 @@ describe("a step that goes by what is watched", () => {
     assert.equal(aborted.step().safety?.staleSafe, undefined);
   });
 
-  test("shows a phase that it did not come to only if it wins for it", () => {
+  test("fences a status with a phase that it did not reach itself", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     const late = loop.memory;
     loop.fail("j-w-1", 3);
@@ -149,8 +149,8 @@ describe("a step that goes by what is watched", () => {
   });
 });
 
-describe("a pod that has finished", () => {
-  test("is replaced in the step that ends it", () => {
+describe("a finished pod that a policy restarts", () => {
+  test("is created again in the step that deletes it", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     loop.deeds.length = 0;
     loop.fail("j-w-1", 3);
@@ -160,11 +160,11 @@ describe("a pod that has finished", () => {
   });
 
   const rows = [
-    ["that somebody holds", restarting("RestartPod"), { metadata: { finalizers: ["example.com/held"] } }],
-    ["of the last retry", { ...restarting("RestartPod"), maxRetry: 1 }, {}],
+    ["with a finalizer", restarting("RestartPod"), { metadata: { finalizers: ["example.com/held"] } }],
+    ["at the last retry", { ...restarting("RestartPod"), maxRetry: 1 }, {}],
   ] as const;
   for (const [which, spec, more] of rows)
-    test(`${which} is not`, () => {
+    test(`${which} is not created again in that step`, () => {
       const loop = new Loop(spec).running();
       loop.change("pods", "j-w-1", more);
       loop.deeds.length = 0;
@@ -173,7 +173,7 @@ describe("a pod that has finished", () => {
       assert.deepEqual(loop.deeds, ["delete pods j-w-1"]);
     });
 
-  test("is not while it runs: others are then asked to go first", () => {
+  test("is created again alone: running pods are only deleted in that step", () => {
     const loop = new Loop(restarting("RestartTask")).running();
     loop.deeds.length = 0;
     loop.fail("j-w-1", 3);
@@ -194,20 +194,20 @@ describe("a job of many pods", () => {
     return loop;
   };
 
-  test("makes them in one step, each once", () => {
+  test("creates a thousand pods in one step, each once", () => {
     const loop = many(1_000);
     assert.equal(loop.deeds.length, 1_000);
     assert.deepEqual([does(loop.last, "continue"), does(loop.last, "again")], [undefined, undefined]);
   });
 
-  test("leaves to the next step what would take too long", () => {
+  test("creates at most 1,600 pods in one step and leaves the rest to the next", () => {
     const loop = many(3_000);
     assert.equal(loop.deeds.length, 1_600);
     assert.equal(does(loop.last, "again"), true);
   });
 });
 
-test("a group that is left behind is looked for twice before it is believed to be gone", () => {
+test("a step reads a PodGroup that it leaves behind twice before it counts the group as gone", () => {
   const loop = new Loop(restarting("RestartJob")).running();
   const [name = ""] = loop.names("podgroups");
   const uid = loop.objects.get(`podgroups/${name}`)?.metadata.uid;
@@ -217,7 +217,7 @@ test("a group that is left behind is looked for twice before it is believed to b
   assert.deepEqual([loop.memory?.version, loop.memory?.retired], [1, uid]);
 });
 
-test("events that an action leaves are acted on in another step at once", () => {
+test("policy events that an action leaves over lead to another step at once", () => {
   const loop = new Loop({ ...restarting("RestartPod"), maxRetry: 9 }).running();
   loop.fail("j-w-1", 3);
   assert.equal(does(loop.step(), "again"), undefined);
@@ -226,14 +226,14 @@ test("events that an action leaves are acted on in another step at once", () => 
   assert.equal(does(loop.step(), "again"), true);
 });
 
-describe("what is watched for a job", () => {
+describe("the watches of a job", () => {
   const watchOf = (plural: string) => volcanoJob.watches.find(({ resource }) => resource.plural === plural);
   const pod = (phase: string) => ({
     ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "p", uid: "u", resourceVersion: "1" } },
     ...{ spec: { nodeName: "n", containers: [{ name: "c" }] }, status: { phase, podIP: "10.0.0.1" } },
   });
 
-  test("is told at once of a pod's failure", () => {
+  test("send an urgent key for a pod's failure", () => {
     const urgent = watchOf("pods")?.urgent;
     assert.deepEqual(
       [
@@ -245,7 +245,7 @@ describe("what is watched for a job", () => {
     );
   });
 
-  test("keeps of a pod where it is, of a group and a command all that they ask for", () => {
+  test("keep a pod's node and phase, a PodGroup's spec and status, and a Command's action and target", () => {
     const trimmed = watchOf("pods")?.trim?.(pod("Running"));
     assert.deepEqual([trimmed?.["spec"], trimmed?.["status"]], [{ nodeName: "n" }, { phase: "Running" }]);
     const fields = { spec: { minMember: 2, queue: "q" }, status: { phase: "Running", running: 2 } };

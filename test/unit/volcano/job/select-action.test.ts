@@ -25,14 +25,14 @@ const told = (loop: Loop): readonly string[] =>
 
 const running = (more = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
 
-describe("a command", () => {
+describe("a Command", () => {
   const ends = [
     ["AbortJob", "Aborted"],
     ["TerminateJob", "Terminated"],
     ["CompleteJob", "Completed"],
   ] as const;
   for (const [action, phase] of ends)
-    test(`${action} leads a running job to ${phase}, and is gone`, () => {
+    test(`${action} leads a running job to ${phase} and is deleted`, () => {
       const loop = running();
       order(loop, "c", action);
       loop.run();
@@ -41,7 +41,7 @@ describe("a command", () => {
       assert.match(loop.memory?.why?.message ?? "CommandIssued", /CommandIssued/);
     });
 
-  test("is told in upstream's words, when it is taken", () => {
+  test("leads to upstream's Events when it is obeyed", () => {
     const loop = running();
     order(loop, "c", "AbortJob");
     loop.step();
@@ -51,7 +51,7 @@ describe("a command", () => {
     ]);
   });
 
-  test("is obeyed once, whoever dies when, also when a look still shows it", () => {
+  test("is obeyed once, even if steps die after their save or a stale read returns it again", () => {
     const loop = running();
     order(loop, "c", "RestartJob");
     const command = loop.objects.get("commands/c");
@@ -78,7 +78,7 @@ describe("a command", () => {
     assert.deepEqual(loop.phases.slice(-3), ["Restarting", "Aborting", "Aborted"]);
   });
 
-  test("resumes what another one has aborted, and several are taken in the order of their age", () => {
+  test("resumes a job that another Command has aborted, and several are obeyed in the order of their age", () => {
     const loop = running();
     order(loop, "z-first", "AbortJob");
     loop.turn(1_000);
@@ -88,7 +88,7 @@ describe("a command", () => {
     assert.deepEqual(loop.names("commands"), []);
   });
 
-  test("goes before what has happened meanwhile", () => {
+  test("takes precedence over a pod failure of the same step", () => {
     const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }] });
     loop.fail("j-w-0", 1);
     order(loop, "c", "TerminateJob");
@@ -103,7 +103,7 @@ describe("a command", () => {
     assert.equal(phaseOf(loop), "Aborted");
   });
 
-  test("that comes first of all is taken when the job's first phase has been shown", () => {
+  test("that is older than the first step is obeyed when the status has the job's first phase", () => {
     const loop = new Loop({ tasks: [task("w", 1)] });
     order(loop, "c", "AbortJob");
     loop.run();
@@ -117,7 +117,7 @@ describe("a command", () => {
     ["for an earlier job of the name", "AbortJob", { uid: "another" }, /was for an earlier object of this name/],
   ] as const;
   for (const [what, action, more, saying] of idle)
-    test(`${what} is told, removed, and changes nothing`, () => {
+    test(`${what} leads to an Event, is deleted, and changes nothing`, () => {
       const loop = running();
       const { phase, retryCount } = { phase: phaseOf(loop), retryCount: loop.memory?.retryCount };
       order(loop, "c", action, more);
@@ -127,14 +127,14 @@ describe("a command", () => {
       assert.deepEqual([phaseOf(loop), loop.memory?.retryCount, loop.names("commands")], [phase, retryCount, []]);
     });
 
-  test("that names no UID is for the job that had the name when it was made", () => {
+  test("without a UID is for the job that had the name at its creation", () => {
     const loop = running();
     order(loop, "c", "AbortJob", { uid: "" });
     loop.run();
     assert.equal(phaseOf(loop), "Aborted");
   });
 
-  test("for others is left alone", () => {
+  test("for another object is left alone", () => {
     const loop = running();
     order(loop, "queue", "AbortJob", { kind: "Queue" });
     order(loop, "other", "AbortJob", { name: "k" });
@@ -142,7 +142,7 @@ describe("a command", () => {
     assert.deepEqual([phaseOf(loop), loop.names("commands")], ["Running", ["queue", "other"]]);
   });
 
-  test("is removed with its job, also when nobody owns it", () => {
+  test("is deleted when its job is gone, even if it has no owner", () => {
     const loop = running();
     order(loop, "c", "AbortJob");
     loop.remove("jobs", "j");
@@ -161,7 +161,7 @@ describe("a command", () => {
   });
 });
 
-describe("a phase is shown before something that has happened leads on from it", () => {
+describe("a step writes a phase to the status before it leaves the phase for", () => {
   const restarting = (more = {}): Loop => {
     const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob", ...more }] });
     loop.fail("j-w-0", 1);
@@ -169,7 +169,7 @@ describe("a phase is shown before something that has happened leads on from it",
   };
   const rows: readonly (readonly [string, () => Loop])[] = [
     ["a failure", () => restarting()],
-    ["an action whose time has come", () => restarting({ timeout: "10m" }).run().turn(600_000)],
+    ["an action after its timeout", () => restarting({ timeout: "10m" }).run().turn(600_000)],
   ];
   for (const [what, make] of rows)
     test(what, () => {
@@ -182,8 +182,8 @@ describe("a phase is shown before something that has happened leads on from it",
     });
 });
 
-describe("what happens to many pods at once", () => {
-  test("takes no longer for each when there are more of them", () => {
+describe("the work for failures of many pods at once", () => {
+  test("stays small for each pod", () => {
     const policies = [{ event: "PodFailed", action: "RestartPod", timeout: "1h" }];
     const loop = new Loop({ minAvailable: 1, tasks: [task("w", 3_000)], policies });
     loop.run();

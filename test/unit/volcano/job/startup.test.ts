@@ -37,7 +37,7 @@ const warningsIn = ({ stages }: Plan<Memory>): readonly string[] =>
     .flatMap((effect) => (effect.do === "record" && effect.reason === "PodNotStarting" ? [effect.message] : []));
 
 describe("pods of a job that do not start", () => {
-  test("past their grace are what the job waits for, and a warning says what to do, once", () => {
+  test("for 60 s appear in waitsFor, and one warning Event gives the reason and the remedy", () => {
     const loop = mountFails(pendingFor(60_000));
     const plan = loop.step();
     assert.match(
@@ -50,13 +50,13 @@ describe("pods of a job that do not start", () => {
     assert.deepEqual([warningsIn(loop.step()), loop.memory?.held], [[], ["0 task FailedMount"]]);
   });
 
-  test("within it are looked at again, and nothing is told", () => {
+  test("for 10 s are read again after 30 s, without an Event", () => {
     const plan = mountFails(pendingFor(10_000)).step();
     assert.deepEqual([warningsIn(plan), waitIn(plan).pollMs], [[], 30_000]);
     assert.doesNotMatch(waitIn(plan).waitsFor ?? "", /does not start/);
   });
 
-  test("whom no node takes are told by their condition", () => {
+  test("because they are Unschedulable lead to an Event with the text of their condition", () => {
     const plan = pendingFor(60_000, placed("Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")).step();
     assert.match(
       warningsIn(plan).join(),
@@ -64,12 +64,12 @@ describe("pods of a job that do not start", () => {
     );
   });
 
-  test("behind a scheduling gate wait for their group, and nothing is told", () => {
+  test("because of a scheduling gate wait for their PodGroup, without an Event", () => {
     const plan = pendingFor(60_000, placed("SchedulingGated", "")).step();
     assert.deepEqual([warningsIn(plan), waitIn(plan).pollMs], [[], undefined]);
   });
 
-  test("the warning is told before it is remembered: who dies in between leaves it to the next", () => {
+  test("lead to the warning again if the step dies before it saves that it has recorded it", () => {
     const loop = pendingFor(60_000);
     const [first, again] = [loop.step(true), loop.step()];
     assert.deepEqual(

@@ -19,22 +19,22 @@ const draft = {
 };
 
 describe("plugins", () => {
-  test("make the same pod in whatever order they are named", () => {
+  test("build the same pod in every order of their names", () => {
     const one = onPod(draft, scope, { pytorch: [], hcclrank: [], svc: [], ssh: [] });
     assert.deepEqual(one, onPod(draft, scope, { ssh: [], svc: [], hcclrank: [], pytorch: [] }));
     assert.equal(one.metadata.annotations?.["hccl/rankIndex"], "2");
   });
 
-  test("are noted as upstream notes them", () => {
+  test("are recorded in the status as upstream does", () => {
     assert.deepEqual(notesOf({ svc: [], hcclrank: [] }), { "plugin-svc": "svc" });
   });
 
-  test("ray needs its head", () => {
+  test("refuse ray without a head task", () => {
     assert.match(refusedBy(scope, { ray: [] }) ?? "", /head task head/);
     assert.equal(refusedBy(scope, { ray: ["--head=master"] }), undefined);
   });
 
-  describe("tell the first flag that they do not understand, and never its value", () => {
+  describe("report the first flag that they do not know, without its value", () => {
     const ignored = "ignored with all that follows it, as upstream does";
     const rows: readonly (readonly [string, Readonly<Record<string, string[]>>, readonly string[]])[] = [
       [
@@ -51,7 +51,7 @@ describe("plugins", () => {
         [`spec.plugins.ssh: flag --ssh-privat-key is unknown: ${ignored}; did you mean --ssh-private-key?`],
       ],
       [
-        "a number that is none",
+        "a flag with a text in place of a number",
         { mpi: ["--port=many"] },
         [`spec.plugins.mpi: flag --port needs a whole number: ${ignored}`],
       ],
@@ -62,7 +62,7 @@ describe("plugins", () => {
       ],
       ["a flag without its value", { mpi: ["--port"] }, [`spec.plugins.mpi: flag --port needs a value: ${ignored}`]],
       [
-        "a word that is no flag",
+        "an argument that is no flag",
         { mpi: ["--port=2", "MIIEsecret"] },
         [`spec.plugins.mpi: argument 2 is no flag: ${ignored}`],
       ],
@@ -81,12 +81,12 @@ describe("plugins", () => {
         { ssh: ["--ssh-private-key:MIIEsecret"] },
         [`spec.plugins.ssh: argument 1 is an unknown flag: ${ignored}`],
       ],
-      ["nothing that is wrong", { ssh: ["-ssh-port", "2222"], env: [] }, []],
+      ["no problem for valid flags", { ssh: ["-ssh-port", "2222"], env: [] }, []],
     ];
     for (const [what, asked, want] of rows) test(what, () => assert.deepEqual(misread(asked), want));
   });
 
-  test("of mpi: a master without a task of workers stays as it is, as upstream returns early; others get the port", () => {
+  test("leave an mpi master without a task of workers as it is, as upstream does; other tasks get the port", () => {
     const podOf = (task: string) => ({
       ...draft,
       metadata: { ...draft.metadata, annotations: { "volcano.sh/task-spec": task } },
@@ -115,13 +115,13 @@ describe("plugins", () => {
     ]);
   });
 
-  test("a key pair that the job brings is not made anew", () => {
+  test("generate no key pair if the job specifies one", () => {
     const fresh = (args: readonly string[]): unknown => objectsOf(scope, { ssh: [...args] }).map((kept) => kept.fresh);
     assert.deepEqual(fresh([]), ["ssh-key"]);
     assert.deepEqual(fresh(["--ssh-private-key=a", "--ssh-public-key=b"]), [undefined]);
   });
 
-  test("a worker waits for its master in our own words, and no longer than it is told", () => {
+  test("let a worker wait for its master with a script of their own, up to the timeout of the flag", () => {
     const asked = ["--wait-master-enabled=true", "--wait-master-timeout=7"];
     const { initContainers } = onPod(draft, scope, { pytorch: asked }).spec;
     assert.match(JSON.stringify(initContainers), /\+ 7\).*train-master-0\.train 23456/);

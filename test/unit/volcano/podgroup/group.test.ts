@@ -16,7 +16,7 @@ const cpu = (amount: string) => ({
   spec: { containers: [{ name: "c", image: "x", resources: { requests: { cpu: amount } } }] },
 });
 
-describe("the group of a job", () => {
+describe("the PodGroup of a job", () => {
   const spec: JobSpec = {
     minAvailable: 1,
     queue: "q",
@@ -26,7 +26,7 @@ describe("the group of a job", () => {
     ],
   };
 
-  test("counts those of the highest priority first", () => {
+  test("counts tasks of the highest priority first in minResources", () => {
     const { minResources } = Object(group(spec)["spec"]);
     assert.deepEqual(minResources, { pods: "1", "count/pods": "1", cpu: "2", "requests.cpu": "2" });
   });
@@ -44,7 +44,7 @@ describe("the group of a job", () => {
   });
 });
 
-test("a claim has one name, which is known for a made one", () => {
+test("a claim has one name, which identifies a generated claim", () => {
   const name = claimName(owner, 0);
   assert.equal(name, claimName(owner, 0));
   assert.notEqual(name, claimName(owner, 1));

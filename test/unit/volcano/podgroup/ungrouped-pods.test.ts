@@ -41,7 +41,7 @@ const made = (plan: Plan<unknown>) => {
 };
 
 describe("a pod of Volcano's scheduler without a group", () => {
-  test("gets one of its own, and its name written down", () => {
+  test("gets a PodGroup of its own, and the annotation with the group's name", () => {
     const plan = planned(
       pod({ annotations: { "scheduling.volcano.sh/queue-name": "q", "volcano.sh/preemptable": "true" } }),
     );
@@ -61,7 +61,7 @@ describe("a pod of Volcano's scheduler without a group", () => {
     ]);
   });
 
-  test("shares that of its controller, which says how many it needs", () => {
+  test("shares the PodGroup of its controller, whose annotation gives minMember", () => {
     const annotations = { "scheduling.volcano.sh/group-min-member": "3", "volcano.sh/a": "b", other: "c" };
     const { metadata, spec } = made(planned(pod({ ownerReferences: [owner("ReplicaSet")] }), annotations));
     assert.deepEqual([metadata.name, metadata.annotations], ["podgroup-uid-web", { "volcano.sh/a": "b" }]);
@@ -70,33 +70,38 @@ describe("a pod of Volcano's scheduler without a group", () => {
   });
 
   const least = [
-    ["of a controller that says nothing", owner("StatefulSet"), {}, 1],
-    ["of one that says nonsense", owner("ReplicaSet"), { "scheduling.volcano.sh/group-min-member": "-2" }, 1],
+    ["of a controller without an annotation", owner("StatefulSet"), {}, 1],
     [
-      "of a kind that nobody knows",
+      "of a controller with an invalid annotation",
+      owner("ReplicaSet"),
+      { "scheduling.volcano.sh/group-min-member": "-2" },
+      1,
+    ],
+    [
+      "of a controller of an unknown kind",
       owner("Web", "example.com/v1"),
       { "scheduling.volcano.sh/group-min-member": "3" },
       1,
     ],
   ] as const;
   for (const [what, by, annotations, wanted] of least)
-    test(`${what} needs one`, () => {
+    test(`${what} gets a PodGroup with minMember 1`, () => {
       const { spec } = made(planned(pod({ ownerReferences: [by] }), annotations));
       assert.equal(Object(spec).minMember, wanted);
     });
 
-  test("says where in the network it wants to be", () => {
+  test("passes its network topology annotations to the PodGroup", () => {
     const annotations = { "volcano.sh/network-topology-mode": "Soft", "volcano.sh/network-topology-highest-tier": "2" };
     const { spec } = made(planned(pod({ annotations })));
     assert.deepEqual(Object(spec).networkTopology, { mode: "soft", highestTierAllowed: 2 });
   });
 });
 
-describe("nothing is done about", () => {
+describe("a step has no effects and forgets the key of", () => {
   const idle = [
     ["a pod that has a group", pod({ annotations: { "scheduling.k8s.io/group-name": "g" } })],
     ["a pod of another scheduler", pod({}, { schedulerName: "default-scheduler" })],
-    ["a pod on its way out", pod({ deletionTimestamp: "2026-11-02T08:00:00Z" })],
+    ["a pod that is being deleted", pod({ deletionTimestamp: "2026-11-02T08:00:00Z" })],
   ] as const;
   for (const [what, object] of idle)
     test(what, () => {
@@ -105,7 +110,7 @@ describe("nothing is done about", () => {
       assert.deepEqual([stages, forget], [[], true]);
     });
 
-  test("a grouped pod when it is watched or swept", () => {
+  test("a pod with a group, for which neither watch nor resync sends a key", () => {
     const grouped = pod({ annotations: { "scheduling.k8s.io/group-name": "g" } });
     assert.equal(volcanoPod.watches[0]?.ownerName(grouped), undefined);
     assert.deepEqual([volcanoPod.settled?.(grouped.metadata), volcanoPod.settled?.(pod().metadata)], [true, false]);

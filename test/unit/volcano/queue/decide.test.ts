@@ -7,12 +7,12 @@ import { Hall } from "./hall.ts";
 const child = { parent: "up" };
 
 describe("a queue", () => {
-  test("is opened, and stands below root when it names nobody", () => {
+  test("is opened, and gets the parent root if it names none", () => {
     const hall = new Hall({ q: {} }).run();
     assert.deepEqual([hall.state("q"), hall.spec("q")["parent"]], ["Open", "root"]);
   });
 
-  test("that came past the door gets the door's defaults, once, and keeps what it says", () => {
+  test("that bypassed admission gets the defaults of admission once, and keeps its own values", () => {
     const hall = new Hall({ q: {}, r: { parent: "root", weight: 4, reclaimable: false } }).run();
     assert.deepEqual(hall.spec("q"), { parent: "root", weight: 1, reclaimable: true });
     assert.deepEqual(hall.spec("r"), { parent: "root", weight: 4, reclaimable: false });
@@ -20,13 +20,13 @@ describe("a queue", () => {
     assert.equal(hall.run().writes, writes);
   });
 
-  test("root and default are made where they are missing", () => {
+  test("step creates the queues root and default if they are missing", () => {
     const hall = new Hall({ q: {} }).run();
     assert.deepEqual(hall.names(), ["default", "q", "root"]);
     assert.deepEqual([hall.spec("default")["parent"], hall.spec("root")["parent"]], ["root", undefined]);
   });
 
-  test("closes at once when nobody is in it, and opens again", () => {
+  test("closes at once if it has no groups, and opens again", () => {
     const hall = new Hall({ q: {} }).run();
     hall.order("c", "CloseQueue", "q").run();
     assert.deepEqual([hall.state("q"), hall.commands()], ["Closed", []]);
@@ -35,7 +35,7 @@ describe("a queue", () => {
     assert.deepEqual(hall.told("q"), ["CloseQueue: Close queue succeed", "OpenQueue: Open queue succeed"]);
   });
 
-  test("is being closed until its last group has gone", () => {
+  test("is Closing until its last group is gone", () => {
     const hall = new Hall({ q: {} }).run();
     hall.group("g", "q").order("c", "CloseQueue", "q").run();
     assert.equal(hall.state("q"), "Closing");
@@ -43,7 +43,7 @@ describe("a queue", () => {
     assert.equal(hall.state("q"), "Closed");
   });
 
-  test("obeys once, whoever dies when", () => {
+  test("obeys a Command once, even if the step dies after its save", () => {
     const hall = new Hall({ q: {} }).run();
     hall.order("c", "CloseQueue", "q");
     hall.step("q", true);
@@ -51,7 +51,7 @@ describe("a queue", () => {
     assert.equal(hall.state("q"), "Closed");
   });
 
-  test("tells what it decided on, although whoever did died; and what it cannot do, before that is remembered", () => {
+  test("records the Events of a step that died after its save, and refuses an unknown action with an Event", () => {
     const hall = new Hall({ q: {} }).run();
     hall.order("c", "CloseQueue", "q").step("q", true);
     hall.order("d", "OpenQueue", "q").run();
@@ -61,7 +61,7 @@ describe("a queue", () => {
     assert.match(hall.told("q").join(), /asks for "DrainQueue"/);
   });
 
-  test("shows what it decided on before it follows another order", () => {
+  test("writes its state to the status before it obeys another Command", () => {
     const hall = new Hall({ q: {} }).run();
     hall.order("c", "CloseQueue", "q").step("q", true);
     hall.order("d", "OpenQueue", "q").step("q");
@@ -69,7 +69,7 @@ describe("a queue", () => {
     assert.equal(hall.run().state("q"), "Open");
   });
 
-  test("that its parent has marked waits to be taken up, until it has done so", () => {
+  test("that its parent has marked gets a key until its state agrees with the mark", () => {
     const marked = (mark: string, state: string) => ({
       ...{ apiVersion: "v1", kind: "Queue", status: { state } },
       metadata: { name: "q", annotations: { "volcano.sh/closed-by-parent": mark } },
@@ -85,14 +85,14 @@ describe("a queue", () => {
     ["to close the root", "CloseQueue", "root", /the root queue cannot be closed/],
   ] as const;
   for (const [what, action, name, saying] of objections)
-    test(`tells of an order ${what}, and stays as it is`, () => {
+    test(`records an Event for a Command ${what}, and keeps its state`, () => {
       const hall = new Hall({ q: {} }).run();
       hall.order("c", action, name).run();
       assert.deepEqual([hall.state(name), hall.commands()], ["Open", []]);
       assert.match(hall.told(name).join(), saying);
     });
 
-  test("refuses a command of another namespace, tells why, and removes it", () => {
+  test("refuses a Command of another namespace, records the reason as an Event, and deletes the Command", () => {
     const hall = new Hall({ q: {} }).run();
     hall.order("c", "CloseQueue", "q", "team-a").run();
     assert.deepEqual([hall.state("q"), hall.commands()], ["Open", []]);
@@ -101,7 +101,7 @@ describe("a queue", () => {
     ]);
   });
 
-  test("obeys its operator before it tells of commands that are refused, however many are older", () => {
+  test("obeys an allowed Command before it refuses any number of older Commands", () => {
     const hall = new Hall({ q: {} }).run();
     for (const name of ["a", "b", "c"]) hall.order(name, "OpenQueue", "q", "team-a");
     hall.order("d", "CloseQueue", "q").step("q");
@@ -110,14 +110,14 @@ describe("a queue", () => {
     assert.equal(hall.told("q").filter((saying) => saying.startsWith("CommandRefused")).length, 3);
   });
 
-  test("admits groups before it tells of commands that are refused", () => {
+  test("admits groups before it refuses Commands", () => {
     const hall = new Hall({ root: {}, q: {} }, "none").run();
     hall.order("c", "CloseQueue", "root", "team-a").group("g", "q").step("root");
     assert.deepEqual([hall.phase("g"), hall.commands().length], ["Inqueue", 1]);
     assert.deepEqual(hall.run().commands(), []);
   });
 
-  test("refuses a hundred commands of other namespaces in one step", () => {
+  test("refuses at most a hundred Commands of other namespaces in one step", () => {
     const hall = new Hall({ q: {} }).run();
     for (let at = 0; at < 150; at += 1) hall.order(`c${at}`, "CloseQueue", "q", "team-a");
     hall.step("q");
@@ -139,14 +139,14 @@ describe("a queue", () => {
       assert.equal(hall.order("c", "CloseQueue", "q", namespace).run().state("q"), state);
     });
 
-  test("keeps what others say in its status", () => {
+  test("keeps the status fields of other writers", () => {
     const hall = new Hall({ q: {} }).run();
     hall.say("q", { allocated: { cpu: "1" } });
     hall.order("c", "CloseQueue", "q").run();
     assert.deepEqual(hall.status("q"), { state: "Closed", allocated: { cpu: "1" } });
   });
 
-  test("in a state of another age stays in it until it is told", () => {
+  test("in the state Unknown stays in it until a Command opens it", () => {
     const hall = new Hall({ q: {} }).run();
     hall.say("q", { state: "Unknown" }).run();
     assert.equal(hall.state("q"), "Unknown");
@@ -174,7 +174,7 @@ describe("queues below another one", () => {
     assert.deepEqual([hall.mark("a"), hall.mark("below")], [undefined, undefined]);
   });
 
-  test("stay closed when somebody closed them by themselves, also meanwhile", () => {
+  test("stay closed if a Command closed them, also while the parent was closed", () => {
     const hall = family();
     hall.order("c", "CloseQueue", "a").run();
     hall.order("d", "CloseQueue", "up").run();
@@ -186,7 +186,7 @@ describe("queues below another one", () => {
     );
   });
 
-  test("do not open while it is closed, and that is told", () => {
+  test("do not open while it is closed, and record an Event", () => {
     const hall = family();
     hall.order("c", "CloseQueue", "up").run();
     hall.order("d", "OpenQueue", "a").run();
@@ -195,14 +195,14 @@ describe("queues below another one", () => {
   });
 });
 
-describe("who lets groups in", () => {
-  test("is said although whoever found it died once it was remembered", () => {
+describe("the admission of PodGroups", () => {
+  test("is reported as the Event GangAdmission even if the step died after its save", () => {
     const hall = new Hall({ root: {} });
     hall.step("root", true);
     assert.match(hall.run().told("root").join(), /GangAdmission/);
   });
 
-  test("says so, and again only when it changes", () => {
+  test("is reported as an Event when it begins, and again only when it changes", () => {
     const hall = new Hall({ q: {} }).run();
     hall.group("g", "q").run();
     assert.equal(hall.phase("g"), "Inqueue");
@@ -215,7 +215,7 @@ describe("who lets groups in", () => {
     assert.equal(hall.phase("h"), "Inqueue");
   });
 
-  test("tells once what a group waits for", () => {
+  test("writes the reason of a waiting group once", () => {
     const hall = new Hall({ q: { capability: { cpu: "1" } } }).run();
     hall.group("g", "q", { cpu: "2" }).run();
     assert.equal(hall.phase("g"), "Pending");
@@ -232,13 +232,13 @@ describe("who lets groups in", () => {
     ["none", "Inqueue"],
   ] as const;
   for (const [mode, phase] of modes)
-    test(`is a matter of the setting when it is ${mode}`, () => {
+    test(`follows the setting ${mode}, whatever leases exist`, () => {
       const hall = new Hall({ q: {} }, mode).lease(60).run();
       hall.group("g", "q").run();
       assert.equal(hall.phase("g"), phase);
     });
 
-  test("of a round that died before its writes are admitted by the next one when none of them can arrive any more", () => {
+  test("waits after a round that died before its writes until none of these writes can arrive", () => {
     const hall = new Hall({ root: {}, default: {}, q: {} }, "builtin").run();
     hall.group("g", "q").step("root");
     hall.group("h", "q").step("root", true);

@@ -6,18 +6,23 @@ import { queueGaps } from "../../../../shared/volcano/queue/defaults.ts";
 const path = "volcano.sh/hierarchy";
 const weights = "volcano.sh/hierarchy-weights";
 
-describe("of a queue is still to be written", () => {
+describe("the defaults of a queue set", () => {
   const rows = [
-    ["everything, where it says nothing", {}, {}, { spec: { weight: 1, reclaimable: true } }],
-    ["a weight of none", { weight: 0, reclaimable: true }, {}, { spec: { weight: 1 } }],
-    ["nothing that it says", { weight: 4, reclaimable: false }, {}, undefined],
+    ["weight and reclaimable for an empty spec", {}, {}, { spec: { weight: 1, reclaimable: true } }],
+    ["a weight for weight 0", { weight: 0, reclaimable: true }, {}, { spec: { weight: 1 } }],
+    ["no field that the queue sets", { weight: 4, reclaimable: false }, {}, undefined],
     [
-      "the root of its path",
+      "the root of its hierarchy path",
       { weight: 4, reclaimable: false },
       { [path]: "sci/dev", [weights]: "2/3" },
       { metadata: { annotations: { [path]: "root/sci/dev", [weights]: "1/2/3" } } },
     ],
-    ["no root that is there", { weight: 4, reclaimable: false }, { [path]: "root/sci", [weights]: "1/2" }, undefined],
+    [
+      "no root that the path has already",
+      { weight: 4, reclaimable: false },
+      { [path]: "root/sci", [weights]: "1/2" },
+      undefined,
+    ],
   ] as const;
   for (const [what, spec, annotations, want] of rows)
     test(what, () => {

@@ -17,7 +17,7 @@ const read: readonly (readonly [text: string, ms: number | undefined])[] = [
   ["1d", undefined],
 ];
 
-test("durations are read as Go reads them", () => {
+test("durations are parsed as Go parses them", () => {
   assert.deepEqual(
     read.map(([text]) => [text, durationMs(text)]),
     read,

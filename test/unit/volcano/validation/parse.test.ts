@@ -12,8 +12,8 @@ const sayingOf = (spec: unknown, name = "train"): string => {
   return read.ok ? "" : read.message;
 };
 
-describe("the door of a Volcano job", () => {
-  test("fills in what upstream's webhook does", () => {
+describe("the parser of a Volcano job", () => {
+  test("sets the defaults of upstream's webhook", () => {
     const read = parseSpec("train", {
       tasks: [
         { replicas: 2, template },
@@ -39,7 +39,7 @@ describe("the door of a Volcano job", () => {
     assert.equal(sayingOf({ tasks: [{ ...task, policies: null, dependsOn: null }], volumes: null, plugins: null }), "");
   });
 
-  test("lets a claim keep the name that a controller gave it", () => {
+  test("accepts a claim with the name that a controller gave it", () => {
     const volume = { mountPath: "/data", volumeClaim: {}, volumeClaimName: "train-pvc-0123456789ab" };
     assert.equal(sayingOf({ tasks: [task], volumes: [volume] }), "");
   });
@@ -47,12 +47,12 @@ describe("the door of a Volcano job", () => {
   const refused: readonly (readonly [what: string, spec: unknown, says: RegExp, name?: string])[] = [
     ["negative replicas", { tasks: [{ ...task, replicas: -1 }] }, /spec\.tasks\[0\]\.replicas must be at least 0/],
     ["a negative time to live", { tasks: [task], ttlSecondsAfterFinished: -1 }, /spec\.ttlSecondsAfterFinished/],
-    ["more pods than can be looked after", { tasks: [{ ...task, replicas: 2e9 }] }, /at most 20000/],
+    ["more than 20,000 pods", { tasks: [{ ...task, replicas: 2e9 }] }, /at most 20000/],
     ["numbers beyond 32 bits", { tasks: [{ ...task, replicas: 1e12 }] }, /spec\.tasks\[0\]\.replicas/],
     ["texts for numbers", { tasks: [{ ...task, replicas: "2" }] }, /spec\.tasks\[0\]\.replicas must be a number/],
     ["duplicate task names", { tasks: [task, task] }, /duplicated task name work/],
     [
-      "tasks that wait for each other",
+      "tasks that depend on each other",
       {
         tasks: [
           { ...task, dependsOn: { name: ["b"] } },
@@ -78,7 +78,12 @@ describe("the door of a Volcano job", () => {
       { tasks: [task], policies: [{ event: "PodEvicted", action: "RestartJob", timeout: "soon" }] },
       /spec\.policies\[0\]\.timeout must be a duration/,
     ],
-    ["a name that makes too long ones", { tasks: [task] }, /must be no more than 63 characters/, "n".repeat(60)],
+    [
+      "a name that leads to too long pod names",
+      { tasks: [task] },
+      /must be no more than 63 characters/,
+      "n".repeat(60),
+    ],
     [
       "host names that are too long",
       { tasks: [{ ...task, replicas: 1001 }], plugins: { svc: [] } },

@@ -15,13 +15,13 @@ const uidsOf = (agent: Agent, name = "pi"): readonly string[] => agent.pods(name
 const executorStates = (agent: Agent): readonly unknown[] =>
   Object.values(Object(Object(agent.app("pi")?.["status"])["executorState"]));
 
-describe("ReconnectDefaultExecutor: several bodies of one run, of which nobody has seen any", () => {
+describe("ReconnectDefaultExecutor: pods of one run that are not in the status", () => {
   const modes = [
-    { name: "made by the driver", annotations: {} },
-    { name: "made here", annotations: own },
+    { name: "executors of the driver", annotations: {} },
+    { name: "executors of Rekindle", annotations: own },
   ] as const;
   for (const { name, annotations } of modes)
-    test(`${name}: all are told as they are, and none is made again`, async () => {
+    test(`${name}: the status has the state of each pod, and no pod is created again`, async () => {
       const agent = await openAgent();
       agent.apply("pi", {}, annotations);
       await agent.settle("pi");
@@ -35,13 +35,13 @@ describe("ReconnectDefaultExecutor: several bodies of one run, of which nobody h
     });
 });
 
-describe("KillTaskWithHTTPExecutor: an order that came while nobody was there", () => {
+describe("KillTaskWithHTTPExecutor: a request of a user while no process runs", () => {
   const orders: readonly (readonly [what: string, give: (agent: Agent) => void])[] = [
     ["a suspension", (agent) => agent.ask("PATCH", appPath("pi"), { spec: { suspend: true } })],
     ["a deletion", (agent) => agent.remove("pi")],
   ];
   for (const [what, give] of orders)
-    test(`${what} reaches the executors that were made here, by their UIDs, and nobody else's`, async () => {
+    test(`${what} deletes the executors of Rekindle by UID, and leaves those of another run alone`, async () => {
       const agent = await openAgent();
       for (const name of ["pi", "other"]) agent.apply(name, {}, own);
       for (const name of ["pi", "other"]) await agent.settle(name);
@@ -58,11 +58,11 @@ describe("KillTaskWithHTTPExecutor: an order that came while nobody was there", 
 
 const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
 
-describe("RegisterDisconnectedSlave: a run whose executors were made here, and whose record is lost", () => {
+describe("RegisterDisconnectedSlave: a run with executors of Rekindle and a lost record", () => {
   const losses: readonly (readonly [what: string, lose: (agent: Agent) => void])[] = [
-    ["altogether", (agent) => agent.ask("DELETE", recordPath("pi"))],
+    ["without any record", (agent) => agent.ask("DELETE", recordPath("pi"))],
     [
-      "in what tells of its executors",
+      "without the allotment of its record",
       (agent) => agent.ask("PATCH", recordPath("pi"), { ...unsealed, spec: { memory: { allotment: null } } }),
     ],
   ];
@@ -70,7 +70,7 @@ describe("RegisterDisconnectedSlave: a run whose executors were made here, and w
     agent.pods("pi", "executor").map(({ metadata }) => Number(metadata.labels?.["spark-exec-id"]));
 
   for (const [what, lose] of losses)
-    test(`${what}: goes on to be given executors, under ids that nobody had, and may be scaled`, async () => {
+    test(`${what}: gets further executors under unused ids, and can be scaled`, async () => {
       const agent = await openAgent();
       agent.apply("pi", {}, own);
       await agent.settle("pi");

@@ -24,8 +24,8 @@ const running = async (scripts?: Parameters<typeof openAgent>[0], spec: object =
 
 const rerun = { restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } };
 
-describe("what was known is known to whoever comes next", () => {
-  test("the record alone says whose it is, which attempt runs, and which body is its driver", async () => {
+describe("recovery after a process died", () => {
+  test("the record alone has the application's UID, the running attempt and the driver's UID", async () => {
     const agent = await running();
     assert.equal(textAt(agent.record("pi"), "spec", "uid"), agent.app("pi")?.metadata.uid);
     assert.equal(attemptOf(agent), 1);
@@ -33,7 +33,7 @@ describe("what was known is known to whoever comes next", () => {
     assert.equal(memoryOf(agent, "state", "phase"), "RUNNING");
   });
 
-  test("a driver that was created by somebody who died then is adopted: none is created again", async () => {
+  test("a driver whose step died after its creation is adopted, and none is created again", async () => {
     const agent = await openAgent();
     agent.apply("pi");
     assert.equal(await agent.step("pi", { at: 7, effect: true }), "dead");
@@ -44,7 +44,7 @@ describe("what was known is known to whoever comes next", () => {
     assert.deepEqual([stateOf(agent), driverOf(agent)?.metadata.uid, attemptOf(agent)], ["RUNNING", uid, 1]);
   });
 
-  test("a plan whose maker died before the driver was created brings exactly one driver", async () => {
+  test("a saved plan whose step died before the creation leads to exactly one driver", async () => {
     const agent = await openAgent();
     agent.apply("pi");
     assert.equal(await agent.step("pi", { at: 4, effect: false }), "dead");
@@ -54,13 +54,13 @@ describe("what was known is known to whoever comes next", () => {
     assert.deepEqual([creations(agent).length, stateOf(agent), attemptOf(agent)], [1, "RUNNING", 1]);
   });
 
-  test("a hundred calls for what was done already write nothing", async () => {
+  test("a hundred steps of an unchanged run write nothing", async () => {
     const agent = await running();
     for (let nth = 0; nth < 100; nth++) await agent.step("pi");
     assert.deepEqual(agent.writes(), []);
   });
 
-  test("after hours in which nobody was there, everything goes on as the same, and nothing is written", async () => {
+  test("a resync after ten hours without a process keeps the run and writes nothing", async () => {
     const agent = await running();
     const { uid } = driverOf(agent)?.metadata ?? {};
     agent.pass(600 * minute);
@@ -69,8 +69,8 @@ describe("what was known is known to whoever comes next", () => {
   });
 });
 
-describe("what ended while nobody was there", () => {
-  test("a driver that failed is told as failed, and the next attempt is made", async () => {
+describe("an end while no process runs", () => {
+  test("a driver that failed meanwhile leads to FAILING and the next attempt", async () => {
     const agent = await running({ "*": [{ hangs: true }, { hangs: true }] }, rerun);
     agent.simulator.killPod("default", "pi-driver", { code: 137 });
     agent.pass(600 * minute);
@@ -80,7 +80,7 @@ describe("what ended while nobody was there", () => {
     assert.deepEqual([stateOf(agent), attemptOf(agent)], ["RUNNING", 2]);
   });
 
-  test("a driver whose object has gone, unheard, is lost, and the next attempt is made", async () => {
+  test("a driver pod that was deleted without a watch event leads to the next attempt", async () => {
     const agent = await running({ "*": [{ hangs: true }, { hangs: true }] }, rerun);
     const { uid } = driverOf(agent)?.metadata ?? {};
     agent.ask("DELETE", podPath("pi-driver"));
@@ -92,14 +92,14 @@ describe("what ended while nobody was there", () => {
     assert.notEqual(driverOf(agent)?.metadata.uid, uid);
   });
 
-  test("an end that came long ago is told as the end that it was, not as running", async () => {
+  test("a run that completed long ago is reported as COMPLETED, not as RUNNING", async () => {
     const agent = await running({ "*": [{ jobMs: 90_000 }] });
     agent.pass(24 * 60 * minute);
     await agent.resync();
     assert.equal(stateOf(agent), "COMPLETED");
   });
 
-  test("what has completed is not run again by anybody", async () => {
+  test("a completed run is not run again", async () => {
     const agent = await openAgent({ "*": [{ jobMs: 2_000 }] });
     agent.apply("pi");
     await agent.settle("pi");
@@ -111,7 +111,7 @@ describe("what ended while nobody was there", () => {
     assert.deepEqual(agent.writes(), []);
   });
 
-  test("executors that a status names and nobody has are told as gone", async () => {
+  test("executors of the status without a pod are reported as UNKNOWN or FAILED", async () => {
     const agent = await running();
     for (const { metadata } of agent.pods("pi", "executor")) agent.ask("DELETE", podPath(metadata.name));
     const before = Object.keys(Object(Object(agent.app("pi")?.["status"])["executorState"]));
@@ -127,8 +127,8 @@ describe("what ended while nobody was there", () => {
   });
 });
 
-describe("what users asked for while nobody was there", () => {
-  test("what was deleted before its driver ran never gets an executor", async () => {
+describe("a request of a user while no process runs", () => {
+  test("an application that was deleted before its driver ran leaves no pod and no record", async () => {
     const agent = await openAgent();
     agent.apply("pi");
     await agent.step("pi");
@@ -140,7 +140,7 @@ describe("what users asked for while nobody was there", () => {
     assert.deepEqual([agent.pods("pi").length, agent.record("pi")], [0, undefined]);
   });
 
-  test("what was deleted, unheard, is ended by the next resync, by UID", async () => {
+  test("a resync deletes the pods of an application whose deletion had no watch event, by UID", async () => {
     const agent = await running();
     agent.remove("pi");
     await agent.resync();
@@ -149,7 +149,7 @@ describe("what users asked for while nobody was there", () => {
     assert.deepEqual([agent.pods("pi").length, agent.record("pi")], [0, undefined]);
   });
 
-  test("of all that was deleted together, nothing is left", async () => {
+  test("three applications that were deleted together leave no pods and no records", async () => {
     const agent = await openAgent();
     const names = ["ada", "bob", "cyd"];
     for (const name of names) agent.apply(name);
@@ -162,7 +162,7 @@ describe("what users asked for while nobody was there", () => {
     assert.deepEqual(names.flatMap((name) => [...agent.pods(name), agent.record(name)]).filter(Boolean), []);
   });
 
-  test("a suspension ends the driver that runs, by its UID, and no other", async () => {
+  test("a suspension deletes the running driver, and leaves the driver of another application alone", async () => {
     const agent = await running();
     agent.apply("other");
     await agent.settle("other");
@@ -173,7 +173,7 @@ describe("what users asked for while nobody was there", () => {
     assert.deepEqual([agent.pods("pi", "driver").length, driverOf(agent, "other")?.metadata.uid], [0, other]);
   });
 
-  test("whoever died in the middle of ending an attempt is followed by somebody who ends the rest", async () => {
+  test("a step that dies between the deletions of an attempt is followed by one that deletes the rest", async () => {
     const agent = await running({ "*": [{ hangs: true }, { hangs: true }] });
     agent.ask("PATCH", appPath("pi"), { spec: { arguments: ["2000"] } });
     for (const at of [10, 11, 12]) await agent.step("pi", { at, effect: true });
@@ -183,8 +183,8 @@ describe("what users asked for while nobody was there", () => {
   });
 });
 
-describe("what is not ours, and what was ours in another life", () => {
-  test("a pod of the driver's name and of somebody else is neither adopted nor deleted", async () => {
+describe("foreign objects, lost records and older statuses", () => {
+  test("a foreign pod with the driver's name is neither adopted nor deleted", async () => {
     const agent = await openAgent();
     const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pi-driver", namespace: "default" } };
     agent.ask("POST", "/api/v1/namespaces/default/pods", {
@@ -198,7 +198,7 @@ describe("what is not ours, and what was ours in another life", () => {
     assert.equal(agent.simulator.store.get("pods", "default/pi-driver")?.metadata.uid, uid);
   });
 
-  test("a record that was lost is made again from status and pods: nothing is created, nothing deleted", async () => {
+  test("a lost record is rebuilt from status and pods, without a creation or a deletion", async () => {
     const agent = await running();
     const { uid } = driverOf(agent)?.metadata ?? {};
     agent.ask("DELETE", recordPath("pi"));
@@ -215,7 +215,7 @@ describe("what is not ours, and what was ours in another life", () => {
     );
   });
 
-  test("a status that an older writer left is set right from the record", async () => {
+  test("a status of an older writer is corrected from the record", async () => {
     const agent = await running();
     const older = { applicationState: { state: "SUBMITTED" }, submissionAttempts: 7, executionAttempts: 7 };
     agent.ask("PATCH", `${appPath("pi")}/status`, { status: older });
@@ -225,7 +225,7 @@ describe("what is not ours, and what was ours in another life", () => {
     assert.deepEqual(creations(agent), []);
   });
 
-  test("of two applications one has a poisoned record, and the other goes on", async () => {
+  test("an application with a record of a newer schema does not stop another application", async () => {
     const agent = await running({ "*": [{ jobMs: 60_000 }] });
     agent.apply("bob");
     await agent.settle("bob", 2_000);
@@ -237,7 +237,7 @@ describe("what is not ours, and what was ours in another life", () => {
     assert.equal(agent.pods("pi", "driver").length, 1);
   });
 
-  test("what is paused has no record, and its loss is nobody's act", async () => {
+  test("a paused application gets no record and no writes", async () => {
     const agent = await openAgent();
     agent.apply("pi", {}, { "rekindle.dev/paused": "true" });
     agent.quiet();

@@ -153,11 +153,13 @@ const kinds: readonly (Kind & { readonly kind: string; readonly plural: string }
 
 describe("no field is silently ignored", () => {
   for (const { kind, plural, ...of } of kinds) {
-    test(`each field of our ${kind} has an effect, is refused, or is known to have none`, () => {
+    test(`each field of Rekindle's ${kind} has an effect, is refused, or is listed without one`, () => {
       assert.deepEqual(unexpected(findings(of, specOf(ours(plural))), of), []);
     });
 
-    test(`each field of upstream's ${kind}, down to those of its pods, too`, { skip }, () => {
+    test(`each field of upstream's ${kind} and of its pods has an effect, is refused, or is listed without one`, {
+      skip,
+    }, () => {
       const all = findings(of, specOf(theirs(plural)));
       assert.deepEqual([unexpected(all, of), idle(all, of)], [[], []]);
     });

@@ -44,23 +44,23 @@ const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spe
   ["secrets by conf", 250, (n) => numbered(n, (at) => [[`spark.kubernetes.driver.secrets.s${at}`, `/s${at}`]])],
 ];
 
-describe("the work for a SparkApplication grows with its text alone", () => {
+describe("the work for a SparkApplication grows linearly with its text", () => {
   for (const [why, n, spec] of rows) {
-    test(`${why}: at the door`, () => assertLinear(n, spec, (given) => said(creating("SparkApplication", given))));
-    test(`${why}: in reconcile`, () => assertLinear(n, spec, (given) => walk(storedOf({ spec: given }, 1))));
+    test(`${why}: in admission`, () => assertLinear(n, spec, (given) => said(creating("SparkApplication", given))));
+    test(`${why}: in a step`, () => assertLinear(n, spec, (given) => walk(storedOf({ spec: given }, 1))));
   }
 });
 
-describe("references that double", () => {
+describe("confs whose references double", () => {
   const spec = numbered(30, (at) => [[`spark.b${at}`, `$\{spark.b${at + 1}}`.repeat(2)]]);
   const says = /spark\.b\d+: its references make more than 1048576 characters/;
   const doubling = { ...spec, sparkConf: { ...Object(spec["sparkConf"]), "spark.b30": "x" } };
 
-  test("are told at the door, by the conf's name", () => {
+  test("lead to a warning of admission with the conf's name", () => {
     assert.match(said(creating("SparkApplication", doubling)), says);
   });
 
-  test("are told in the status, and nothing is made", () => {
+  test("lead to an error in the status, and no object is created", () => {
     const { made, error } = walk(storedOf({ spec: doubling }, 1));
     assert.equal(made, undefined);
     assert.match(error, says);

@@ -15,22 +15,22 @@ const answer = ({ spec, metadata }: Row): string => said(creating("SparkApplicat
 const within = ({ source }: RegExp): RegExp => new RegExp(source.replace(/^\^/, "").replace(/\$$/, ""), "s");
 
 describe("bad input", () => {
-  test("is a catalogue of more than a hundred, each once", () => {
+  test("is a catalogue of at least 100 rows with distinct names", () => {
     assert.ok(bad.length >= 100, `${bad.length}`);
     assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
   });
 
   for (const row of bad.filter(({ door }) => door === "refuses"))
-    test(`${row.name}: refused at the door`, () => assert.match(answer(row), row.says));
+    test(`${row.name}: admission refuses it`, () => assert.match(answer(row), row.says));
 
   for (const row of bad.filter(({ door }) => door === "warns"))
-    test(`${row.name}: stored with a warning`, () => {
+    test(`${row.name}: admission accepts it with a warning`, () => {
       assert.match(answer(row), /^warning: its submission will fail: /);
       assert.match(answer(row), within(row.says));
     });
 
   for (const row of bad)
-    test(`${row.name}: without a webhook FAILED, nothing made; mended, or under another name, it runs`, () => {
+    test(`${row.name}: without a webhook it is FAILED without objects, and a corrected application runs`, () => {
       const end = walk(storedOf(row, 1));
       assert.equal(end.made, undefined);
       assert.equal(end.memory.state.phase, "FAILED");

@@ -54,12 +54,12 @@ const failed = ({ status }: Plan<unknown>): unknown => status?.["scheduleState"]
 
 describe("bad input of schedules and servers", () => {
   for (const row of kindRows)
-    test(`${row.name}: told at the door`, () => {
+    test(`${row.name}: admission gives the message`, () => {
       assert.match(said(creating(row.kind, row.spec, row.metadata)), within(row.says));
     });
 
   for (const row of kindRows)
-    test(`${row.name}: without a webhook told in the status, nothing made; mended it works`, () => {
+    test(`${row.name}: without a webhook the status has the message, no object exists, a corrected spec works`, () => {
       const operator = operators[row.kind];
       const plan = planOf(stored(row, row.spec, 1), operator, undefined);
       assert.match(wrongIn(plan), row.says);
@@ -69,5 +69,5 @@ describe("bad input of schedules and servers", () => {
       assert.match(String(failed(planOf(better, operator, plan.memory))), /^(Scheduled|NotReady)$/);
     });
 
-  test("are forty at least", () => assert.ok(kindRows.length >= 40, `${kindRows.length}`));
+  test("has at least 40 rows", () => assert.ok(kindRows.length >= 40, `${kindRows.length}`));
 });

@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
 
 describe("pod templates", () => {
   for (const { of, role, base, follow, written } of rows) {
-    test(`each field of the ${role}'s template of ${of} arrives`, { skip }, () => {
+    test(`of ${of} pass each field for the ${role} to its pod`, { skip }, () => {
       const before = isFields(base[role]) ? base[role] : {};
       const templated = (spec: Fields): Fields => ({ ...base, [role]: { ...before, template: { spec } } });
       const kind: Kind = {

@@ -9,26 +9,30 @@ import { creating, good, saidBy } from "./reviews.ts";
 const requests = (changes: object) => requestsOf(specSchema.parse({ ...good, ...changes }));
 const mebi = 2 ** 20;
 
-describe("requests", () => {
+describe("the resource requests of an application include", () => {
   const rows: readonly (readonly [string, object, Readonly<Record<string, number>>])[] = [
     [
-      "upstream's factor for all but Java, and its least overhead",
+      "upstream's overhead factor, except for Java",
       {},
       { cpu: 2, "requests.cpu": 2, "limits.cpu": 2, memory: 2 * Math.floor(1024 * mebi * 1.4) },
     ],
-    ["Java", { type: "Java" }, { memory: 2 * (1024 + 384) * mebi }],
+    ["upstream's minimum overhead for Java", { type: "Java" }, { memory: 2 * (1024 + 384) * mebi }],
     [
-      "a factor of one's own",
+      "the spec's overhead factor",
       { memoryOverheadFactor: "0.5" },
       { memory: 2 * 1536 * mebi, "requests.memory": 2 * 1536 * mebi, "limits.memory": 2 * 1536 * mebi },
     ],
     [
-      "an overhead and instances",
+      "the executors' overhead, once for each instance",
       { executor: { cores: 2, memory: "512m", memoryOverhead: "100m", instances: 10 }, type: "Java" },
       { cpu: 21, memory: (1024 + 384 + 10 * 612) * mebi },
     ],
-    ["a limit of cores", { driver: { cores: 1, coreLimit: "1500m" } }, { cpu: 2, "limits.cpu": 2.5 }],
-    ["defaults", { driver: {}, executor: {}, type: "Java" }, { cpu: 2, memory: 2 * (1024 + 384) * mebi }],
+    ["the core limit", { driver: { cores: 1, coreLimit: "1500m" } }, { cpu: 2, "limits.cpu": 2.5 }],
+    [
+      "default cores and memory",
+      { driver: {}, executor: {}, type: "Java" },
+      { cpu: 2, memory: 2 * (1024 + 384) * mebi },
+    ],
   ];
   for (const [what, changes, wanted] of rows)
     test(what, () => {
@@ -43,22 +47,22 @@ const quota = (hard: object, used: object, more: object = {}) => ({
   status: { hard, used },
 });
 
-describe("quotas", () => {
+describe("resource quotas", () => {
   const rows: readonly (readonly [string, object, number])[] = [
-    ["exactly", quota({ cpu: "4" }, { cpu: "2" }), 0],
-    ["a little more", quota({ cpu: "3999m" }, { cpu: "2" }), 1],
+    ["requests equal to the free amount", quota({ cpu: "4" }, { cpu: "2" }), 0],
+    ["requests slightly above the free amount", quota({ cpu: "3999m" }, { cpu: "2" }), 1],
     ["memory", quota({ "requests.memory": "2Gi" }, {}), 1],
     ["limits", quota({ "limits.cpu": "1" }, {}), 1],
-    ["what is not counted", quota({ pods: "0", "count/sparkapplications": "0" }, {}), 0],
+    ["resources that admission does not count", quota({ pods: "0", "count/sparkapplications": "0" }, {}), 0],
     ["scopes", quota({ cpu: "0" }, {}, { scopes: ["BestEffort"] }), 0],
     ["a scope selector", quota({ cpu: "0" }, {}, { scopeSelector: { matchExpressions: [] } }), 0],
-    ["what nobody has counted yet", { ...quota({ cpu: "0" }, {}), status: {} }, 0],
-    ["what is no quota", { metadata: { name: "x" }, spec: "none" }, 0],
+    ["a quota without a status", { ...quota({ cpu: "0" }, {}), status: {} }, 0],
+    ["an invalid quota", { metadata: { name: "x" }, spec: "none" }, 0],
   ];
   for (const [what, given, count] of rows)
     test(`${what}: ${count} exceeded`, () => assert.equal(exceeded(requests({}), [given]).length, count));
 
-  test("are named in upstream's words, with what is too much", () => {
+  test("appear in a refusal with upstream's text and the exceeded resource", () => {
     assert.deepEqual(exceeded(requests({}), [quota({ "requests.cpu": "3" }, { "requests.cpu": "2" })]), [
       'failed to validate resource quota "team/small": requests.cpu: 2 more than the 2 in use exceed 3',
     ]);
@@ -85,11 +89,11 @@ describe("a change of an application", () => {
     ["that does not run", change({ ...good, arguments: ["x"] }, "COMPLETED"), false],
   ] as const;
   for (const [what, request, fits] of rows)
-    test(`${what}: ${fits ? "fits" : "does not"}`, () => {
+    test(`${what}: ${fits ? "fits the quota" : "exceeds the quota"}`, () => {
       assert.equal(withinQuotas([full], request, allowed).allowed, fits);
     });
 
-  test("that is refused for another reason stays refused for that", () => {
+  test("that is refused for another reason keeps that reason", () => {
     assert.equal(saidBy(withinQuotas([full], change(more, ""), { allowed: false, message: "no" })), "no");
   });
 });

@@ -9,9 +9,13 @@ describe("a SparkApplication", () => {
   const warned: readonly (readonly [string, object, RegExp])[] = [
     ["no image", { image: undefined }, /^warning: its submission will fail: Must specify the driver container image/],
     ["client mode", { mode: "client" }, /^warning: its submission will fail: spec\.mode/],
-    ["a file on a disk", { deps: { jars: ["/tmp/a.jar"] } }, /^warning: its submission will fail: \/tmp\/a\.jar/],
     [
-      "a first number of executors out of bounds",
+      "a local file as a dependency",
+      { deps: { jars: ["/tmp/a.jar"] } },
+      /^warning: its submission will fail: \/tmp\/a\.jar/,
+    ],
+    [
+      "initialExecutors above maxExecutors",
       { dynamicAllocation: { enabled: true, initialExecutors: 9, maxExecutors: 3 } },
       /^warning: spec\.dynamicAllocation\.initialExecutors \(9\) is greater than maxExecutors \(3\)$/,
     ],
@@ -33,30 +37,30 @@ describe("a SparkApplication", () => {
     ["packages", { deps: { packages: ["a:b:1"] } }, /^warning: spec\.deps\.packages are resolved by the driver/],
   ];
   for (const [what, changes, says] of warned)
-    test(`with ${what} is stored, and its writer is told`, () => {
+    test(`with ${what} is accepted with a warning`, () => {
       assert.match(said(creating("SparkApplication", { ...good, ...changes })), says);
     });
 
   const silent: readonly (readonly [string, unknown])[] = [
-    ["what runs", good],
-    ["a memory limit of executors, for admission is there", { ...good, executor: { memoryLimit: "2g" } }],
+    ["a valid spec", good],
+    ["a memory limit of executors, which admission applies", { ...good, executor: { memoryLimit: "2g" } }],
   ];
   for (const [what, spec] of silent)
-    test(`is stored without a word: ${what}`, () => assert.equal(said(creating("SparkApplication", spec)), ""));
+    test(`is accepted without a warning: ${what}`, () => assert.equal(said(creating("SparkApplication", spec)), ""));
 
-  test("without a type is taken for upstream's default", () => {
+  test("without a type gets upstream's default", () => {
     const { type: _type, ...untyped } = good;
     const patch = patchOf(creating("SparkApplication", { ...untyped, restartPolicy: { type: "Never" } }));
     assert.deepEqual(patch, [{ op: "add", path: "/spec/type", value: "Scala" }]);
   });
 
-  test("that is to be named by the server is judged by the longest name that it can get", () => {
+  test("with generateName is checked with the longest name that it can get", () => {
     const generateName = "a".repeat(63);
     assert.equal(said(creating("SparkApplication", good, { generateName })), "");
     assert.match(said(creating("SparkApplication", good, { generateName: "9-" })), /^metadata\.name/);
   });
 
-  test("deeper than anything is refused, and patched by nobody", () => {
+  test("with too many nested values is refused without a patch", () => {
     const template: unknown = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
     const request = creating("SparkApplication", { ...good, driver: { template } });
     assert.match(said(request), /^spec holds more than 50,000 values/);
@@ -74,8 +78,8 @@ const bomb = Object.fromEntries([
 describe("a ScheduledSparkApplication", () => {
   const schedule = { schedule: "@every 5m", template: good };
   const rows: readonly (readonly [string, Fields, unknown, RegExp])[] = [
-    ["what runs", { name: "nightly" }, schedule, /^$/],
-    ["a name that services cannot have", { name: "1st" }, schedule, /^metadata\.name "1st" must start with/],
+    ["a valid spec", { name: "nightly" }, schedule, /^$/],
+    ["a name that no service can have", { name: "1st" }, schedule, /^metadata\.name "1st" must start with/],
     [
       "a conf of the deny list",
       { name: "nightly" },
@@ -85,27 +89,32 @@ describe("a ScheduledSparkApplication", () => {
     ["no template", { name: "nightly" }, { schedule: "@daily" }, /^spec\.template is missing/],
     ["no spec", { name: "nightly" }, undefined, /^spec is missing/],
     [
-      "a schedule that is none: stored as upstream stores it",
+      "an invalid schedule: accepted with a warning, as upstream accepts it",
       { name: "nightly" },
       { ...schedule, schedule: "whenever" },
       /^warning: it will not run: spec\.schedule/,
     ],
     ["30 February", { name: "nightly" }, { ...schedule, schedule: "0 0 30 2 *" }, /^warning: .*never comes$/],
     [
-      "a time zone that is none",
+      "an invalid time zone",
       { name: "nightly" },
       { ...schedule, timeZone: "../../etc/passwd" },
       /^warning: it will not run: .*[Tt]ime ?[Zz]one/,
     ],
-    ["a name too long for its runs'", { name: "a".repeat(60) }, schedule, /^warning: it will not run: metadata\.name/],
     [
-      "runs that cannot be",
+      "a name that is too long for the names of its runs",
+      { name: "a".repeat(60) },
+      schedule,
+      /^warning: it will not run: metadata\.name/,
+    ],
+    [
+      "a template of runs that will fail",
       { name: "nightly" },
       { ...schedule, template: { ...good, driver: { memory: "1Gi" } } },
       /^warning: its runs will fail: in spec\.template, spec\.driver\.memory/,
     ],
     [
-      "runs whose references double without an end",
+      "runs whose conf references double many times",
       { name: "nightly" },
       { ...schedule, template: { ...good, sparkConf: bomb } },
       /^warning: its runs will fail: in spec\.template, .*spark\.b\d+/,
@@ -126,7 +135,7 @@ describe("a SparkConnect", () => {
   const image = { template: { spec: { containers: [{ name: "spark-kubernetes-executor", image: "spark:4.1.1" }] } } };
   const bounds = (more: object) => ({ ...server, dynamicAllocation: { enabled: true, ...more } });
   const rows: readonly (readonly [string, string, unknown, RegExp])[] = [
-    ["what runs", "connect", server, /^$/],
+    ["a valid spec", "connect", server, /^$/],
     ["images of both templates", "connect", { ...server, image: undefined, server: image, executor: image }, /^$/],
     [
       "an image of one template",
@@ -145,19 +154,34 @@ describe("a SparkConnect", () => {
     ["no version", "connect", { ...server, sparkVersion: "" }, /^spec\.sparkVersion is empty/],
     ["a template for Spark 2", "connect", { ...server, sparkVersion: "2.4.8", server: image }, /^spec\.sparkVersion 2/],
     ["no server", "connect", { ...server, server: undefined }, /^spec\.server is missing/],
-    ["a size of the server", "connect", { ...server, server: { memory: "1.5g" } }, /^spec\.server\.memory/],
-    ["a size of executors", "connect", { ...server, executor: { memory: "-1g" } }, /^spec\.executor\.memory/],
-    ["a conf", "connect", { ...server, sparkConf: { "spark.master": "x" } }, /^sparkConf key "spark\.master"/],
-    ["bounds", "connect", bounds({ minExecutors: 3, maxExecutors: 2 }), /minExecutors \(3\) is greater than max/],
+    ["an invalid size of the server", "connect", { ...server, server: { memory: "1.5g" } }, /^spec\.server\.memory/],
+    ["an invalid size of executors", "connect", { ...server, executor: { memory: "-1g" } }, /^spec\.executor\.memory/],
+    ["a denied conf", "connect", { ...server, sparkConf: { "spark.master": "x" } }, /^sparkConf key "spark\.master"/],
     [
-      "a first number below",
+      "minExecutors above maxExecutors",
+      "connect",
+      bounds({ minExecutors: 3, maxExecutors: 2 }),
+      /minExecutors \(3\) is greater than max/,
+    ],
+    [
+      "initialExecutors below minExecutors",
       "connect",
       bounds({ minExecutors: 3, initialExecutors: 2 }),
       /initialExecutors \(2\) is less/,
     ],
-    ["a first number above", "connect", bounds({ maxExecutors: 3, initialExecutors: 4 }), /is greater than maxEx/],
+    [
+      "initialExecutors above maxExecutors",
+      "connect",
+      bounds({ maxExecutors: 3, initialExecutors: 4 }),
+      /is greater than maxEx/,
+    ],
     ["a negative bound", "connect", bounds({ minExecutors: -1 }), /minExecutors must be at least 0, not -1$/],
-    ["bounds that are off", "connect", { ...server, dynamicAllocation: { minExecutors: 3, maxExecutors: 2 } }, /^$/],
+    [
+      "bounds without dynamic allocation",
+      "connect",
+      { ...server, dynamicAllocation: { minExecutors: 3, maxExecutors: 2 } },
+      /^$/,
+    ],
   ];
   for (const [what, name, spec, says] of rows)
     test(what, () => assert.match(said(creating("SparkConnect", spec, { name })), says));
@@ -186,10 +210,10 @@ describe("an executor pod", () => {
   for (const [what, request, patch] of rows)
     test(`gets its memory limit: ${what}`, () => assert.deepEqual(patchOf(request), patch));
 
-  test("is judged by nobody", () => assert.equal(said(pod({}, marked)), ""));
+  test("is never refused", () => assert.equal(said(pod({}, marked)), ""));
 });
 
-describe("what admission does not know", () => {
+describe("a request of an unknown kind or operation", () => {
   const rows = [
     { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), kind: "toString" } },
     { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), group: "__proto__" } },
@@ -203,7 +227,7 @@ describe("what admission does not know", () => {
 });
 
 describe("the policies", () => {
-  test("deny the same confs as admission and reconcile", () => {
+  test("deny the same confs as admission and a step", () => {
     const texts = policyObjects({ namespaces: [] }).map((object) => JSON.stringify(object));
     const lists = texts.flatMap(
       (text) => /\[([^\]]+)\]\.filter\(key/.exec(text)?.[1]?.match(/(?<=')spark[.\w]+(?=')/g) ?? [],

@@ -62,7 +62,7 @@ type Row = {
 };
 
 const rows: readonly Row[] = [
-  { left: "New, nothing there", becomes: "SUBMITTED +", counts: [1, 1] },
+  { left: "New, without pods", becomes: "SUBMITTED +", counts: [1, 1] },
   {
     left: "SUBMITTED, its driver pending",
     status: status("SUBMITTED"),
@@ -70,23 +70,28 @@ const rows: readonly Row[] = [
     becomes: "SUBMITTED",
   },
   {
-    left: "SUBMITTED, its driver running meanwhile",
+    left: "SUBMITTED, its driver running by now",
     status: status("SUBMITTED"),
     pods: [driver, executor],
     becomes: "RUNNING",
   },
   { left: "SUBMITTED, its driver gone", status: status("SUBMITTED"), becomes: "FAILED" },
   {
-    left: "RUNNING, its driver gone and its name taken by somebody else's",
+    left: "RUNNING, its driver gone and its name taken by a foreign pod",
     status: status("RUNNING"),
     pods: [{ ...driver, owner: "app-2" }, executor],
     becomes: "FAILED",
   },
   { left: "RUNNING", status: status("RUNNING"), pods: [driver, executor], becomes: "RUNNING" },
-  { left: "RUNNING, done meanwhile", status: status("RUNNING"), pods: [done, executor], becomes: "COMPLETED" },
-  { left: "RUNNING, failed meanwhile", status: status("RUNNING"), pods: [broken, executor], becomes: "FAILED" },
   {
-    left: "RUNNING, by an operator that knew no submission ids",
+    left: "RUNNING, its driver completed by now",
+    status: status("RUNNING"),
+    pods: [done, executor],
+    becomes: "COMPLETED",
+  },
+  { left: "RUNNING, its driver failed by now", status: status("RUNNING"), pods: [broken, executor], becomes: "FAILED" },
+  {
+    left: "RUNNING, by an operator without submission ids",
     status: status("RUNNING", { submissionID: undefined }),
     pods: [driver, executor],
     becomes: "RUNNING",
@@ -94,7 +99,7 @@ const rows: readonly Row[] = [
   { left: "UNKNOWN", status: status("UNKNOWN"), pods: [{ ...driver, phase: "Unknown" }, executor], becomes: "UNKNOWN" },
   { left: "SUCCEEDING", status: status("SUCCEEDING", ended), pods: [done, executor], becomes: "COMPLETED" },
   {
-    left: "SUCCEEDING, to be run again",
+    left: "SUCCEEDING, with restart policy Always",
     status: status("SUCCEEDING", ended),
     spec: { restartPolicy: { type: "Always" } },
     pods: [done],
@@ -124,7 +129,7 @@ const rows: readonly Row[] = [
     becomes: "SUBMISSION_FAILED",
   },
   {
-    left: "SUBMISSION_FAILED, its retry under way and not written down",
+    left: "SUBMISSION_FAILED, its retry submitted but not in the status",
     status: reset("SUBMISSION_FAILED"),
     spec: { restartPolicy: onRefusal },
     pods: [hidden],
@@ -153,14 +158,14 @@ const rows: readonly Row[] = [
   },
   { left: "PENDING_RERUN, all gone", status: reset("PENDING_RERUN"), becomes: "SUBMITTED +", counts: [4, 3] },
   {
-    left: "PENDING_RERUN, submitted and not written down",
+    left: "PENDING_RERUN, submitted but not in the status",
     status: reset("PENDING_RERUN"),
     pods: [hidden],
     becomes: "RUNNING",
     counts: [4, 3],
   },
   {
-    left: "PENDING_RERUN, submitted, not written down, and done meanwhile",
+    left: "PENDING_RERUN, submitted but not in the status, and completed by now",
     status: reset("PENDING_RERUN"),
     pods: [{ ...done, ...{ uid: "driver-9", submission: "submission-9" } }],
     becomes: "COMPLETED",
@@ -175,14 +180,14 @@ const rows: readonly Row[] = [
   },
   { left: "SUSPENDED", status: reset("SUSPENDED"), spec: { suspend: true }, becomes: "SUSPENDED" },
   {
-    left: "SUSPENDED, resumed while nobody looked",
+    left: "SUSPENDED, its spec resumed by now",
     status: reset("SUSPENDED"),
     becomes: "SUBMITTED +",
     counts: [4, 3],
   },
   { left: "RESUMING", status: reset("RESUMING"), becomes: "SUBMITTED +", counts: [4, 3] },
   {
-    left: "RESUMING, submitted and not written down",
+    left: "RESUMING, submitted but not in the status",
     status: reset("RESUMING"),
     pods: [hidden],
     becomes: "RUNNING",
@@ -192,7 +197,7 @@ const rows: readonly Row[] = [
   { left: "FAILED", status: status("FAILED", ended), pods: [broken], becomes: "FAILED" },
   { left: "FAILED by its submission", status: status("FAILED", { ...ended, driverInfo: {} }), becomes: "FAILED" },
   {
-    left: "RUNNING, suspended while nobody looked",
+    left: "RUNNING, its spec suspended by now",
     status: status("RUNNING"),
     spec: { suspend: true },
     pods: [driver],
@@ -215,7 +220,7 @@ const shown = ({ plan }: ReturnType<typeof take>): string => {
   return `${plan.memory.state.phase}${creates ? " +" : ""}${deletes ? " -" : ""}`;
 };
 
-describe("what upstream left, without a record of ours", () => {
+describe("adoption of upstream's application without a record", () => {
   for (const row of rows) {
     test(`${row.left}: ${row.becomes}`, () => {
       const taken = take(row);
@@ -226,7 +231,7 @@ describe("what upstream left, without a record of ours", () => {
     });
   }
 
-  test("every state that upstream has is among them", () => {
+  test("the rows cover every state of upstream", () => {
     const states = new Set(rows.map(({ left }) => left.split(/[ ,]/)[0]));
     assert.deepEqual([...states].sort(), [
       ...["COMPLETED", "FAILED", "FAILING", "INVALIDATING", "New", "PENDING_RERUN", "RESUMING", "RUNNING"],
@@ -234,28 +239,28 @@ describe("what upstream left, without a record of ours", () => {
     ]);
   });
 
-  test("a followed run keeps its ids, its web UI, its times and its executors' states", () => {
+  test("an adopted run keeps its ids, its web UI, its times and its executors' states", () => {
     const { plan } = take({ left: "", status: status("RUNNING"), pods: [driver, executor], becomes: "" });
     const { terminationTime: _, ...rest } = { ...status("RUNNING") };
     assert.deepEqual(plan.status, rest);
   });
 
   for (const left of ["RUNNING", "SUSPENDING", "INVALIDATING"] as const)
-    test(`${left}, interrupted: executors that outlive the driver are waited for, although only it owned them`, () => {
+    test(`${left}: the step waits for executors that outlive the driver, although only the driver owned them`, () => {
       const object = application({ spec: { ...spec, suspend: left !== "INVALIDATING" }, status: status(left) });
       const { memory } = decided({ object, pods: [driver, executor].map(pod) }).plan;
       const { plan } = decided({ object, memory, pods: [pod({ ...executor, ending: true })] });
       assert.match(`${plan.memory.state.phase} ${waitIn(plan).waitsFor}`, new RegExp(`${memory.state.phase} 1 object`));
     });
 
-  test("a driver that was not written down brings its own ids", () => {
+  test("a driver that is not in the status brings its own ids", () => {
     const { plan } = take({ left: "", status: reset("PENDING_RERUN"), pods: [hidden], becomes: "" });
     const { attempt, submissionId, uid, podName } = plan.memory.driver ?? {};
     assert.deepEqual([attempt, submissionId, uid, podName], [4, "submission-9", "driver-9", "spark-pi-driver"]);
     assert.equal(plan.status?.["submissionID"], "submission-9");
   });
 
-  test("of two drivers that were not written down the newer is the run, and the older is ended", () => {
+  test("the newer of two drivers that are not in the status is the run's driver, and the older is deleted", () => {
     const made = (short: Short, creationTimestamp: string): Stored => {
       const one = pod(short);
       return { ...one, metadata: { ...one.metadata, creationTimestamp } };
@@ -272,7 +277,7 @@ describe("what upstream left, without a record of ours", () => {
     assert.deepEqual(ended, ["driver-8"]);
   });
 
-  test("somebody else's pod, or one that is ending, is no driver of it", () => {
+  test("a foreign pod, or a pod that is being deleted, is not adopted as driver", () => {
     for (const stranger of [
       { ...hidden, owner: "app-2" },
       { ...hidden, ending: true },
@@ -283,13 +288,13 @@ describe("what upstream left, without a record of ours", () => {
     }
   });
 
-  test("our own driver, whose record was lost, keeps the number of its attempt", () => {
+  test("Rekindle's own driver, whose record was lost, keeps the number of its attempt", () => {
     const ours = { ...hidden, attempt: "7" };
     const { plan } = take({ left: "", status: reset("PENDING_RERUN"), pods: [ours], becomes: "" });
     assert.deepEqual([plan.memory.attempt, plan.memory.state.phase], [7, "RUNNING"]);
   });
 
-  test("a retry is due when upstream would have made it", () => {
+  test("a retry is due at the time at which upstream would retry", () => {
     const { plan } = take({
       left: "",
       status: status("FAILING", failed),

@@ -53,17 +53,17 @@ const listing = (pods: readonly Stored[]): Answering => ({
   },
 });
 
-describe("an executor that is short", () => {
+describe("a missing executor", () => {
   const pods = [pod(), executor(1001), doubtful(executor(1002)), executor(1003, 1)];
   const view = { object: app(3), uid: "app-1", memory, now: eight, refused: [] };
 
-  test("is made before a node is looked at, on what was watched", () => {
+  test("is created on cached objects, before the step reads a node", () => {
     const plan = resultOf(decide(settings, key, view), listing(pods));
     assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
     assert.deepEqual([does(plan, "continue"), plan.safety?.staleSafe], [true, true]);
   });
 
-  test("is made once: then the node is looked at, and the loss accounted for", () => {
+  test("is created once: then the step reads the node and records the loss", () => {
     const { plan, looks, before } = decided({ object: app(3), memory, pods });
     assert.equal(before.filter((effect) => said(effect).startsWith("create pods")).length, 1);
     assert.ok(looks.map(asked).some((line) => line.startsWith("getIfAllowed nodes n1")));
@@ -75,7 +75,7 @@ describe("an executor that is short", () => {
   });
 });
 
-describe("what is left of an executor that has ended", () => {
+describe("the pod of an executor that has ended", () => {
   const view = { object: app(3), memory, now: eight, refused: [], uid: "app-1" };
   const planned = (before: typeof memory, ...last: readonly Stored[]) =>
     resultOf(
@@ -85,7 +85,7 @@ describe("what is left of an executor that has ended", () => {
 
   const over = { attempt: 1, live: "1001-1002", marks: "1001000010020000", over: "1003", lost: { terminated: 1 } };
 
-  test("is in nobody's way who replaces it", () => {
+  test("does not delay the replacement, whose plan is stale-safe", () => {
     const plan = planned(memory, executor(1003, 143));
     const acts = plan.stages
       .flat()
@@ -95,7 +95,7 @@ describe("what is left of an executor that has ended", () => {
     assert.equal(plan.safety?.staleSafe, true);
   });
 
-  test("is cleaned away in the next step, on what was watched", () => {
+  test("is deleted in the next step, on cached objects", () => {
     const allotment = { ...begun(1, "p", undefined), listens: true, next: 1005, alive: "1001-1002,1004" };
     const plan = planned({ ...memory, allotment, executors: over }, executor(1003, 143), executor(1004));
     const acts = plan.stages
@@ -106,7 +106,7 @@ describe("what is left of an executor that has ended", () => {
     assert.equal(plan.safety?.staleSafe, true);
   });
 
-  test("while a stray of another attempt, which may live, is ended on what is read", () => {
+  test("is deleted on live reads if a pod of another attempt, which may live, is deleted with it", () => {
     const stray = pod({ role: "executor", executor: 7, name: "stray", uid: "u-7", submission: "another" });
     const plan = planned(memory, executor(1003, 143), stray);
     assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
@@ -114,7 +114,7 @@ describe("what is left of an executor that has ended", () => {
   });
 });
 
-describe("an executor whose end is accounted for, and that a list shows alive", () => {
+describe("an executor with a recorded end that a list returns as running", () => {
   const executors = { attempt: 1, live: "1002-1003", marks: "1002000010030000", over: "1001", lost: { terminated: 1 } };
   const allotment = { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1002-1003" };
   const given = {
@@ -129,20 +129,20 @@ describe("an executor whose end is accounted for, and that a list shows alive", 
       .map(said)
       .filter((line) => line.startsWith("delete pods"));
 
-  test("is looked for by name, and when it is gone nobody is one too many", () => {
+  test("is read by name, and if it is gone there is no surplus executor", () => {
     const { plan, looks } = decided({ ...given, live: [executor(1002), executor(1003)] });
     assert.ok(looks.map(asked).includes("get pods p-exec-1001"));
     assert.deepEqual(deletions(plan), []);
   });
 
-  test("is counted if it lives indeed", () => {
+  test("counts as an executor if it runs", () => {
     const { plan } = decided(given);
     assert.equal(deletions(plan).length, 1);
   });
 });
 
-describe("an executor that is one too many", () => {
-  test("is known to be dismissed before it is ended, and is no loss to tell of", () => {
+describe("a surplus executor", () => {
+  test("is recorded as dismissed before its deletion, and is no reported loss", () => {
     const pods = [pod(), executor(1001), executor(1002), executor(1003)];
     const hears = { allexecutors: registered({ 1001: [true, 1], 1002: [true, 1], 1003: [true, 0] }) };
     const { plan } = decided({ object: app(2), memory, pods, hears });

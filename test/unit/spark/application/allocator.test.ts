@@ -58,7 +58,7 @@ const coresOf = (object: Obj | undefined): string | undefined =>
 
 const two = { next: 1003, alive: "1001-1002" };
 
-describe("executors after a lack of memory", () => {
+describe("executors after an OutOfMemory loss", () => {
   const off = { "spark.kubernetes.allocation.recoveryMode.enabled": "false" };
   const on = { "spark.kubernetes.allocation.recoveryMode.enabled": "true" };
   const jvm = { exitCode: 52 };
@@ -68,13 +68,13 @@ describe("executors after a lack of memory", () => {
     end: { exitCode: number; reason?: string },
     cores: string,
   ])[] = [
-    ["run one task at a time when the JVM had none left", {}, jvm, "1"],
-    ["run one task at a time when a container had none left", {}, { exitCode: 137, reason: "OOMKilled" }, "1"],
-    ["run as many tasks as before when a process was only killed", {}, { exitCode: 137 }, "4"],
-    ["run as many tasks as before when it failed otherwise", {}, { exitCode: 1 }, "4"],
+    ["run one task at a time after an OutOfMemoryError of the JVM", {}, jvm, "1"],
+    ["run one task at a time after an OOMKilled container", {}, { exitCode: 137, reason: "OOMKilled" }, "1"],
+    ["run as many tasks as before after exit code 137 alone", {}, { exitCode: 137 }, "4"],
+    ["run as many tasks as before after another failure", {}, { exitCode: 1 }, "4"],
     ["run as many tasks as before where the conf is false", { sparkConf: off }, jvm, "4"],
     ["run as many tasks as before in Spark 4.1", { sparkVersion: "4.1.1" }, jvm, "4"],
-    ["take as many cores as a task needs", { sparkConf: { "spark.task.cpus": "2" } }, jvm, "2"],
+    ["have the cores of one task", { sparkConf: { "spark.task.cpus": "2" } }, jvm, "2"],
   ];
   for (const [why, asked, end, cores] of rows)
     test(why, () => {
@@ -83,12 +83,12 @@ describe("executors after a lack of memory", () => {
       assert.deepEqual(toldIn(plan), cores === "4" ? [] : ["ExecutorRecoveryMode"]);
     });
 
-  test("ask for the same amounts", () => {
+  test("request the same resources", () => {
     const [made] = madeIn(step({}, two, [executor(1001), executor(1002, jvm)]));
     assert.match(JSON.stringify(made), /"requests":\{"memory":"896Mi","cpu":"4"\}/);
   });
 
-  test("stay so for the driver's whole life, and no longer", () => {
+  test("keep one task until the end of the driver, and not beyond", () => {
     const first = step({}, two, [executor(1001), executor(1002, jvm)]).memory.allotment;
     assert.equal(first?.singleTask, true);
     const later = step({}, { ...first, underway: [], alive: "1001,1003" }, [
@@ -99,14 +99,14 @@ describe("executors after a lack of memory", () => {
     assert.equal(begun(2, "spark-pi-2", first).singleTask, undefined);
   });
 
-  test("are known by the account of losses, too, when the pod is gone", () => {
+  test("run one task also if only the ledger shows the loss, because the pod is gone", () => {
     const plan = step({}, { next: 1003, alive: "1001" }, [executor(1001)], {
       executors: { attempt: 1, lost: { memory: 1 }, over: "1002" },
     });
     assert.deepEqual(madeIn(plan).map(coresOf), ["1"]);
   });
 
-  test("run one task from the start where the conf is true, which is told to nobody", () => {
+  test("run one task from the start where the conf is true, without an Event", () => {
     const plan = step({ sparkConf: on }, {}, []);
     assert.deepEqual(madeIn(plan).map(coresOf), ["1", "1"]);
     assert.deepEqual(toldIn(plan), []);
@@ -117,14 +117,14 @@ describe("spark.kubernetes.allocation.maximum", () => {
   const sparkConf = { "spark.kubernetes.allocation.maximum": "4" };
   const lost = [executor(1001), executor(1002, { exitCode: 1 })];
 
-  test("gives one run as many ids less one, as Spark's own allocator does", () => {
+  test("limits a run to one executor fewer, as in Spark's own allocator", () => {
     const plan = step({ instances: 9, sparkConf }, {}, []);
     assert.equal(madeIn(plan).length, 3);
     assert.deepEqual(toldIn(plan), ["ExecutorMaximumReached"]);
     assert.match(waitIn(plan).waitsFor ?? "", /6 executors that cannot be created: .*allocation\.maximum/);
   });
 
-  test("counts what was handed out, whatever became of it, and the run goes on short", () => {
+  test("counts every id that was handed out, and the run continues with fewer executors", () => {
     const last = step({ sparkConf }, two, lost);
     assert.deepEqual([madeIn(last).length, toldIn(last).length], [1, 0]);
     const none = step({ sparkConf }, { next: 1004, alive: "1001-1002" }, lost);
@@ -132,25 +132,25 @@ describe("spark.kubernetes.allocation.maximum", () => {
     assert.equal(none.memory.state.phase, "RUNNING");
   });
 
-  test("counts anew with each driver, although ids go on", () => {
+  test("counts from zero for each driver, although ids continue", () => {
     const next = begun(2, "spark-pi-2", { ...begun(1, "spark-pi-1", undefined), next: 1004 });
     assert.deepEqual([next.next, handedOut(next)], [1004, 0]);
   });
 
-  test("is not read before Spark 4.1", () => {
+  test("has no effect before Spark 4.1", () => {
     assert.equal(madeIn(step({ instances: 9, sparkConf, sparkVersion: "4.0.4" }, {}, [])).length, 9);
   });
 });
 
-describe("the executors of one step", () => {
+describe("the executors that one step creates", () => {
   const many = (sparkConf: Confs): number => madeIn(step({ instances: 20_000, sparkConf }, {}, [])).length;
   const batch = { "spark.kubernetes.allocation.batch.size": "100000" };
 
-  test("are a thousand at most, whatever batch is asked for", () => {
+  test("are at most a thousand, whatever the batch size", () => {
     assert.equal(many(batch), 1_000);
   });
 
-  test("are the fewer the larger they are", () => {
+  test("are fewer if their pods are large", () => {
     const large = Object.fromEntries(
       Array.from({ length: 1_900 }, (_, at) => [`spark.executorEnv.A${at}`, "x".repeat(60)]),
     );

@@ -62,7 +62,7 @@ const podDeletes = (stages: readonly (readonly Effect[])[]): readonly Extract<Ef
 const runs = { numRuns: 400 };
 
 describe("every decision", () => {
-  test("comes to a plan whose memory the store gives back, and is the same when asked again", () => {
+  test("leads to a plan whose memory can be stored and parsed, and is the same when it is repeated", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
@@ -75,7 +75,7 @@ describe("every decision", () => {
     );
   });
 
-  test("deletes only pods that are there, are ours and are not ending already, by their UID", () => {
+  test("deletes only existing pods of the application that are not being deleted, by UID", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const ours = new Set([
@@ -95,7 +95,7 @@ describe("every decision", () => {
     );
   });
 
-  test("creates a driver only fenced, saved with its attempt and its time, and never beside another pod of ours", () => {
+  test("creates a driver only with a fence, a saved attempt and a saved time, and never beside another pod", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
@@ -113,7 +113,7 @@ describe("every decision", () => {
     );
   });
 
-  test("hands out a new attempt only when nothing of the last can arrive any more", () => {
+  test("assigns a new attempt only when no write of the last attempt can still arrive", () => {
     fc.assert(
       fc.property(worlds, ({ object, memory, pods }) => {
         const plan = planned({ object, memory, pods });
@@ -126,7 +126,7 @@ describe("every decision", () => {
     );
   });
 
-  test("that rests or forgets leaves nothing behind that could still do something", () => {
+  test("that rests or forgets leaves no deletion and no write that could still arrive", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
@@ -139,7 +139,7 @@ describe("every decision", () => {
     );
   });
 
-  test("that does not rest says what brings it back: an event to come, an instant or more to do", () => {
+  test("that does not rest has a next step: by an event, a timer, a poll or at once", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
@@ -156,7 +156,7 @@ describe("every decision", () => {
     );
   });
 
-  test("of a settled application is the same once its status is written: nothing more to do", () => {
+  test("of a settled application has no effects once its status is written", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
@@ -173,8 +173,8 @@ describe("every decision", () => {
   });
 });
 
-describe("over many attempts", () => {
-  test("no two have a name, a submission or an application id in common", () => {
+describe("the drivers of many attempts", () => {
+  test("have distinct submission ids and application ids", () => {
     const drivers = Array.from({ length: 20 }, (_, attempt) => {
       const memory = remembered({ attempt, state: { phase: "PENDING_RERUN" } });
       return decided({ object: application(), memory }).plan.memory.driver;

@@ -8,12 +8,12 @@ const held = "held up by the platform, which uses up no retry: exceeded quota";
 
 const cases: readonly { name: string; status: unknown; want: unknown }[] = [
   {
-    name: "of a new one",
+    name: "of a new application",
     status: undefined,
     want: { driverInfo: {}, applicationState: { state: "", errorMessage: held } },
   },
   {
-    name: "of one that runs, beside all that is there",
+    name: "of a running application, beside the existing fields",
     status: { submissionID: "s", driverInfo: { podName: "p" }, applicationState: { state: "RUNNING" } },
     want: {
       submissionID: "s",
@@ -22,17 +22,17 @@ const cases: readonly { name: string; status: unknown; want: unknown }[] = [
     },
   },
   {
-    name: "in the place of what held it up before",
+    name: "in place of earlier trouble",
     status: { driverInfo: {}, applicationState: { state: "", errorMessage: `${held.slice(0, -5)}x` } },
     want: { driverInfo: {}, applicationState: { state: "", errorMessage: held } },
   },
   {
-    name: "not in the place of its own",
+    name: "not in place of the application's own message",
     status: { driverInfo: {}, applicationState: { state: "FAILING", errorMessage: "driver pod not found" } },
     want: undefined,
   },
 ];
 for (const { name, status, want } of cases) {
-  test(`what holds it up is told: ${name}`, () =>
+  test(`trouble stands in the status ${name}`, () =>
     assert.deepEqual(heldUp(application({ status }), "exceeded quota"), want));
 }

@@ -104,7 +104,7 @@ const clearing = (then: string, phase: string): readonly string[] => [
 ];
 const resting = (phase: string): readonly string[] => [phase, ...columns.slice(1, -1).map(() => `${phase} -`), phase];
 
-describe("the driver was seen before", () => {
+describe("with a driver that was seen before", () => {
   check(
     {
       "": same("SUBMITTED +"),
@@ -126,12 +126,12 @@ describe("the driver was seen before", () => {
   );
 });
 
-describe("the driver was never seen", () => {
+describe("with a driver that was never seen", () => {
   const created = ["SUBMITTED +", ...following.slice(1)];
   check({ SUBMITTED: created, RUNNING: created, UNKNOWN: created }, { seen: false, spec, generation: 1 });
 });
 
-describe("suspended", () => {
+describe("with a suspended spec", () => {
   const ends = clearing("SUSPENDED", "SUSPENDING");
   check(
     {
@@ -154,7 +154,7 @@ describe("suspended", () => {
   );
 });
 
-describe("the spec has changed", () => {
+describe("with a changed spec", () => {
   const ends = clearing("PENDING_RERUN", "INVALIDATING");
   check(
     {
@@ -178,12 +178,12 @@ describe("the spec has changed", () => {
 });
 
 describe("the tables", () => {
-  test("know every state that upstream writes, and no other", () => {
+  test("have every state that upstream writes, and no other", () => {
     assert.deepEqual(Object.keys(acts).sort(), [...phases].sort());
     assert.deepEqual(Object.keys(suspendable).sort(), [...phases].sort());
   });
 
-  test("a change of what may change under a running application is none", () => {
+  test("ignore changes of suspend and timeToLiveSeconds in a running application", () => {
     for (const more of [{ suspend: false }, { timeToLiveSeconds: 5 }])
       assert.equal(digested({ ...spec, ...more }), digested(spec));
     assert.notEqual(digested({ ...spec, mainClass: "other" }), digested(spec));

@@ -20,10 +20,10 @@ const first = { ...state("SUBMITTED"), submissionID: "a", submissionAttempts: 1,
 const running = { ...first, ...state("RUNNING") };
 const times = { lastSubmissionAttemptTime: "2026-11-02T07:59:10Z", terminationTime: "2026-11-02T07:59:40Z" };
 
-describe("a status over another is counted as", () => {
+describe("a change of an application's status is counted as", () => {
   const cases: readonly { name: string; before: unknown; after: object; want: readonly string[] }[] = [
     {
-      name: "an application, its submission and how long that took",
+      name: "an application, its submission and the submit latency",
       before: undefined,
       after: first,
       want: [
@@ -41,7 +41,7 @@ describe("a status over another is counted as", () => {
       want: ["application_start_latency_seconds 60", "application_start_latency_seconds_histogram 60"],
     },
     {
-      name: "no first start when it is another",
+      name: "no start latency at a later execution",
       before: { ...first, executionAttempts: 2 },
       after: { ...running, executionAttempts: 2 },
       want: [],
@@ -59,7 +59,7 @@ describe("a status over another is counted as", () => {
       want: ["application_failure_count 1", "application_failure_execution_time_seconds 30"],
     },
     {
-      name: "a submission, though nobody wrote that it was submitted",
+      name: "a submission, even if no status had the state SUBMITTED",
       before: { ...state("PENDING_RERUN"), submissionAttempts: 1, executionAttempts: 1 },
       after: { ...running, submissionID: "b", submissionAttempts: 2, executionAttempts: 2 },
       want: ["application_submit_count 1"],
@@ -71,7 +71,7 @@ describe("a status over another is counted as", () => {
       want: ["application_count 1", "application_failed_submission_count 1"],
     },
     {
-      name: "one refusal when it becomes the end",
+      name: "one refusal when the refused application becomes FAILED",
       before: { ...state("SUBMISSION_FAILED"), submissionAttempts: 1, executionAttempts: 0 },
       after: { ...state("FAILED"), submissionAttempts: 1, executionAttempts: 0 },
       want: ["application_failure_count 1"],
@@ -83,7 +83,7 @@ describe("a status over another is counted as", () => {
       want: ["executor_success_count 1", "executor_failure_count 1"],
     },
     {
-      name: "nothing for what cannot be read",
+      name: "only an application if the earlier status cannot be parsed",
       before: "odd",
       after: { ...first, submissionID: 5 },
       want: ["application_count 1"],
@@ -92,7 +92,7 @@ describe("a status over another is counted as", () => {
   for (const { name, before, after, want } of cases) test(name, () => assert.deepEqual(told(before, after), want));
 });
 
-test("what stands is counted from the object", () => {
+test("gauges are computed from the object's status", () => {
   const status = { ...running, executorState: { e1: "RUNNING", e2: "RUNNING", e3: "FAILED" } };
   assert.deepEqual(
     gaugesOf(object(status)).map(({ name, value }) => [name, value]),
@@ -107,7 +107,7 @@ test("labels are the application's own, and its namespace", () => {
   assert.deepEqual(measuresOf(object(), first, eight)[0]?.of, { team: "data", namespace: "default" });
 });
 
-test("upstream's live figures are all among ours", {
+test("Rekindle has every metric of a live upstream operator", {
   skip: dataDir === undefined ? "needs the recorded data" : false,
 }, () => {
   const text = readFileSync(`${dataDir}/spark-operator/live-metrics.txt`, "utf8");
@@ -119,7 +119,7 @@ test("upstream's live figures are all among ours", {
   );
 });
 
-test("losses are counted by the save that records them, by reason, and anew with each attempt", () => {
+test("losses are counted at the save that records them, by reason, and from zero for each attempt", () => {
   const memory = (attempt: number, lost: object) => remembered({ executors: { attempt, lost } });
   const counted = (before: Memory | undefined, after: Memory) =>
     measuresOfSave(before, after).map(({ name, value, of }) => [name, value, of["reason"]]);

@@ -9,70 +9,70 @@ import { application, pod, type Short, settings } from "./fixtures.ts";
 const [apps, pods] = sparkApplication(settings).watches;
 assert.ok(apps !== undefined && pods !== undefined);
 
-describe("an application", () => {
+describe("a key is sent for an application", () => {
   const base = application({ metadata: { labels: { a: "1" }, annotations: { b: "1" } } });
   const changed = (metadata: Partial<Stored["metadata"]>): Stored => ({
     ...base,
     metadata: { ...base.metadata, ...metadata },
   });
   const cases = [
-    { name: "that is new is news", before: undefined, after: base, want: true },
+    { name: "that is new: yes", before: undefined, after: base, want: true },
     {
-      name: "whose status was written is none",
+      name: "whose status alone changed: no",
       before: base,
       after: { ...changed({ resourceVersion: "9" }), status: { applicationState: { state: "RUNNING" } } },
       want: false,
     },
-    { name: "with a changed spec is", before: base, after: changed({ generation: 2 }), want: true },
+    { name: "with a changed spec: yes", before: base, after: changed({ generation: 2 }), want: true },
     {
-      name: "being deleted is",
+      name: "being deleted: yes",
       before: base,
       after: changed({ deletionTimestamp: "2026-11-02T08:00:00Z" }),
       want: true,
     },
     {
-      name: "paused is",
+      name: "that is paused: yes",
       before: base,
       after: changed({ annotations: { b: "1", "rekindle.dev/paused": "true" } }),
       want: true,
     },
-    { name: "with another label is", before: base, after: changed({ labels: {} }), want: true },
-    { name: "replaced by another of its name is", before: base, after: changed({ uid: "app-2" }), want: true },
+    { name: "with another label: yes", before: base, after: changed({ labels: {} }), want: true },
+    { name: "replaced by another one of its name: yes", before: base, after: changed({ uid: "app-2" }), want: true },
   ];
   for (const { name, before, after, want } of cases) test(name, () => assert.equal(apps.matters(before, after), want));
 
-  test("is its own owner", () => assert.equal(apps.ownerName(base), "spark-pi"));
+  test("with its own name", () => assert.equal(apps.ownerName(base), "spark-pi"));
 });
 
-describe("a pod", () => {
+describe("a key is sent for a pod", () => {
   const executor: Short = { name: "exec-1", uid: "exec-1", role: "executor", executor: 1, phase: "Pending" };
   const cases: readonly { name: string; before?: Short; after: Short; want: boolean }[] = [
-    { name: "of a driver just created is what its creator knows", after: { phase: "Pending" }, want: false },
-    { name: "of a driver that runs when it is first seen is news", after: {}, want: true },
-    { name: "of an executor just created is", after: executor, want: true },
-    { name: "in another phase is", before: { phase: "Pending" }, after: { phase: "Running" }, want: true },
-    { name: "whose container ended is", before: {}, after: { exitCode: 0 }, want: true },
+    { name: "of a Pending driver that was just created: no", after: { phase: "Pending" }, want: false },
+    { name: "of a driver that runs when it is first seen: yes", after: {}, want: true },
+    { name: "of an executor that was just created: yes", after: executor, want: true },
+    { name: "in another phase: yes", before: { phase: "Pending" }, after: { phase: "Running" }, want: true },
+    { name: "whose container ended: yes", before: {}, after: { exitCode: 0 }, want: true },
     {
-      name: "that waits for another reason is",
+      name: "with another waiting reason: yes",
       before: { phase: "Pending", waiting: "ContainerCreating" },
       after: { phase: "Pending", waiting: "ErrImagePull" },
       want: true,
     },
     {
-      name: "whose containers are being created is none",
+      name: "whose containers are being created: no",
       before: { phase: "Pending" },
       after: { phase: "Pending", waiting: "ContainerCreating" },
       want: false,
     },
     {
-      name: "that waits for a reason after none is",
+      name: "with a first waiting reason: yes",
       before: { phase: "Pending" },
       after: { phase: "Pending", waiting: "ImagePullBackOff" },
       want: true,
     },
-    { name: "being deleted is", before: {}, after: { ending: true }, want: true },
-    { name: "with another body is", before: {}, after: { uid: "driver-2" }, want: true },
-    { name: "that only got older is none", before: {}, after: {}, want: false },
+    { name: "being deleted: yes", before: {}, after: { ending: true }, want: true },
+    { name: "with another UID: yes", before: {}, after: { uid: "driver-2" }, want: true },
+    { name: "without a change: no", before: {}, after: {}, want: false },
   ];
   for (const { name, before, after, want } of cases) {
     test(name, () => {
@@ -85,7 +85,7 @@ describe("a pod", () => {
     { role: "driver", want: false },
     { role: "executor", want: true },
   ]) {
-    test(`of the role ${role}, that finds no node, is ${want ? "news" : "none: nothing is decided on it"}`, () => {
+    test(`of the role ${role} that is Unschedulable: ${want ? "yes" : "no"}`, () => {
       const before = pod({ role, executor: 1, phase: "Pending", waiting: "ContainerCreating" });
       const unscheduled = { type: "PodScheduled", status: "False", reason: "Unschedulable" };
       const after = { ...before, status: { phase: "Pending", conditions: [unscheduled] } };
@@ -93,27 +93,27 @@ describe("a pod", () => {
     });
   }
 
-  test("belongs to whom its label names, and only ours are watched", () => {
+  test("with the application's name from its label, and only if its labels match the selector", () => {
     assert.equal(pods.ownerName(pod()), "spark-pi");
     assert.equal(pods.ownerName({ ...pod(), metadata: { name: "stray" } }), undefined);
     assert.equal(pods.selector, "sparkoperator.k8s.io/launched-by-spark-operator=true");
   });
 });
 
-describe("to be acted on at once", () => {
+describe("an urgent key is sent for a pod", () => {
   const alive: Short = { name: "exec-1", uid: "exec-1", role: "executor", executor: 1 };
   const cases: readonly { name: string; before?: Short; after?: Short; want: boolean }[] = [
-    { name: "is an executor that ended", before: alive, after: { ...alive, exitCode: 1 }, want: true },
-    { name: "is one that is being deleted", before: alive, after: { ...alive, ending: true }, want: true },
-    { name: "is one that is gone", before: alive, want: true },
+    { name: "of an executor that ended: yes", before: alive, after: { ...alive, exitCode: 1 }, want: true },
+    { name: "of an executor that is being deleted: yes", before: alive, after: { ...alive, ending: true }, want: true },
+    { name: "of an executor that is gone: yes", before: alive, want: true },
     {
-      name: "is one that is seen for the first time when it has ended",
+      name: "of an executor that is first seen after its end: yes",
       after: { ...alive, phase: "Failed" },
       want: true,
     },
-    { name: "is none that came up", before: { ...alive, phase: "Pending" }, after: alive, want: false },
-    { name: "is none whose end was known", before: { ...alive, exitCode: 1 }, want: false },
-    { name: "is no driver", before: {}, after: { exitCode: 1 }, want: false },
+    { name: "of an executor that started: no", before: { ...alive, phase: "Pending" }, after: alive, want: false },
+    { name: "of an executor whose end was known: no", before: { ...alive, exitCode: 1 }, want: false },
+    { name: "of a driver: no", before: {}, after: { exitCode: 1 }, want: false },
   ];
   for (const { name, before, after, want } of cases)
     test(name, () => {

@@ -20,14 +20,14 @@ const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true };
 const memory = remembered({ driver, allotment, spec: relevant(object, true) });
 const pods = [pod()];
 
-describe("executors on their way", () => {
-  test("are there for longer where nothing is done at once", () => {
+describe("executors that are underway", () => {
+  test("have no early end where creations may be slow", () => {
     const { plan } = decided({ object, memory, pods, slow: true });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight }]);
     assert.equal(plan.safety?.createWithinMs, undefined);
   });
 
-  test("count for lost when they cannot arrive any more, and others are made", () => {
+  test("count as lost when they can no longer arrive, and others are created", () => {
     const first = decided({ object, memory, pods }).plan;
     const rows = [9_999, 10_000].map((ms) => {
       const { plan } = decided({ object, memory: first.memory, pods, now: eight + ms });

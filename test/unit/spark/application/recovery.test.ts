@@ -28,75 +28,75 @@ describe("a damaged memory", () => {
     readonly want: Readonly<Record<string, unknown>>;
     readonly problems?: number;
   }[] = [
-    { name: "that is whole stays as it is", stored: running, want: { ...running } },
+    { name: "that is whole is kept", stored: running, want: { ...running } },
     {
-      name: "without its state: the driver that is known is followed",
+      name: "without its state gets SUBMITTED and keeps its driver",
       stored: { ...running, state: { phase: "NO" } },
       want: { state: { phase: "SUBMITTED" }, driver, attempt: 1 },
       problems: 1,
     },
     {
-      name: "without its state, the status tells it, if it is about the same run",
+      name: "without its state gets the state of the status, if that is of the same run",
       stored: { ...running, state: 7 },
       world: { status: { ...told, applicationState: { state: "COMPLETED" }, terminationTime: "2026-11-02T07:00:00Z" } },
       want: { state: { phase: "COMPLETED", endedAt: eight - 3_600_000 } },
       problems: 1,
     },
     {
-      name: "without its state, a status of an earlier run tells nothing of this one",
+      name: "without its state does not use a status of an earlier run",
       stored: { ...running, state: 7 },
       world: { status: { ...told, submissionID: "submission-0", applicationState: { state: "FAILED" } } },
       want: { state: { phase: "SUBMITTED" } },
       problems: 1,
     },
     {
-      name: "without its driver: the one that lives",
+      name: "without its driver gets the live driver pod",
       stored: { ...running, driver: "x" },
       world: { status: told, pods: [pod()] },
       want: { driver: { ...driver, applicationId: undefined, submittedAt: 0 }, state: { phase: "RUNNING" } },
       problems: 1,
     },
     {
-      name: "that never had a driver gets none from an old status",
+      name: "without a driver gets none from an old status",
       stored: { ...remembered({ state: { phase: "PENDING_RERUN" } }), history: 7 },
       world: { status: told },
       want: { driver: undefined, state: { phase: "PENDING_RERUN" } },
       problems: 1,
     },
     {
-      name: "without its attempt: the highest that anything tells of",
+      name: "without its attempt gets the highest attempt of status and pods",
       stored: { ...running, attempt: "3" },
       world: { status: { ...told, submissionAttempts: 2 }, pods: [executor] },
       want: { attempt: 4 },
       problems: 1,
     },
     {
-      name: "without its spec: taken in as it is, and nobody is restarted",
+      name: "without its spec digest accepts the present spec, without a restart",
       stored: { ...running, spec: 7 },
       want: { normaliser: 0, spec: "" },
       problems: 1,
     },
     {
-      name: "without the newest plan: the next driver keeps its distance from now",
+      name: "without plannedAt gets the present time",
       stored: { ...running, plannedAt: "x" },
       want: { plannedAt: eight },
       problems: 1,
     },
     {
-      name: "without the count of executors' ids: they go on far beyond any that was seen",
+      name: "without the next executor id gets an id far beyond every known one",
       stored: { ...running, allotment: { next: "x" } },
       world: { pods: [executor] },
       want: { allotment: { attempt: 0, prefix: "", next: 20_000, alive: "", underway: [] } },
       problems: 5,
     },
     {
-      name: "of nothing, and nothing there: as new",
+      name: "that is unreadable, without pods, starts as new",
       stored: 7,
       want: { state: { phase: "" }, attempt: 0 },
       problems: 1,
     },
     {
-      name: "of nothing, but a driver lives: adopted",
+      name: "that is missing adopts a live driver",
       stored: undefined,
       world: { pods: [pod({ attempt: "2" })] },
       want: { attempt: 2, state: { phase: "SUBMITTED" } },
@@ -111,7 +111,7 @@ describe("a damaged memory", () => {
       assert.equal(found.length, problems);
     });
 
-  test("whatever is stored, what comes of it can be stored and read again", () => {
+  test("with arbitrary fields is rebuilt to a memory that can be stored and parsed", () => {
     const names = [
       "generation",
       "spec",
@@ -139,21 +139,21 @@ describe("a damaged memory", () => {
   });
 });
 
-describe("in another cluster", () => {
+describe("a memory of another cluster", () => {
   const rows: readonly { readonly name: string; readonly memory: Memory; readonly want: Partial<Memory> }[] = [
     ...(["SUBMITTED", "RUNNING", "UNKNOWN"] as const).map((phase) => ({
-      name: `${phase} becomes the next attempt, and spends no retry`,
+      name: `in ${phase} leads to the next attempt, without a retry`,
       memory: remembered({ driver, state: { phase } }),
       want: { state: { phase: "PENDING_RERUN" as const }, forgiven: 1, attempt: 1 },
     })),
-    { name: "completed stays so", memory: remembered({ driver, ...done }), want: done },
+    { name: "in COMPLETED stays so", memory: remembered({ driver, ...done }), want: done },
     {
-      name: "waiting for its next try, it waits on",
+      name: "in FAILING keeps the time of its retry",
       memory: remembered({ driver, state: { phase: "FAILING", endedAt: 1, error: "x", retryAt: 9 } }),
       want: { state: { phase: "FAILING", endedAt: 1, error: "x", retryAt: 9 } },
     },
     {
-      name: "suspended stays so",
+      name: "in SUSPENDED stays so",
       memory: remembered({ state: { phase: "SUSPENDED" } }),
       want: { state: { phase: "SUSPENDED" } },
     },
@@ -165,7 +165,7 @@ describe("in another cluster", () => {
       assert.equal(voided.driver?.uid, undefined);
     });
 
-  test("a spec that is another there is seen, whatever its generation", () => {
+  test("leads to a new run if the spec differs, whatever its generation", () => {
     const memory = recovery.voided(remembered({ driver, ...done }));
     const changed = application({ spec: { ...Object(application()["spec"]), arguments: ["2"] } });
     assert.equal(decided({ object: changed, memory }).plan.memory.state.phase === "COMPLETED", false);
@@ -173,23 +173,33 @@ describe("in another cluster", () => {
   });
 });
 
-describe("a run that is over", () => {
+describe("the past run in a step", () => {
   const next = remembered({ attempt: 2, driver: { ...driver, attempt: 2 }, state: { phase: "SUBMITTED" } });
   const { driver: _, ...bare } = running;
   const failing = { phase: "FAILING", endedAt: eight - 5, error: "exit 1" } as const;
   const rows = [
-    { name: "goes on", before: running, after: running, want: undefined },
-    { name: "never had a driver", before: bare, after: next, want: undefined },
-    { name: "failed", before: { ...running, state: failing }, after: next, want: ["failed", eight - 5, "exit 1"] },
-    { name: "completed", before: { ...running, ...done }, after: next, want: ["completed", 1, undefined] },
+    { name: "is none while the run continues", before: running, after: running, want: undefined },
+    { name: "is none without a driver", before: bare, after: next, want: undefined },
     {
-      name: "was suspended",
+      name: "has the outcome failed",
+      before: { ...running, state: failing },
+      after: next,
+      want: ["failed", eight - 5, "exit 1"],
+    },
+    {
+      name: "has the outcome completed",
+      before: { ...running, ...done },
+      after: next,
+      want: ["completed", 1, undefined],
+    },
+    {
+      name: "has the outcome suspended",
       before: remembered({ driver, state: { phase: "SUSPENDING" } }),
       after: bare,
       want: ["suspended", eight, undefined],
     },
     {
-      name: "ended and began anew within one step",
+      name: "has the outcome failed if the next run begins in the same step",
       before: running,
       after: { ...next, history: [{ phase: "FAILING", attempt: 1, at: 1 }] },
       want: ["failed", eight, undefined],
@@ -202,16 +212,16 @@ describe("a run that is over", () => {
     });
 
   const accounts: readonly { name: string; executors: Memory["executors"]; want: number | undefined }[] = [
-    { name: "all that were lost", executors: { attempt: 1, lost: { failed: 2, deleted: 1, removed: 1 } }, want: 4 },
+    { name: "every loss", executors: { attempt: 1, lost: { failed: 2, deleted: 1, removed: 1 } }, want: 4 },
     {
-      name: "none that was done, one too many or ended with its driver",
+      name: "no executor that finished, was dismissed or ended with its driver",
       executors: { attempt: 1, lost: { finished: 3, dismissed: 2, driverEnded: 1, failed: 1 } },
       want: 1,
     },
-    { name: "nobody, if all were done", executors: { attempt: 1, lost: { finished: 3 } }, want: undefined },
-    { name: "nobody, if nobody was lost", executors: { attempt: 1, live: "1", marks: "00000001" }, want: undefined },
-    { name: "nobody, if nobody looked", executors: undefined, want: undefined },
-    { name: "nobody of another attempt", executors: { attempt: 9, lost: { failed: 1 } }, want: undefined },
+    { name: "no executor if all finished", executors: { attempt: 1, lost: { finished: 3 } }, want: undefined },
+    { name: "no executor if none was lost", executors: { attempt: 1, live: "1", marks: "00000001" }, want: undefined },
+    { name: "no executor without a ledger", executors: undefined, want: undefined },
+    { name: "no executor of another attempt", executors: { attempt: 9, lost: { failed: 1 } }, want: undefined },
   ];
   for (const { name, executors, want } of accounts)
     test(`counts ${name} among the lost executors`, () => {
@@ -220,13 +230,13 @@ describe("a run that is over", () => {
     });
 });
 
-describe("the window in which what is missing may come back", () => {
+describe("the recovery window", () => {
   const open = { since: eight - 1_000, until: eight + 29_000, ends: true };
   const over = { since: eight - 30_000, until: eight };
   const pending = pod({ name: "e", uid: "e", role: "executor", owner: "driver-1", executor: 1, phase: "Pending" });
   const up = pod({ name: "f", uid: "f", role: "executor", owner: "driver-1", executor: 2 });
 
-  test("a driver that is missing is not lost before it ends, and looked for meanwhile", () => {
+  test("delays the loss of a missing driver until its end, and the step polls", () => {
     const { plan } = decided({ object: application(), memory: running, returning: open });
     const { memory } = plan;
     const { returning, wakeAt, pollMs } = waitIn(plan);
@@ -234,10 +244,10 @@ describe("the window in which what is missing may come back", () => {
   });
 
   for (const [name, returning] of [
-    ["after it", over],
-    ["without one", undefined],
+    ["that is over", over],
+    ["that is absent", undefined],
   ] as const)
-    test(`${name}, it is`, () => {
+    test(`${name} does not delay the loss of a missing driver`, () => {
       const world = { object: application(), memory: running, ...(returning === undefined ? {} : { returning }) };
       assert.notEqual(decided(world).plan.memory.state.phase, "RUNNING");
     });
@@ -250,14 +260,14 @@ describe("the window in which what is missing may come back", () => {
       .filter((line) => line.startsWith("delete"));
   };
 
-  test("executors that are on their way have their time; then they are ended, and nobody else", () => {
+  test("lets Pending executors start, and after it they alone are deleted", () => {
     assert.deepEqual(ended(open), []);
     assert.equal(ended({ ...open, until: eight }).length, 1);
   });
 
-  test("of a record that was only missing nothing is ended", () => assert.deepEqual(ended(over), []));
+  test("of a missing record leads to no deletion", () => assert.deepEqual(ended(over), []));
 
-  test("is closed as soon as all are up", () => {
+  test("ends as soon as all pods run", () => {
     const { plan } = decided({ object: application(), memory: running, pods: [pod(), up], returning: open });
     assert.equal(waitIn(plan).returning, undefined);
   });

@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     upstream: "follow: RUNNING",
   },
   {
-    we: "know nothing of a driver's node",
+    we: "have a driver in the phase Unknown",
     memory: { ...ran, state: { phase: "RUNNING" } },
     pods: [{ phase: "Unknown" }],
     upstream: "follow: UNKNOWN",
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
     upstream: "wait until 2026-11-02T08:00:30.000Z",
   },
   {
-    we: "end a failed run for its retry",
+    we: "delete the pods of a failed run for its retry",
     memory: { ...ran, plannedAt: 0, state: { phase: "FAILING", endedAt, error: "x", retryAt: eight - 1 } },
     spec: { restartPolicy: { ...onFailure, onFailureRetryInterval: 1 } },
     pods: [{ phase: "Failed", exitCode: 1 }],
@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
     upstream: "end the driver, then move: PENDING_RERUN",
   },
   {
-    we: "were refused, and wait to submit again",
+    we: "wait to submit again after a refusal",
     memory: {
       submissions: 2,
       executions: 0,
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
     upstream: "wait until 2026-11-02T08:02:55.000Z",
   },
   {
-    we: "were refused for good",
+    we: "have a refused submission without a retry",
     memory: { submissions: 1, executions: 0, state: { phase: "SUBMISSION_FAILED", endedAt, error: "no" } },
     upstream: "rest",
   },
@@ -134,14 +134,14 @@ const rows: readonly Row[] = [
     upstream: "rest",
   },
   {
-    we: "have completed it, to live a while",
+    we: "have completed it, with a time to live",
     memory: { ...ran, state: { phase: "COMPLETED", endedAt } },
     spec: { timeToLiveSeconds: 60 },
     pods: [{ phase: "Succeeded" }],
     upstream: "delete the application at 2026-11-02T08:00:55.000Z",
   },
   {
-    we: "have given it up",
+    we: "have it as FAILED",
     memory: { ...ran, state: { phase: "FAILED", endedAt, error: "x" } },
     pods: [{ phase: "Failed" }],
     upstream: "rest",
@@ -165,7 +165,7 @@ const leave = (row: Row): { readonly object: Stored; readonly pods: readonly Sto
   return { object: { ...before, status: JSON.parse(JSON.stringify(plan.status)) }, pods: pods.map(ending) };
 };
 
-describe("upstream takes back what we", () => {
+describe("upstream continues an application for which we", () => {
   for (const row of rows) {
     test(`${row.we}: ${row.upstream}`, () => {
       const { object, pods } = leave(row);
@@ -173,13 +173,13 @@ describe("upstream takes back what we", () => {
     });
   }
 
-  test("a new one it submits itself, and a spec.suspend of it is heard in every state", () => {
+  test("upstream submits a new application itself, and obeys spec.suspend", () => {
     assert.equal(upstreamDoes(application(), [], eight), "submit");
     const suspended = application({ spec: { ...spec, suspend: true } });
     assert.equal(upstreamDoes(suspended, [], eight), "move: SUSPENDING");
   });
 
-  test("the pods that we made are found by its selectors, and their events reach it", () => {
+  test("upstream's selectors find the pods that Rekindle created, and their events reach it", () => {
     const made = decided({ object: application() }).plan;
     const pods = made.stages.flat().flatMap((effect) =>
       effect.do === "create" && effect.resource.plural === "pods"

@@ -51,7 +51,7 @@ const warnings = ({ before, plan }: Decided): readonly string[] =>
 const looksAtEvents = ({ looks }: Decided): number => looks.filter((query) => asked(query) === "list events").length;
 
 describe("a driver that does not start", () => {
-  test("waits for what its events say, and a warning says what to do", () => {
+  test("has the reason of its events in waitsFor, and a warning Event gives the remedy", () => {
     const step = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [mountFails] });
     assert.match(
       waitIn(step.plan).waitsFor ?? "",
@@ -63,12 +63,12 @@ describe("a driver that does not start", () => {
     assert.deepEqual([looksAtEvents(step), waitIn(step.plan).pollMs], [1, 30_000]);
   });
 
-  test("is told before it is remembered, so that a death in between loses no warning", () => {
+  test("leads to the warning before the record has it, so that a step that dies in between loses none", () => {
     const { saved, plan } = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [mountFails] });
     assert.deepEqual([saved.map(({ held }) => held), plan.memory.held], [[undefined], ["1 driver FailedMount"]]);
   });
 
-  test("is told once for each reason", () => {
+  test("leads to one warning for each reason", () => {
     const memory = phaseOf("SUBMITTED", ["1 driver FailedMount"]);
     const same = stepOf({ pods: [creating], memory, events: [mountFails] });
     assert.deepEqual([warnings(same), same.plan.memory.held], [[], memory.held]);
@@ -77,7 +77,7 @@ describe("a driver that does not start", () => {
     assert.deepEqual(other.plan.memory.held, ["1 driver FailedMount", "1 driver FailedCreatePodSandBox"]);
   });
 
-  test("and of another attempt is told again", () => {
+  test("leads to the warning again in another attempt", () => {
     const step = stepOf({
       pods: [creating],
       memory: phaseOf("SUBMITTED", ["0 driver FailedMount"]),
@@ -86,25 +86,25 @@ describe("a driver that does not start", () => {
     assert.deepEqual([warnings(step).length, step.plan.memory.held], [1, ["1 driver FailedMount"]]);
   });
 
-  test("waits for its scheduler where nobody runs it", () => {
+  test("waits for its scheduler if none has read the pod", () => {
     const step = stepOf({ pods: [unplaced], memory: phaseOf("SUBMITTED") });
     assert.match(waitIn(step.plan).waitsFor ?? "", /NotScheduled: no scheduler named volcano has looked at it/);
     assert.equal(warnings(step).length, 1);
   });
 
-  test("within its grace costs no look, and is looked at again", () => {
+  test("for 10 s needs no read of events, and is polled", () => {
     const step = stepOf({ pods: [young(creating)], memory: phaseOf("SUBMITTED"), events: [mountFails] });
     assert.deepEqual([looksAtEvents(step), warnings(step), waitIn(step.plan).pollMs], [0, [], 30_000]);
   });
 
-  test("whose image is being pulled is no warning", () => {
+  test("while its image is pulled leads to no warning", () => {
     const pulling = event("Pulling", 'Pulling image "spark:4"', "Normal");
     const step = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [pulling] });
     assert.match(waitIn(step.plan).waitsFor ?? "", /Pulling: Pulling image/);
     assert.deepEqual([warnings(step), step.plan.memory.held], [[], undefined]);
   });
 
-  test("for long is looked at less and less, and at last by resyncs alone", () => {
+  test("is polled less and less often, and in the end by resyncs alone", () => {
     const polls = [1, 5, 15].map((minutes) => {
       const world = { object: application(), memory: phaseOf("SUBMITTED"), pods: [creating] };
       return waitIn(decided({ ...world, now: eight + minutes * 60_000, others: { events: [mountFails] } }).plan).pollMs;
@@ -116,7 +116,7 @@ describe("a driver that does not start", () => {
 describe("executors that do not start", () => {
   const running = young(pod());
 
-  test("are told beside what the run waits for", () => {
+  test("stand in waitsFor beside the driver, and lead to a warning Event", () => {
     const step = stepOf({ pods: [running, executor], memory: phaseOf("RUNNING"), events: [mountFails] });
     assert.match(
       waitIn(step.plan).waitsFor ?? "",
@@ -128,7 +128,7 @@ describe("executors that do not start", () => {
     );
   });
 
-  test("cost one look, however many they are", () => {
+  test("need one read of events, however many they are", () => {
     const others = [2, 3, 4].map((id) => {
       const labels = { ...executor.metadata.labels, "spark-exec-id": `${id}` };
       return { ...executor, metadata: { ...executor.metadata, name: `pi-exec-${id}`, uid: `exec-${id}`, labels } };
@@ -137,7 +137,7 @@ describe("executors that do not start", () => {
     assert.deepEqual([looksAtEvents(step), warnings(step).length], [1, 1]);
   });
 
-  test("and nothing is looked at, polled or told where all run", () => {
+  test("need no read, poll or warning once all run", () => {
     const step = stepOf({ pods: [running], memory: phaseOf("RUNNING") });
     assert.deepEqual([looksAtEvents(step), warnings(step), waitIn(step.plan).pollMs], [0, [], undefined]);
   });

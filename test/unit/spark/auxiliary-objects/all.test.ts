@@ -36,71 +36,75 @@ const withIngress = { ingressUrlFormat: "{{$appName}}.x.org" };
 
 const batch = { batchScheduler: true, kubeSchedulerNames: ["gangs"] };
 
-describe("companions", () => {
+describe("auxiliary objects", () => {
   const cases: readonly { name: string; spec?: object; options?: Partial<Options>; want: readonly string[] }[] = [
-    { name: "by default a service of the web UI", want: ["v1 Service spark-pi-ui-svc"] },
-    { name: "none where the deployment wants no UI", options: { uiService: false }, want: [] },
+    { name: "are a service of the web UI by default", want: ["v1 Service spark-pi-ui-svc"] },
+    { name: "are none if the deployment disables the UI", options: { uiService: false }, want: [] },
     {
-      name: "an ingress of the UI, where the deployment has a format",
+      name: "include an ingress of the UI if the deployment has a URL format",
       options: withIngress,
       want: ["v1 Service spark-pi-ui-svc", "networking.k8s.io/v1 Ingress spark-pi-ui-ingress"],
     },
     {
-      name: "a service and an ingress of every further port",
+      name: "include a service and an ingress of every further port",
       spec: { driverIngressOptions: [port] },
       options: { uiService: false },
       want: ["v1 Service spark-pi-driver-9999", "networking.k8s.io/v1 Ingress spark-pi-ing-9999"],
     },
     {
-      name: "a budget where both want it",
+      name: "include a PodDisruptionBudget if deployment and application enable it",
       spec: { driverPodDisruptionBudget: true },
       options: { uiService: false, driverPdb: true },
       want: ["policy/v1 PodDisruptionBudget spark-pi-driver"],
     },
-    { name: "none if only the deployment does", options: { uiService: false, driverPdb: true }, want: [] },
     {
-      name: "none if only the application does",
+      name: "include no PodDisruptionBudget if only the deployment enables it",
+      options: { uiService: false, driverPdb: true },
+      want: [],
+    },
+    {
+      name: "include no PodDisruptionBudget if only the application enables it",
       spec: { driverPodDisruptionBudget: true },
       options: { uiService: false },
       want: [],
     },
     {
-      name: "a PodGroup of Volcano",
+      name: "include a PodGroup of Volcano",
       spec: { batchScheduler: "volcano" },
       options: { ...batch, uiService: false },
       want: ["scheduling.volcano.sh/v1beta1 PodGroup spark-spark-pi-pg"],
     },
     {
-      name: "a PodGroup of the coscheduling plugin",
+      name: "include a PodGroup of the coscheduling plugin",
       spec: { batchScheduler: "gangs" },
       options: { ...batch, uiService: false },
       want: ["scheduling.x-k8s.io/v1alpha1 PodGroup spark-pi-pg"],
     },
     {
-      name: "of the deployment's own scheduler",
+      name: "include a PodGroup of the deployment's default scheduler",
       options: { ...batch, uiService: false, defaultBatchScheduler: "volcano" },
       want: ["scheduling.volcano.sh/v1beta1 PodGroup spark-spark-pi-pg"],
     },
     {
-      name: "nothing for YuniKorn, which reads the pods",
+      name: "include nothing for YuniKorn, which reads the pods",
       spec: { batchScheduler: "yunikorn" },
       options: { ...batch, uiService: false },
       want: [],
     },
     {
-      name: "nothing for a scheduler that nobody knows",
+      name: "include nothing for an unknown scheduler",
       spec: { batchScheduler: "mine" },
       options: { ...batch, uiService: false },
       want: [],
     },
     {
-      name: "nothing where batch schedulers are off",
+      name: "include no PodGroup if batch schedulers are disabled",
       spec: { batchScheduler: "volcano" },
       options: { uiService: false },
       want: [],
     },
     {
-      name: "nothing for a group of the user's own",
+      name: "include no PodGroup if the user names one",
       spec: {
         batchScheduler: "volcano",
         driver: { cores: 1, annotations: { "scheduling.k8s.io/group-name": "theirs" } },
@@ -128,7 +132,7 @@ describe("companions", () => {
     ]);
   });
 
-  test("that a run may do without are optional, those that schedule it are not", () => {
+  test("are optional, except those that schedule the run", () => {
     const all = companionsOf(
       subjectOf(
         { driverIngressOptions: [port], driverPodDisruptionBudget: true, batchScheduler: "volcano" },
@@ -151,7 +155,7 @@ describe("the web UI's service", () => {
       want: { name: "spark-driver-ui-port", port: 4041, targetPort: 4041 },
     },
     {
-      name: "the port that it asks for",
+      name: "the port of its options",
       spec: { sparkUIOptions: ui, sparkConf: { "spark.ui.port": "4041" } },
       want: { name: "ui", port: 80, targetPort: 4041 },
       type: "NodePort",
@@ -162,7 +166,7 @@ describe("the web UI's service", () => {
       want: { name: "spark-driver-ui-port", port: 4040, targetPort: 4041 },
     },
     {
-      name: "a conf that is no port",
+      name: "a conf with an invalid port",
       spec: { sparkConf: { "spark.ui.port": "no" } },
       want: { name: "spark-driver-ui-port", port: 4040, targetPort: 4040 },
     },
@@ -175,7 +179,7 @@ describe("the web UI's service", () => {
     });
   }
 
-  test("has a name that fits, and is another for another application", () => {
+  test("has a name of valid length, and another name for another application", () => {
     const long = "a".repeat(60);
     assert.equal(uiServiceName(long).length, 63);
     assert.match(uiServiceName(long), /^a{47}-[0-9a-f]{8}-ui-svc$/);
@@ -221,7 +225,7 @@ describe("an ingress", () => {
     });
   }
 
-  test("has the application's words for it, else the deployment's", () => {
+  test("has the annotations and TLS of the application, or else of the deployment", () => {
     const options = { ...withIngress, ingressAnnotations: { a: "deployment" }, ingressTls: [{ secretName: "theirs" }] };
     const own = { ingressAnnotations: { a: "own" }, ingressTLS: [{ secretName: "own" }] };
     const told = (spec: object) => {
@@ -243,8 +247,8 @@ describe("the status of the UI", () => {
   const bare = { webUIServiceName: "spark-pi-ui-svc", webUIPort: 4040 };
   const cases: readonly { name: string; ip: string | undefined; options?: Partial<Options>; want: object }[] = [
     { name: "its address", ip: "10.96.0.9", want: { ...bare, webUIAddress: "10.96.0.9:4040" } },
-    { name: "no address yet", ip: undefined, want: bare },
-    { name: "a headless one has none", ip: "None", want: bare },
+    { name: "no address before the cluster IP exists", ip: undefined, want: bare },
+    { name: "no address for a headless service", ip: "None", want: bare },
     {
       name: "its ingress",
       ip: "10.96.0.9",

@@ -25,27 +25,27 @@ const subjectOf = (more: object) => {
   return { ...subject, spec: prepared({ ...subject, spec: specOf(more) }) };
 };
 
-describe("amounts", () => {
+describe("the resource amounts for a batch scheduler", () => {
   const python = { type: "Python", sparkConf: { "spark.executor.pyspark.memory": "256m" } };
   const offHeap = { sparkConf: { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1073741824" } };
   const cases: readonly { name: string; spec: object; want: readonly [string, string, string, string] }[] = [
-    { name: "memory and the least overhead", spec: {}, want: ["1", "896Mi", "1", "896Mi"] },
+    { name: "include memory and the minimum overhead", spec: {}, want: ["1", "896Mi", "1", "896Mi"] },
     {
-      name: "a tenth of much memory",
+      name: "include a tenth of large memory as overhead",
       spec: { driver: { cores: 2, memory: "8g" } },
       want: ["2", "9011Mi", "1", "896Mi"],
     },
     {
-      name: "two fifths of it for Python, and Python's own",
+      name: "include two fifths for Python, and Python's own memory",
       spec: { ...python, executor: { memory: "2g", coreRequest: "500m" } },
       want: ["1", "896Mi", "500m", "3123Mi"],
     },
     {
-      name: "the overhead that is asked for",
+      name: "include the overhead of the spec",
       spec: { driver: { memory: "1g", memoryOverhead: "100" } },
       want: ["1", "1124Mi", "1", "896Mi"],
     },
-    { name: "memory off the heap", spec: offHeap, want: ["1", "896Mi", "1", "1920Mi"] },
+    { name: "include off-heap memory", spec: offHeap, want: ["1", "896Mi", "1", "1920Mi"] },
   ];
   for (const { name, spec, want } of cases) {
     test(name, () => {
@@ -79,7 +79,7 @@ describe("amounts", () => {
 describe("a PodGroup", () => {
   const cases: readonly { name: string; spec: object; want: object }[] = [
     {
-      name: "of Volcano holds the whole",
+      name: "of Volcano has the amounts of driver and executors",
       spec: { batchScheduler: "volcano" },
       want: { minMember: 1, minResources: { cpu: "2", memory: "1792Mi" } },
     },
@@ -102,20 +102,20 @@ describe("a PodGroup", () => {
   }
 });
 
-describe("pods are told", () => {
-  test("their group, by Volcano's annotation", () => {
+describe("the fields of pods for a batch scheduler", () => {
+  test("include the group as Volcano's annotation", () => {
     const { driver, executor, batchScheduler } = subjectOf({ batchScheduler: "volcano" }).spec;
     const want = { "scheduling.k8s.io/group-name": "spark-spark-pi-pg" };
     assert.deepEqual([driver.annotations, executor.annotations, batchScheduler], [want, want, "volcano"]);
   });
 
-  test("their group, by the coscheduling plugin's label", () => {
+  test("include the group as the coscheduling plugin's label", () => {
     const { driver, executor } = subjectOf({ batchScheduler: "gangs" }).spec;
     const want = { "scheduling.x-k8s.io/pod-group": "spark-pi-pg" };
     assert.deepEqual([driver.labels, executor.labels], [want, want]);
   });
 
-  test("task groups and queue, by YuniKorn's annotations", () => {
+  test("include task groups and queue as YuniKorn's annotations", () => {
     const { driver, executor } = subjectOf({
       batchScheduler: "yunikorn",
       batchSchedulerOptions: { queue: "root.etl" },
@@ -145,7 +145,7 @@ describe("pods are told", () => {
     );
   });
 
-  test("nothing of executors that are none at first", () => {
+  test("include no executor group if there are no executors at first", () => {
     const { driver } = subjectOf({
       batchScheduler: "yunikorn",
       executor: {},

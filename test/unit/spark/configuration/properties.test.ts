@@ -20,7 +20,7 @@ describe("propertiesText", () => {
     });
   }
 
-  test("what is written is what is read, whatever it holds", () => {
+  test("writes a text that is parsed to the same values", () => {
     const text = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(fc.dictionary(text, text), (values) => {
@@ -32,7 +32,7 @@ describe("propertiesText", () => {
     );
   });
 
-  test("equal maps give equal texts", () => {
+  test("writes equal texts for equal maps", () => {
     const [one, other] = [
       new Map([
         ["a", "1"],

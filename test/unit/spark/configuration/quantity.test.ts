@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { bytesOf, mebibytesOf, ratioOf } from "../../../../shared/spark/configuration/conf.ts";
 
-describe("sizes as Spark reads them", () => {
+describe("a memory size of Spark", () => {
   const rows: readonly (readonly [string, number | undefined])[] = [
     ["512m", 512],
     ["2g", 2048],
@@ -20,9 +20,9 @@ describe("sizes as Spark reads them", () => {
   for (const [text, mebibytes] of rows) {
     test(`"${text}" is ${mebibytes ?? "no size"}`, () => assert.equal(mebibytesOf(text), mebibytes));
   }
-  test("a number alone counts the unit that is asked for", () => assert.equal(bytesOf("3", "k"), 3072));
+  test("without a unit has the default unit of the caller", () => assert.equal(bytesOf("3", "k"), 3072));
 });
 
-test("ratios are what Java's doubles are", () => {
+test("ratios are parsed as Java parses doubles", () => {
   assert.deepEqual(["0.1", "1", "1e-1", "0.5d", "x", ""].map(ratioOf), [0.1, 1, 0.1, 0.5, undefined, undefined]);
 });

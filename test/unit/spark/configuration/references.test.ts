@@ -47,7 +47,7 @@ describe("a conf that refers to others", () => {
       assert.equal(made["spark.x"], becomes);
     });
 
-  test("and is one that Spark takes as it is, stays", () => {
+  test("is not resolved if Spark takes it as it is", () => {
     assert.equal(filled({ "app.name": refer("y"), y: "1" })["spark.app.name"], refer("y"));
   });
 
@@ -72,7 +72,7 @@ describe("a conf that refers to others", () => {
     );
   });
 
-  test("is named with four others, the rest is counted", () => {
+  test("is named in the problem with at most four others, and the rest is counted", () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`c${at}`, refer("b0")]));
     const problems = problemsIn({ ...many, ...chain(40, 1, "end") });
     assert.match(problems, /; and the same holds for \d+ more confs$/);
@@ -80,7 +80,7 @@ describe("a conf that refers to others", () => {
   });
 });
 
-describe("the work of filling in references grows with their text alone", () => {
+describe("the work of resolving references grows linearly with their text", () => {
   const rows: readonly (readonly [why: string, n: number, texts: (n: number) => Texts])[] = [
     ["references that never end", 2_500, (n) => ({ x: "${spark.".repeat(n) })],
     ["references that end in a space", 2_500, (n) => ({ x: `${"${spark.".repeat(n)} }` })],

@@ -37,7 +37,7 @@ describe("standIn", () => {
     ["latest", "3.5"],
   ] as const;
   for (const [version, other] of rows) {
-    test(`${version} says that it is given the rules of ${other}`, () => {
+    test(`${version} gets the rules of ${other}, with a message`, () => {
       assert.match(standIn(version) ?? "", new RegExp(`${version}.* Spark ${other} are used`));
     });
   }

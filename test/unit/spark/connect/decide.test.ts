@@ -14,8 +14,8 @@ const conditionOf = (status: Spec | undefined): Spec => {
   return Object(first);
 };
 
-describe("what a SparkConnect is made of", () => {
-  test("comes in upstream's names, the config map before the pod that mounts it", () => {
+describe("the objects of a SparkConnect", () => {
+  test("have upstream's names, and the ConfigMap is created before the pod that mounts it", () => {
     const plan = planned();
     assert.deepEqual(said(plan), ["create configmaps sc-conf, create services sc-server", "create pods sc-server"]);
     assert.deepEqual(plan.status, {
@@ -35,7 +35,7 @@ describe("what a SparkConnect is made of", () => {
     });
   });
 
-  test("all is controlled by it", () => {
+  test("have the SparkConnect as their controller", () => {
     for (const { metadata } of made())
       assert.deepEqual(metadata.ownerReferences, [
         {
@@ -49,7 +49,7 @@ describe("what a SparkConnect is made of", () => {
       ]);
   });
 
-  test("stands and is ready: nothing is done, and it is told", () => {
+  test("lead to no effects and the state Ready when the server is ready", () => {
     const there = [...others(), server(ready), executor(1, "Running"), executor(2, "Running"), executor(3, "Pending")];
     const plan = planned({ there });
     const { state, server: shown, executors } = plan.status ?? {};
@@ -66,7 +66,7 @@ describe("what a SparkConnect is made of", () => {
     );
   });
 
-  test("its status changes its times only with what it tells", () => {
+  test("keep the times of the status until its other fields change", () => {
     const there = [...others(), server(ready)];
     const first = planned({ there });
     const later = { there, now: eight + 60_000 };
@@ -85,7 +85,7 @@ describe("what a SparkConnect is made of", () => {
   });
 });
 
-describe("what is lost or changed", () => {
+describe("a lost or changed object of a SparkConnect", () => {
   const map = "create configmaps sc-conf";
   const rows: readonly {
     readonly what: string;
@@ -93,32 +93,32 @@ describe("what is lost or changed", () => {
     readonly want: readonly string[];
   }[] = [
     {
-      what: "a config map that is gone is made again",
+      what: "is created again if it is the ConfigMap",
       given: { there: [...others().slice(1), server(ready)] },
       want: [map],
     },
     {
-      what: "a service that is gone is made again",
+      what: "is created again if it is the Service",
       given: { there: [...others().slice(0, 1), server(ready)] },
       want: ["create services sc-server"],
     },
     {
-      what: "a server that is gone is made again, at once",
+      what: "is created again at once if it is the server pod",
       given: { there: others() },
       want: ["create pods sc-server"],
     },
     {
-      what: "a server that is going is waited for",
+      what: "is awaited if it is a server pod that is being deleted",
       given: { there: [...others(), server(ready, { deletionTimestamp: "2026-11-02T08:00:00Z" })] },
       want: [],
     },
     {
-      what: "a server that has ended makes room, and it is told",
+      what: "is deleted with an Event if it is a server pod that has ended",
       given: { there: [...others(), server(evicted)] },
       want: ["delete pods sc-server if it is uid-Pod", "tell SparkConnectServerEnded"],
     },
     {
-      what: "an executors' template that changed is taken into the file",
+      what: "is patched if the executors' template in the ConfigMap changed",
       given: {
         object: connect({ executor: { template: { spec: { nodeSelector: { a: "b" } } } } }),
         there: [...others(), server(ready)],
@@ -128,7 +128,7 @@ describe("what is lost or changed", () => {
       ],
     },
     {
-      what: "a label that somebody took is put back",
+      what: "is patched if its label was removed",
       given: {
         there: [
           ...others()
@@ -143,7 +143,7 @@ describe("what is lost or changed", () => {
       ],
     },
     {
-      what: "what somebody else owns is tried to be created, which is refused, and never changed",
+      what: "is created but never patched if a foreign object has its name, so that the API server refuses it",
       given: {
         there: [...others(), server(evicted)].map((one) => ({
           ...one,
@@ -156,7 +156,7 @@ describe("what is lost or changed", () => {
   for (const { what, given, want } of rows) test(what, () => assert.deepEqual(said(planned(given)), want));
 });
 
-describe("a server that ends again and again", () => {
+describe("a server pod that ends repeatedly", () => {
   const waits: readonly (readonly [ends: number, seconds: number])[] = [
     [0, 5],
     [1, 10],
@@ -165,7 +165,7 @@ describe("a server that ends again and again", () => {
     [40, 300],
   ];
   for (const [ends, seconds] of waits) {
-    test(`the ${ends + 1}. time is made again after ${seconds} s`, () => {
+    test(`is created again after ${seconds} s at its end ${ends + 1}`, () => {
       const ended = planned({ memory: { ends }, there: [...others(), server(evicted)] });
       const retryAt = eight + seconds * 1_000;
       assert.deepEqual([ended.memory, waitIn(ended).wakeAt], [{ ends: ends + 1, retryAt }, retryAt]);
@@ -176,14 +176,14 @@ describe("a server that ends again and again", () => {
     });
   }
 
-  test("is forgiven once it has been ready", () => {
+  test("has its count of ends reset once it has been ready", () => {
     assert.deepEqual(planned({ memory: { ends: 4 }, there: [...others(), server(ready)] }).memory, { ends: 0 });
     assert.deepEqual(planned({ memory: { ends: 4 }, there: [...others(), server(starting)] }).memory, { ends: 4 });
   });
 });
 
-describe("what is in the way", () => {
-  test("a refusal is told and tried again, not hammered", () => {
+describe("a SparkConnect that cannot run", () => {
+  test("reports a refusal in its status and tries again after a minute", () => {
     const [effect] = planned().stages.flat();
     assert.ok(effect);
     const refused = [{ effect, status: 409, reason: "NameTaken", message: "configmaps ns/sc-conf exists" }];
@@ -200,12 +200,12 @@ describe("what is in the way", () => {
     ],
     ["an empty image", { image: "" }, /^image is not specified/],
     ["no server", { server: undefined }, /^spec.server is missing/],
-    ["instances below none", { executor: { instances: -1 } }, /^spec.executor.instances must be at least 0/],
+    ["negative instances", { executor: { instances: -1 } }, /^spec.executor.instances must be at least 0/],
     ["a memory that Spark cannot read", { server: { memory: "lots" } }, /^spec.server.memory: "lots" is not a size/],
-    ["a conf that is no text", { sparkConf: { a: 1 } }, /^spec.sparkConf.a must be a string, not a number/],
+    ["a conf that is a number", { sparkConf: { a: 1 } }, /^spec.sparkConf.a must be a string, not a number/],
   ];
   for (const [what, spec, message] of wrong) {
-    test(`${what} is told, and leaves all as it is; mended, it goes on`, () => {
+    test(`reports ${what} in its status and leaves its objects alone; a corrected spec runs`, () => {
       const plan = planned({ object: connect(spec), there: serverObjects() });
       assert.deepEqual([said(plan), plan.status?.["state"], does(plan, "rest")], [[], "Failed", true]);
       assert.match(String(conditionOf(plan.status)["message"]), message);
@@ -214,26 +214,26 @@ describe("what is in the way", () => {
     });
   }
 
-  test("a name that no service can have is told", () => {
+  test("reports a name that no service can have", () => {
     const object = connect({}, { metadata: { ...connect().metadata, name: "n".repeat(57) } });
     assert.match(String(conditionOf(planned({ object }).status)["message"]), /57 characters long/);
   });
 });
 
-describe("its end", () => {
-  test("gone, it is forgotten; what it made goes by its owner", () => {
+describe("the end of a SparkConnect", () => {
+  test("leads to no effects, as its objects are garbage-collected by their owner", () => {
     const plan = planned({ object: undefined });
     assert.deepEqual([said(plan), does(plan, "forget")], [[], true]);
   });
 
-  test("while it is being deleted nothing is made again", () => {
+  test("leads to no creation while it is being deleted", () => {
     const metadata = { ...connect().metadata, deletionTimestamp: "2026-11-02T08:00:00Z" };
     const plan = planned({ object: connect({}, { metadata }) });
     assert.deepEqual([said(plan), plan.status], [[], undefined]);
   });
 });
 
-test("a spec that changed under a server is told, for its clients are not cut off", () => {
+test("a changed spec of a running SparkConnect stands in waitsFor, and the server pod stays", () => {
   const plan = planned({ object: connect({ image: "spark:4.1.2" }), there: [...others(), server(ready)] });
   assert.deepEqual(
     [said(plan), waitIn(plan).waitsFor],

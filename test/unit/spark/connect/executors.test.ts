@@ -20,35 +20,35 @@ const made = (id: number, { app, second, owner = "uid-Pod", ending = false }: Ma
 const old = made(1, { app: "spark-a", second: 1 });
 const young = made(2, { app: "spark-b", second: 5 });
 
-describe("executors", () => {
+describe("executors of a Connect server", () => {
   const cases: readonly { name: string; pods: readonly Stored[]; ended: readonly string[]; running: number }[] = [
     {
-      name: "of one JVM are all its own",
+      name: "of one JVM are all kept",
       pods: [old, made(2, { app: "spark-a", second: 5 })],
       ended: [],
       running: 2,
     },
     {
-      name: "of an earlier JVM of the pod are ended once the next has one",
+      name: "of an earlier JVM of the pod are deleted once the next JVM has an executor",
       pods: [old, young],
       ended: ["delete pods sc-exec-1 if it is e-1"],
       running: 1,
     },
-    { name: "of the last JVM stay until then", pods: [old], ended: [], running: 1 },
+    { name: "of the last JVM stay until the next JVM has an executor", pods: [old], ended: [], running: 1 },
     {
-      name: "made in the same second are not told apart",
+      name: "of two JVMs that were created in the same second are all kept",
       pods: [old, made(2, { app: "spark-b", second: 1 })],
       ended: [],
       running: 2,
     },
     {
-      name: "of another pod are not touched",
+      name: "of another pod are left alone",
       pods: [made(1, { app: "spark-a", second: 1, owner: "another" }), young],
       ended: [],
       running: 2,
     },
     {
-      name: "that end already are not ended again",
+      name: "that are being deleted are not deleted again",
       pods: [made(1, { app: "spark-a", second: 1, ending: true }), young],
       ended: [],
       running: 1,

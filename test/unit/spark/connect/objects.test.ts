@@ -38,7 +38,7 @@ const confsOf = (words: readonly string[]): readonly string[] =>
   words.filter((_, index) => words[index - 1] === "--conf");
 
 describe("the server's command line", () => {
-  test("says what upstream's says", () => {
+  test("has upstream's confs", () => {
     const words = wordsOf();
     assert.deepEqual(words.slice(0, 2), ["--master", "k8s://https://kubernetes.default.svc"]);
     assert.deepEqual(confsOf(words), [
@@ -73,7 +73,7 @@ describe("the server's command line", () => {
       ],
     ],
     [
-      "confs of Spark and Hadoop, with what a shell would take apart",
+      "Spark and Hadoop, with characters of a shell",
       {
         sparkConf: { "spark.a": `it's "$HOME" \`x\` a b`, "spark.kubernetes.driver.pod.name": "other" },
         hadoopConf: { "fs.x": "1", "spark.hadoop.fs.y": "2" },
@@ -117,7 +117,7 @@ describe("the server's command line", () => {
     ],
   ];
   for (const [what, spec, want] of rows) {
-    test(`takes ${what}`, () => {
+    test(`has the confs of ${what}`, () => {
       const confs = confsOf(wordsOf(spec));
       assert.deepEqual(
         want.filter((conf) => !confs.includes(conf)),
@@ -126,7 +126,7 @@ describe("the server's command line", () => {
     });
   }
 
-  test("asks for no dynamic allocation that is off", () => {
+  test("has no confs of disabled dynamic allocation", () => {
     const confs = confsOf(wordsOf({ dynamicAllocation: { enabled: false, maxExecutors: 4 } }));
     assert.deepEqual(
       confs.filter((conf) => conf.startsWith("spark.dynamicAllocation")),
@@ -134,7 +134,7 @@ describe("the server's command line", () => {
     );
   });
 
-  test("puts an address of IPv6 in brackets", () => {
+  test("has an IPv6 address in brackets", () => {
     assert.ok(confsOf(wordsOf({}, { POD_IP: "fd00::7" })).includes("spark.driver.host=[fd00::7]"));
   });
 });
@@ -162,7 +162,7 @@ describe("the server's pod", () => {
   const pod = podOf({ server: { template } });
   const rows: readonly (readonly [what: string, path: readonly (string | number)[], want: unknown])[] = [
     [
-      "keeps the template's labels, but not over those it is found by",
+      "keeps the template's labels, except for the labels of its selector",
       ["metadata", "labels"],
       {
         key1: "v",
@@ -172,14 +172,14 @@ describe("the server's pod", () => {
         "spark-version": "4.1.1",
       },
     ],
-    ["keeps the account", ["spec", "serviceAccount"], "spark"],
-    ["drops what is misplaced, as a typed client would", ["spec", "securityContext"], { runAsUser: 185 }],
+    ["keeps the service account", ["spec", "serviceAccount"], "spark"],
+    ["drops unknown fields, as a typed client would", ["spec", "securityContext"], { runAsUser: 185 }],
     ["leaves sidecars alone", ["spec", "containers", 0], { name: "sidecar", image: "s:1" }],
     ["keeps the container's own image", ["spec", "containers", 1, "image"], "own:1"],
     ["runs a shell", ["spec", "containers", 1, "command"], ["bash", "-c"]],
-    ["keeps a probe of the user's", ["spec", "containers", 1, "readinessProbe"], { exec: { command: ["true"] } }],
+    ["keeps the user's probe", ["spec", "containers", 1, "readinessProbe"], { exec: { command: ["true"] } }],
     [
-      "asks at the port while it starts",
+      "has a startup probe at the port",
       ["spec", "containers", 1, "startupProbe"],
       {
         tcpSocket: { port: 15002 },
@@ -209,7 +209,7 @@ describe("the server's pod", () => {
       },
     ],
     [
-      "from its config map",
+      "has the volume of its ConfigMap",
       ["spec", "volumes", 1],
       {
         name: "spark-configmap-volume",
@@ -220,7 +220,7 @@ describe("the server's pod", () => {
       },
     ],
     [
-      "stops the server before it goes",
+      "stops the server in its preStop hook",
       ["spec", "containers", 1, "lifecycle"],
       {
         preStop: { exec: { command: ["bash", "-c", "$SPARK_HOME/sbin/stop-connect-server.sh"] } },
@@ -263,7 +263,7 @@ describe("the service", () => {
     assert.equal(metadata.labels?.["sparkoperator.k8s.io/created-by-spark-operator"], "true");
   });
 
-  test("is the user's where one is given", () => {
+  test("has the fields of the user's service", () => {
     const service = { metadata: { name: "mine", annotations: { a: "b" } }, spec: { type: "LoadBalancer", ports: [] } };
     const { metadata, spec } = kindOf("Service", { server: { service } });
     assert.deepEqual(

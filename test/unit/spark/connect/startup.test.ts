@@ -57,7 +57,7 @@ const messagesIn = (step: Decided): readonly string[] => warningsIn(step).map(({
 const looksAtEvents = ({ lists }: Decided): boolean => lists.includes("events");
 
 describe("a Connect server that does not start", () => {
-  test("waits for what its events say, and a warning on the SparkConnect says what to do", () => {
+  test("has the reason of its events in waitsFor, and a warning Event on the SparkConnect gives the remedy", () => {
     const step = decided({ there: unmounted });
     assert.match(
       waitIn(step.plan).waitsFor ?? "",
@@ -77,12 +77,12 @@ describe("a Connect server that does not start", () => {
     assert.deepEqual([waitIn(step.plan).pollMs, step.plan.status?.["state"]], [30_000, "NotReady"]);
   });
 
-  test("is told before it is remembered, so that a death in between loses no warning", () => {
+  test("leads to the warning before the record has it, so that a step that dies in between loses none", () => {
     const { before, plan } = decided({ there: unmounted });
     assert.deepEqual([before.length, said(plan), plan.memory], [1, [], { ends: 0, held: ["0 server FailedMount"] }]);
   });
 
-  test("is told once for each reason", () => {
+  test("leads to one warning for each reason", () => {
     const memory = { ends: 0, held: ["0 server FailedMount"] };
     const same = decided({ memory, there: unmounted });
     assert.deepEqual([messagesIn(same), same.plan.memory], [[], memory]);
@@ -91,7 +91,7 @@ describe("a Connect server that does not start", () => {
     assert.deepEqual(other.plan.memory.held, ["0 server FailedMount", "0 server Unschedulable"]);
   });
 
-  test("without a node is told by its status alone, and not polled", () => {
+  test("because of a missing node leads to a warning from its status alone, without a poll", () => {
     const step = decided({ there: [...others(), pending(unplaced)] });
     assert.deepEqual([looksAtEvents(step), waitIn(step.plan).pollMs], [false, undefined]);
     assert.equal(waitIn(step.plan).waitsFor, "its server to start (Unschedulable: 0/1 nodes are available)");
@@ -100,26 +100,26 @@ describe("a Connect server that does not start", () => {
     ]);
   });
 
-  test("without an image is told in the kubelet's words", () => {
+  test("because of its image leads to a warning with the kubelet's text", () => {
     const status = { phase: "Pending", containerStatuses: [waitingFor("ErrImagePull", "not found")] };
     const step = decided({ there: [...others(), pending(status)] });
     assert.match(messagesIn(step).join(), /ErrImagePull: not found; correct the image's name/);
     assert.deepEqual(step.plan.memory.held, ["0 server ImagePullBackOff"]);
   });
 
-  test("within its grace costs no look, and is looked at again", () => {
+  test("for 10 s needs no read of events, and is polled", () => {
     const step = decided({ there: [...others(), pending(creating, 10_000), mountFails] });
     assert.deepEqual([looksAtEvents(step), messagesIn(step), waitIn(step.plan).pollMs], [false, [], 30_000]);
   });
 
-  test("whose image is being pulled is no warning", () => {
+  test("while its image is pulled leads to no warning", () => {
     const pulling = event("Pulling", 'Pulling image "spark:4"', "Normal");
     const step = decided({ there: [...others(), pending(creating), pulling] });
     assert.match(waitIn(step.plan).waitsFor ?? "", /^its server to start \(Pulling: Pulling image/);
     assert.deepEqual([messagesIn(step), step.plan.memory], [[], { ends: 0 }]);
   });
 
-  test("and is of an earlier spec is waited for as such", () => {
+  test("and has an earlier spec has both reasons in waitsFor", () => {
     const step = decided({ object: connect({ image: "spark:4.1.2" }), there: unmounted });
     assert.match(
       waitIn(step.plan).waitsFor ?? "",
@@ -128,7 +128,7 @@ describe("a Connect server that does not start", () => {
     assert.equal(messagesIn(step).length, 1);
   });
 
-  test("while something is refused, waits for that", () => {
+  test("while an object is refused has the refusal in waitsFor", () => {
     const [effect] = planned().stages.flat();
     assert.ok(effect);
     const refused = [{ effect, status: 409, reason: "NameTaken", message: "configmaps ns/sc-conf exists" }];
@@ -138,39 +138,39 @@ describe("a Connect server that does not start", () => {
   });
 });
 
-describe("what was told of a Connect server that does not start", () => {
+describe("the recorded warnings about a Connect server", () => {
   const held = ["2 server FailedMount"];
 
-  test("is kept while its pod is made again, until it is ready", () => {
+  test("are kept while its pod is created again, until the pod is ready", () => {
     const kept = [others(), unmounted, [...others(), pending(creating, 10_000)]];
     for (const there of kept) assert.deepEqual(planned({ memory: { ends: 2, held }, there }).memory.held, held);
     const up = planned({ memory: { ends: 2, held }, there: [...others(), server(ready)] });
     assert.deepEqual(up.memory, { ends: 0 });
   });
 
-  test("is of the server that ended: the next one is told of anew", () => {
+  test("are dropped when the pod ends, so that the next pod leads to a new warning", () => {
     const ended = planned({ memory: { ends: 2, held }, there: [...others(), server(evicted)] });
     assert.deepEqual([ended.memory.ends, ended.memory.held], [3, undefined]);
   });
 
-  test("is an event of its own for each pod, though runs are counted anew once a server was ready", () => {
+  test("have an Event of their own for each pod", () => {
     const occasions = ["pod-1", "pod-2"].flatMap((uid) =>
       warningsIn(decided({ there: [...others(), pending(unplaced, 60_000, uid)] })).map(({ occasion }) => occasion),
     );
     assert.deepEqual(occasions, ["0 server Unschedulable pod-1", "0 server Unschedulable pod-2"]);
   });
 
-  test("is read from a record, and a record without it is read, too", () => {
+  test("may be absent from a record", () => {
     for (const memory of [{ ends: 2 }, { ends: 2, held }]) assert.deepEqual(parseMemory(memory), { ok: true, memory });
   });
 });
 
 describe("a Connect server that starts", () => {
-  test("costs no look at events, and no poll once it runs; its executors are Spark's", () => {
+  test("needs no read of events and no poll, even if an executor is Pending", () => {
     const late = { ...executor(1, "Pending"), status: unplaced };
     const step = decided({ there: [...others(), server(ready), late, mountFails] });
     assert.deepEqual([looksAtEvents(step), messagesIn(step), waitIn(step.plan).pollMs], [false, [], undefined]);
   });
 
-  test("is asked after by the clock, once its pod was made", () => assert.equal(waitIn(planned()).pollMs, 15_000));
+  test("is polled after the creation of its pod", () => assert.equal(waitIn(planned()).pollMs, 15_000));
 });

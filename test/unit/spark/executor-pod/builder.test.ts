@@ -52,14 +52,14 @@ describe("an executor", () => {
       "spark-1-7",
     ],
     [
-      "does not, before 4.0",
+      "fills no ids into labels before 4.0",
       { [`${own}label.a`]: "{{EXECUTOR_ID}}" },
       "pod.metadata.labels.a",
       "{{EXECUTOR_ID}}",
       "3.5.8",
     ],
     ["fills ids into annotations", { [`${own}annotation.a`]: "{{EXECUTOR_ID}}" }, "pod.metadata.annotations.a", "7"],
-    ["has a gibibyte and what goes with it", {}, memory, "1408Mi"],
+    ["has 1 GiB and the overhead by default", {}, memory, "1408Mi"],
     ["adds a factor of its heap", { "spark.executor.memory": "8g" }, memory, "9011Mi"],
     [
       "prefers its own factor",
@@ -74,32 +74,48 @@ describe("an executor", () => {
       "11468Mi",
     ],
     ["takes an overhead as it is", { "spark.executor.memoryOverhead": "1g" }, memory, "2048Mi"],
-    ["has a least overhead by conf", { "spark.executor.minMemoryOverhead": "1g" }, memory, "2048Mi"],
-    ["has none before 4.0", { "spark.executor.minMemoryOverhead": "1g" }, memory, "1408Mi", "3.5.8"],
+    ["has a minimum overhead by conf", { "spark.executor.minMemoryOverhead": "1g" }, memory, "2048Mi"],
     [
-      "counts memory off the heap",
+      "has no minimum overhead by conf before 4.0",
+      { "spark.executor.minMemoryOverhead": "1g" },
+      memory,
+      "1408Mi",
+      "3.5.8",
+    ],
+    [
+      "includes off-heap memory",
       { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1g" },
       memory,
       "2432Mi",
     ],
     [
-      "counts it in bytes without a unit",
+      "includes off-heap memory in bytes without a unit",
       { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1073741824" },
       memory,
       "2432Mi",
     ],
-    ["does not when it is off", { "spark.memory.offHeap.size": "1g" }, memory, "1408Mi"],
+    ["excludes off-heap memory that is disabled", { "spark.memory.offHeap.size": "1g" }, memory, "1408Mi"],
     [
-      "counts Python's memory",
+      "includes Python's memory",
       { "spark.executor.pyspark.memory": "1g", [`${k8s}resource.type`]: "python" },
       memory,
       "2432Mi",
     ],
-    ["for Python only", { "spark.executor.pyspark.memory": "1g", [`${k8s}resource.type`]: "java" }, memory, "1408Mi"],
-    ["asks for its cores", { "spark.executor.cores": "4" }, cpu, "4"],
-    ["or for what it requests", { "spark.executor.cores": "4", [`${own}request.cores`]: "500m" }, cpu, "500m"],
-    ["has no cpu limit by itself", {}, limit, undefined],
-    ["is limited where asked", { [`${own}limit.cores`]: "2" }, limit, "2"],
+    [
+      "includes Python's memory for Python only",
+      { "spark.executor.pyspark.memory": "1g", [`${k8s}resource.type`]: "java" },
+      memory,
+      "1408Mi",
+    ],
+    ["requests its cores", { "spark.executor.cores": "4" }, cpu, "4"],
+    [
+      "requests its request.cores instead",
+      { "spark.executor.cores": "4", [`${own}request.cores`]: "500m" },
+      cpu,
+      "500m",
+    ],
+    ["has no CPU limit by default", {}, limit, undefined],
+    ["has the CPU limit of its conf", { [`${own}limit.cores`]: "2" }, limit, "2"],
     [
       "runs its own image",
       { [`${own}container.image`]: "e:{{SPARK_VERSION}}" },
@@ -108,19 +124,19 @@ describe("an executor", () => {
     ],
     ["is never restarted", {}, "pod.spec.restartPolicy", "Never"],
     [
-      "unless it is of a set",
+      "is restarted if it belongs to a StatefulSet",
       { [`${k8s}allocation.pods.allocator`]: "statefulset" },
       "pod.spec.restartPolicy",
       "Always",
     ],
-    ["has half a minute to go", {}, "pod.spec.terminationGracePeriodSeconds", 30],
+    ["has a grace period of 30 s", {}, "pod.spec.terminationGracePeriodSeconds", 30],
     [
-      "or as long as asked",
+      "has the grace period of its conf",
       { [`${own}terminationGracePeriodSeconds`]: "5m" },
       "pod.spec.terminationGracePeriodSeconds",
       300,
     ],
-    ["says nothing of it before 4.1", {}, "pod.spec.terminationGracePeriodSeconds", undefined, "4.0.4"],
+    ["has no grace period before 4.1", {}, "pod.spec.terminationGracePeriodSeconds", undefined, "4.0.4"],
     [
       "calls the driver by its service before 4.3",
       {},
@@ -129,20 +145,20 @@ describe("an executor", () => {
       "4.2.1",
     ],
     [
-      "by its pod where asked",
+      "calls the driver by its pod IP if the conf says so",
       { [`${own}useDriverPodIP`]: "true" },
       `${variable("SPARK_DRIVER_URL")}.value`,
       "spark://CoarseGrainedScheduler@10.1.2.3:7078",
     ],
     [
-      "by its pod from 4.3 on",
+      "calls the driver by its pod IP from 4.3 on",
       {},
       `${variable("SPARK_DRIVER_URL")}.value`,
       "spark://CoarseGrainedScheduler@10.1.2.3:7078",
       "4.3.0",
     ],
     ["has the user's variables", { "spark.executorEnv.A": "1" }, `${variable("A")}.value`, "1"],
-    ["but none that are none", { "spark.executorEnv.1A": "1" }, variable("1A"), undefined],
+    ["has no variable with an invalid name", { "spark.executorEnv.1A": "1" }, variable("1A"), undefined],
     ["has a class path", { "spark.executor.extraClassPath": "/a" }, `${variable("SPARK_CLASSPATH")}.value`, "/a"],
     [
       "has a library path from 4.2 on",
@@ -154,13 +170,13 @@ describe("an executor", () => {
     ["shares the driver's scratch folders", {}, `${variable("SPARK_LOCAL_DIRS")}.value`, "/var/data/spark-x"],
     ["mounts the shared map", {}, "pod.spec.volumes.0.configMap.name", "spark-exec-1-conf-map"],
     [
-      "does not where it is disabled",
+      "does not mount the shared map if it is disabled",
       { [`${own}disableConfigMap`]: "true" },
       "pod.spec.volumes.0.name",
       "spark-local-dir-1",
     ],
     ["opens the port of its blocks", {}, "pod.spec.containers.0.ports.0.containerPort", 7079],
-    ["opens none that it draws itself", { "spark.blockManager.port": "0" }, "pod.spec.containers.0.ports", undefined],
+    ["opens no port if the port is 0", { "spark.blockManager.port": "0" }, "pod.spec.containers.0.ports", undefined],
     [
       "is decommissioned by a script",
       { "spark.decommission.enabled": "true" },
@@ -168,13 +184,13 @@ describe("an executor", () => {
       "/opt/decom.sh",
     ],
     [
-      "has the driver's account",
+      "has the driver's service account",
       { [`${k8s}authenticate.driver.serviceAccountName`]: "d" },
       "pod.spec.serviceAccountName",
       "d",
     ],
     [
-      "or one of its own",
+      "has its own service account",
       {
         [`${k8s}authenticate.driver.serviceAccountName`]: "d",
         [`${k8s}authenticate.executor.serviceAccountName`]: "e",
@@ -222,7 +238,7 @@ describe("an executor", () => {
       undefined,
     ],
     [
-      "leaves none out before 4.1",
+      "leaves out no steps before 4.1",
       { [`${own}pod.excludedFeatureSteps`]: "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep" },
       `${variable("SPARK_LOCAL_DIRS")}.value`,
       "/var/data/spark-x",
@@ -233,7 +249,7 @@ describe("an executor", () => {
     test(`${why} (${version ?? "4.1.1"})`, () => assert.deepEqual(at(made(confs, version), path), value));
   }
 
-  test("of an application whose processes share a secret carries it", () => {
+  test("has the secret of an application whose processes share one", () => {
     const pod = made({ "spark.authenticate": "true" }, "4.1.1", { authSecret: "x" });
     assert.equal(at(pod, `${variable("_SPARK_AUTH_SECRET")}.value`), "x");
   });
@@ -253,7 +269,7 @@ describe("an executor", () => {
     [`${claim}options.sizeLimit`]: "1Gi",
   };
 
-  test("makes its claims, which the driver keeps when it goes", () => {
+  test("creates its claims, which the driver owns", () => {
     const one = made(onDemand);
     assert.equal(at(one, "claims.0.metadata.name"), "pi-1-exec-7-pvc-0");
     assert.equal(at(one, "claims.0.metadata.ownerReferences.0.uid"), "u1");
@@ -268,7 +284,7 @@ describe("an executor", () => {
   });
 });
 
-describe("no executor is made", () => {
+describe("the executor builder refuses", () => {
   const rows: readonly (readonly [confs: Confs, message: RegExp, version?: string])[] = [
     [{ [`${k8s}container.image`]: "" }, /executor container image/],
     [{ [`${own}label.spark-exec-id`]: "9" }, /spark-exec-id is reserved/],
@@ -286,10 +302,10 @@ describe("no executor is made", () => {
     ],
   ];
   for (const [confs, message] of rows) {
-    test(`for ${JSON.stringify(confs)}`, () => assert.match(`${at(made(confs), "refused")}`, message));
+    test(`the confs ${JSON.stringify(confs)}`, () => assert.match(`${at(made(confs), "refused")}`, message));
   }
 
-  test("before 4.1 a limit below the request is the API server's to refuse", () => {
+  test("no limit below the request before 4.1, which the API server refuses", () => {
     const result = made({ [`${own}request.cores`]: "2", [`${own}limit.cores`]: "1" }, "4.0.4");
     assert.equal(at(result, limit), "1");
   });

@@ -28,7 +28,7 @@ describe("javaOptions", () => {
     return javaOptions({ conf, written: conf, rules: rulesFor(version), applicationId: "app", executorId: "7" });
   };
 
-  test("the default ones come first, the user's after Spark's own, ids filled in", () => {
+  test("start with the default options, and end with the user's options, with ids filled in", () => {
     const all = options({
       "spark.executor.defaultJavaOptions": "-Dfirst",
       "spark.executor.extraJavaOptions": "-Dlast={{APP_ID}}-{{EXECUTOR_ID}}",
@@ -51,7 +51,7 @@ describe("javaOptions", () => {
     ["spark.executor.memory", false],
   ];
   for (const [key, given, version] of rows) {
-    test(`${key} is ${given ? "" : "not "}told before an executor can ask (${version ?? "4.1.1"})`, () => {
+    test(`have ${given ? "" : "not "}the conf ${key} (${version ?? "4.1.1"})`, () => {
       assert.equal(options({ [key]: "1" }, version).includes(`-D${key}=1`), given);
     });
   }

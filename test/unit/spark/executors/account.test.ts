@@ -32,8 +32,8 @@ const after = (...looks: readonly (readonly Stored[])[]): Account => {
 const alive = (...ids: readonly number[]): readonly Stored[] => ids.map((id) => executor({ id }));
 const dead = executor({ id: 2, phase: "Failed", exit: 137, because: "OOMKilled", finishedAt: later, node: "node-7" });
 
-describe("a loss", () => {
-  test("is recorded whole: reason, node, status and time as the pod shows them", () => {
+describe("an executor loss", () => {
+  test("is recorded with reason, node, exit code and time of its pod", () => {
     const { ledger, lost } = after(alive(1, 2), [...alive(1), dead]);
     const loss = {
       ...{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "memory", node: "node-7", exitCode: 137 },
@@ -45,34 +45,34 @@ describe("a loss", () => {
     });
   });
 
-  test("is recorded once: not again while its pod is kept, when that goes, or in a list from before it", () => {
+  test("is recorded once, also while its pod is kept, when the pod is gone, and after a stale list", () => {
     const { ledger, lost } = after(alive(1, 2), [...alive(1), dead], [...alive(1), dead], alive(1, 2), alive(1));
     assert.deepEqual([lost, ledger.lost, ledger.live], [[], { memory: 1 }, "1"]);
   });
 
-  test("that came and went between two looks is one, too", () => {
+  test("is recorded if the executor started and failed between two steps", () => {
     assert.deepEqual(after([dead]).ledger.lost, { memory: 1 });
   });
 
-  test("without a pod is deleted or lost, and nothing more is said", () => {
+  test("without a pod has the reason deleted and no further fields", () => {
     const { lost } = after(alive(1, 2), alive(1));
     assert.deepEqual(lost, [{ id: 2, uid: "00000002", reason: "deleted", at: now }]);
   });
 
-  test("without a pod is only missing until two looks agree", () => {
+  test("without a pod is only missing until a second list confirms it", () => {
     const { ledger } = after(alive(1, 2));
     const once = look(ledger, alive(1), { certain: false });
     assert.deepEqual([once.missing, once.lost, once.ledger], [[2], [], ledger]);
     assert.deepEqual(look(once.ledger, alive(1, 2)).lost, []);
   });
 
-  test("where Spark deletes the evidence is only counted", () => {
+  test("is only counted where Spark deletes the pods", () => {
     const { ledger } = after(alive(1, 2));
     const { ledger: then } = look(ledger, alive(1), { missing: "removed" });
     assert.deepEqual([then.lost, then.losses], [{ removed: 1 }, undefined]);
   });
 
-  test("of a pod that was made again under its name is the first one's; the second is nobody's executor", () => {
+  test("is the first pod's if a second pod has its name, and the second pod is no executor", () => {
     const again = executor({ id: 2, uid: "ffffffff-0000" });
     const { ledger, lost } = after(alive(1, 2), [...alive(1), again], [...alive(1), again]);
     assert.deepEqual([lost, ledger.lost, ledger.live], [[], { deleted: 1 }, "1"]);
@@ -87,13 +87,13 @@ describe("a loss", () => {
     at: now,
   } as const;
   const dooms: readonly (readonly [what: string, pods: readonly Stored[], recorded: readonly string[]])[] = [
-    ["gone", [], ["neverStarted"]],
-    ["on its way", [executor({ id: 2, deletion: "2026-11-02T08:00:30Z" })], ["neverStarted"]],
-    ["up meanwhile: it lives on", alive(2), []],
-    ["dead of itself: that is why", [executor({ id: 2, phase: "Failed", exit: 1 })], ["failed"]],
+    ["is gone", [], ["neverStarted"]],
+    ["is being deleted", [executor({ id: 2, deletion: "2026-11-02T08:00:30Z" })], ["neverStarted"]],
+    ["runs by now: no loss", alive(2), []],
+    ["failed by itself: that is the reason", [executor({ id: 2, phase: "Failed", exit: 1 })], ["failed"]],
   ];
   for (const [what, pods, recorded] of dooms)
-    test(`that we bring about, its pod ${what}`, () => {
+    test(`of an executor that a step deletes, whose pod ${what}`, () => {
       const { lost, ledger } = look({ ...after(alive(1, 2)).ledger, doomed: [doom] }, [...alive(1), ...pods]);
       assert.deepEqual(
         lost.map(({ reason }) => reason),
@@ -102,7 +102,7 @@ describe("a loss", () => {
       assert.deepEqual([ledger.doomed, isOver(ledger, 2), isOver(ledger, 1)], [undefined, recorded.length > 0, false]);
     });
 
-  test("that we bring about is told in our words when whoever did it died after its last word on the pod", () => {
+  test("of an executor that a step deletes has the step's reason, not that of the pod's status", () => {
     const said = executor({ id: 2, phase: "Failed", container: null, reason: "NodeLost" });
     const ours = { ...doom, reason: "node", why: "its node does not answer" } as const;
     const { lost } = look({ ...after(alive(1, 2)).ledger, doomed: [ours] }, [...alive(1), said]);
@@ -112,7 +112,7 @@ describe("a loss", () => {
     );
   });
 
-  test("whose reason is not shown is looked for three times, and then unknown", () => {
+  test("without a reason in the pod is read three times, and then has the reason unknown", () => {
     const mute = executor({ id: 1, phase: "Failed", container: null });
     const checks = [1, 2, 3, 4].map((looks) => after(...Array.from({ length: looks }, () => [mute])));
     assert.deepEqual(
@@ -131,23 +131,23 @@ describe("a loss", () => {
   });
 });
 
-describe("what is accounted for", () => {
-  test("counts against the application only what it did", () => {
+describe("the ledger", () => {
+  test("counts against the application only losses that it caused", () => {
     const evicted = executor({ id: 3, phase: "Failed", reason: "Evicted", container: null });
     const { ledger } = after([dead, evicted, executor({ id: 4, phase: "Failed", exit: 1 })]);
     assert.deepEqual([ledger.lost, countedIn(ledger)], [{ failed: 1, memory: 1, evicted: 1 }, 2]);
   });
 
-  test("an executor that has no id yet is nobody's", () => {
+  test("ignores an executor without an id", () => {
     assert.deepEqual(after([executor({ id: "EXECID", phase: "Failed", exit: 1 })]).ledger, freshLedger(1));
   });
 
-  test("the same look twice changes nothing", () => {
+  test("stays as it is after the same list", () => {
     const once = after(alive(1, 3, 5), [...alive(1, 3), dead]);
     assert.deepEqual(look(once.ledger, [...alive(1, 3), dead]).ledger, once.ledger);
   });
 
-  test("of 10,000 executors, all lost and replaced, fits: the latest whole, the others as figures", () => {
+  test("of 10,000 lost and replaced executors is below 100 kB: the latest 20 losses whole, the others as counts", () => {
     const many = Array.from({ length: 10_000 }, (_, at) => at + 1);
     const dying = many.map((id) => executor({ id, phase: "Failed", exit: 1 }));
     const { ledger } = after(alive(...many), [...dying, ...alive(...many.map((id) => id + 10_000))]);
@@ -156,7 +156,7 @@ describe("what is accounted for", () => {
     assert.ok(JSON.stringify(ledger).length < 100_000);
   });
 
-  test("when the driver has ended nobody is missed any more", () => {
+  test("records no further loss when the driver has ended", () => {
     const { ledger } = after(alive(1, 2), [...alive(1), dead]);
     assert.deepEqual(look(settled(ledger), []).lost, []);
   });
@@ -164,16 +164,16 @@ describe("what is accounted for", () => {
 
 describe("a stored ledger", () => {
   const broken: readonly (readonly [what: string, ledger: object])[] = [
-    ["ids in no form of ours", { live: "1..3" }],
+    ["ids in another form", { live: "1..3" }],
     ["a billion executors", { live: "1-999999999" }],
-    ["a mark that is none", { marks: "xyz" }],
-    ["a reason that nobody knows", { losses: [{ id: 1, uid: "", reason: "boredom", at: 0 }] }],
+    ["an invalid mark", { marks: "xyz" }],
+    ["an unknown reason", { losses: [{ id: 1, uid: "", reason: "boredom", at: 0 }] }],
   ];
   for (const [what, ledger] of broken)
-    test(`with ${what} is not read`, () =>
+    test(`with ${what} is rejected`, () =>
       assert.equal(ledgerShape.safeParse({ attempt: 1, ...ledger }).success, false));
 
-  test("of which parts are missing is read: they are empty", () => {
+  test("with missing parts is parsed with empty parts", () => {
     assert.deepEqual(look(ledgerShape.parse({ attempt: 1, live: "1-2" }), []).ledger.lost, { deleted: 2 });
   });
 });

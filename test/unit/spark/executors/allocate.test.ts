@@ -56,69 +56,92 @@ const made = ({ pods = [], pace: asked, ...need }: Row[1]) =>
     pace: { ...pace, ...asked },
   });
 
-describe("executors are made", () => {
+describe("a step creates executors:", () => {
   const seconds = (count: number): number => eight + count * 1_000;
   const at = (from: Partial<Allotment>): Allotment => ({ ...fresh, ...from });
   const rows: readonly Row[] = [
-    ["all that are wanted, from the first id on", {}, [1001, 1002, 1003]],
-    ["as many as are missing", { pods: running(1001, 1002), allotment: at({ next: 1003 }) }, [1003]],
-    ["none when all live", { pods: running(1001, 1002, 1003), allotment: at({ next: 1004 }) }, []],
-    ["none when there are too many", { expected: 1, pods: running(1001, 1002) }, []],
-    ["none when none are wanted", { expected: 0 }, []],
-    ["as a batch at most", { expected: 25 }, [...Array(10).keys()].map((id) => 1001 + id), seconds(1)],
+    ["all desired ones, from the first id on", {}, [1001, 1002, 1003]],
+    ["the missing ones", { pods: running(1001, 1002), allotment: at({ next: 1003 }) }, [1003]],
+    ["none if all live", { pods: running(1001, 1002, 1003), allotment: at({ next: 1004 }) }, []],
+    ["none if there are too many", { expected: 1, pods: running(1001, 1002) }, []],
+    ["none if none are desired", { expected: 0 }, []],
+    ["at most a batch", { expected: 25 }, [...Array(10).keys()].map((id) => 1001 + id), seconds(1)],
     [
-      "what is left of a batch",
+      "the rest of a batch",
       { expected: 25, allotment: at({ window: { at: eight, made: 8 } }) },
       [1001, 1002],
       seconds(1),
     ],
-    ["nothing of a batch that was made", { allotment: at({ window: { at: eight, made: 10 } }) }, [], seconds(1)],
+    [
+      "none if the batch of the interval is complete",
+      { allotment: at({ window: { at: eight, made: 10 } }) },
+      [],
+      seconds(1),
+    ],
     [
       "a batch again in the next interval",
       { allotment: at({ window: { at: seconds(-1), made: 10 } }) },
       [1001, 1002, 1003],
     ],
     [
-      "but not in a longer interval",
+      "none within a longer interval",
       { allotment: at({ window: { at: seconds(-9), made: 10 } }), pace: { intervalMs: 60_000 } },
       [],
       seconds(51),
     ],
-    ["in place of those that ended", { pods: [failed(1001), ...running(1002)] }, [1001, 1002]],
+    ["replacements of those that ended", { pods: [failed(1001), ...running(1002)] }, [1001, 1002]],
     [
-      "in place of those that are ending",
+      "replacements of those that are being deleted",
       { pods: [executor(1001, { ending: true }), ...running(1002, 1003)], allotment: at({ next: 1004 }) },
       [1004],
     ],
     [
-      "but for those that may still come",
+      "the missing ones without those that are underway",
       { allotment: at({ next: 1003, underway: [{ ids: "1001-1002", at: eight }] }) },
       [1003],
     ],
-    ["but for those that may rightly have quit", { unsure: 2 }, [1001]],
-    ["while young ones wait", { pods: pending(10, 1001), allotment: at({ next: 1002 }) }, [1002, 1003]],
+    ["the missing ones without those that may have finished", { unsure: 2 }, [1001]],
     [
-      "no more than may wait",
+      "the missing ones while young ones are Pending",
+      { pods: pending(10, 1001), allotment: at({ next: 1002 }) },
+      [1002, 1003],
+    ],
+    [
+      "at most maxPending",
       { pods: pending(10, 1001), allotment: at({ next: 1002 }), pace: { maxPending: 2 } },
       [1002],
       seconds(290),
     ],
     [
-      "none while too many young ones wait",
+      "none while maxPending young ones are Pending",
       { pods: pending(60, 1001), allotment: at({ next: 1002 }), pace: { maxPending: 1 } },
       [],
       seconds(240),
     ],
     [
-      "although old ones wait: they hold up nobody",
+      "the missing ones, as old Pending ones do not count for maxPending",
       { pods: pending(301, 1001), allotment: at({ next: 1002 }), pace: { maxPending: 2 } },
       [1002, 1003],
     ],
-    ["after a few crashes as before", { allotment: at({ crashes: { count: 5, at: eight } }) }, [1001, 1002, 1003]],
-    ["after more of them later", { allotment: at({ crashes: { count: 6, at: eight } }) }, [], seconds(5)],
-    ["ever later", { allotment: at({ crashes: { count: 12, at: eight } }) }, [], seconds(20)],
-    ["but within five minutes", { allotment: at({ crashes: { count: 900, at: eight } }) }, [], seconds(300)],
-    ["when that time is over", { allotment: at({ crashes: { count: 6, at: seconds(-5) } }) }, [1001, 1002, 1003]],
+    ["all after a few crashes", { allotment: at({ crashes: { count: 5, at: eight } }) }, [1001, 1002, 1003]],
+    ["none before a delay after six crashes", { allotment: at({ crashes: { count: 6, at: eight } }) }, [], seconds(5)],
+    [
+      "none before a longer delay after twelve crashes",
+      { allotment: at({ crashes: { count: 12, at: eight } }) },
+      [],
+      seconds(20),
+    ],
+    [
+      "none before five minutes at most, after any number of crashes",
+      { allotment: at({ crashes: { count: 900, at: eight } }) },
+      [],
+      seconds(300),
+    ],
+    [
+      "all after the delay of six crashes",
+      { allotment: at({ crashes: { count: 6, at: seconds(-5) } }) },
+      [1001, 1002, 1003],
+    ],
   ];
   for (const [why, need, ids, wakeAt] of rows)
     test(why, () => {
@@ -128,7 +151,7 @@ describe("executors are made", () => {
       assert.equal(result.allotment.next, (need.allotment ?? fresh).next + ids.length);
     });
 
-  test("later, which is said, while they crash one after the other", () => {
+  test("later, with the reason in waitsFor, while they crash one after the other", () => {
     const { waitsFor } = made({ allotment: at({ crashes: { count: 6, at: eight } }) });
     assert.match(
       waitsFor === undefined ? "" : waitingText(waitsFor),
@@ -136,7 +159,7 @@ describe("executors are made", () => {
     );
   });
 
-  test("under ids that are under way until they are seen, and are never handed out again", () => {
+  test("under ids that are underway until they are listed, and are never used again", () => {
     const first = made({}).allotment;
     assert.deepEqual(first.underway, [{ ids: "1001-1003", at: eight }]);
     assert.deepEqual(allotment.parse(JSON.parse(JSON.stringify(first))), first);
@@ -148,7 +171,7 @@ describe("executors are made", () => {
     assert.equal(begun(2, "q", settled).next, 1004);
   });
 
-  test("until sooner, where few are made and at once", () => {
+  test("with an earlier end of underway if there are at most 16", () => {
     const soon = eight + 10_000;
     const few = made({ expected: 16, promptUntil: soon, pace: { batch: 50 } }).allotment;
     assert.deepEqual(few.underway, [{ ids: "1001-1016", at: eight, until: soon }]);
@@ -159,29 +182,29 @@ describe("executors are made", () => {
     assert.deepEqual(many.underway, [{ ids: "1001-1017", at: eight }]);
   });
 
-  test("beyond every id that is there, also when the record does not know it", () => {
+  test("with ids above every existing one, even if the record lacks it", () => {
     assert.equal(afterLook(fresh, membersOf(running(1040)), { now: eight, settledMs }).next, 1041);
   });
 });
 
-describe("a look", () => {
+describe("a list of executor pods", () => {
   const known: Allotment = { ...fresh, next: 1006, alive: "1001-1005" };
 
-  test("leaves out pods that Rekindle did not number", () => {
+  test("is used without pods whose ids Rekindle did not assign", () => {
     assert.deepEqual(
       membersOf([executor(7), ...running(1001)]).map(({ id }) => id),
       [1001],
     );
   });
 
-  test("misses those that lived and are not there, and nobody else", () => {
+  test("shows those as missing that lived and are not listed, and no others", () => {
     assert.deepEqual(
       missingOf(known, membersOf([...running(1001, 1002), failed(1003), ...running(1009)])),
       [1004, 1005],
     );
   });
 
-  test("tells of an end once", () => {
+  test("shows an end once", () => {
     const members = membersOf([...running(1001), failed(1003)]);
     assert.deepEqual(
       newlyEnded(known, members).map(({ id }) => id),
@@ -192,17 +215,21 @@ describe("a look", () => {
 
   const crashes: readonly (readonly [why: string, ended: ReturnType<typeof executor>[], count: number | undefined])[] =
     [
-      ["a crash is counted on", [failed(1001)], 3],
-      ["so are several", [failed(1001), failed(1002)], 4],
-      ["an end with 0 is none", [quit(1001)], 2],
-      ["one that lived for a minute ends the row", [failed(1001, "2026-11-02T08:01:00Z")], undefined],
-      ["a pod that was preempted did not crash", [executor(1001, { phase: "Failed", reason: "Preempting" })], 2],
+      ["increases the count of crashes for a crash", [failed(1001)], 3],
+      ["increases the count of crashes for several crashes", [failed(1001), failed(1002)], 4],
+      ["does not count an exit with 0 as a crash", [quit(1001)], 2],
+      [
+        "resets the count of crashes for an executor that lived for a minute",
+        [failed(1001, "2026-11-02T08:01:00Z")],
+        undefined,
+      ],
+      ["does not count a preempted pod as a crash", [executor(1001, { phase: "Failed", reason: "Preempting" })], 2],
     ];
   for (const [why, ended, count] of crashes)
     test(why, () => assert.equal(afterCrashes({ count: 2, at: eight }, membersOf(ended))?.count, count));
 });
 
-describe("fewer executors", () => {
+describe("with fewer desired executors a step", () => {
   const four = [...running(1001, 1002, 1003), ...pending(5, 1004)];
   const some = new Set([1002]);
   const all = new Set([1001, 1002, 1003]);
@@ -216,17 +243,17 @@ describe("fewer executors", () => {
     pods?: ReturnType<typeof executor>[],
   ];
   const rows: readonly Case[] = [
-    ["nobody goes when all are wanted", 4, some, [], 0],
-    ["who waits for a place goes first", 3, some, [1004], 0],
-    ["then the idle, the youngest first", 2, some, [1004, 1003], 0],
-    ["all the idle", 1, some, [1004, 1003, 1001], 0],
-    ["no busy one", 0, some, [1004, 1003, 1001], 1],
-    ["a busy one by force", 0, some, [1004, 1003, 1001, 1002], 0, true],
-    ["by force the youngest first", 1, all, [1004, 1003, 1002], 0, true],
-    ["without a word of the driver none that runs", 1, undefined, [1004], 2],
-    ["without a word of the driver not by force either", 1, undefined, [1004], 2, true],
+    ["deletes none if all are desired", 4, some, [], 0],
+    ["deletes Pending executors first", 3, some, [1004], 0],
+    ["deletes idle executors next, the youngest first", 2, some, [1004, 1003], 0],
+    ["deletes all idle executors", 1, some, [1004, 1003, 1001], 0],
+    ["keeps a busy executor", 0, some, [1004, 1003, 1001], 1],
+    ["deletes a busy executor with force", 0, some, [1004, 1003, 1001, 1002], 0, true],
+    ["deletes the youngest first with force", 1, all, [1004, 1003, 1002], 0, true],
+    ["keeps running executors without an answer of the driver", 1, undefined, [1004], 2],
+    ["keeps running executors without an answer of the driver, even with force", 1, undefined, [1004], 2, true],
     [
-      "one that is ending already is none to count on",
+      "does not count an executor that is being deleted",
       1,
       some,
       [],

@@ -81,14 +81,14 @@ describe("the gauge in the driver's metrics", () => {
   const rows: readonly (readonly [what: string, answer: ProbeResult, need: number | undefined])[] = [
     ["of a usual answer", said({ [name]: { value: 40 }, "spark-1.driver.jvm": { value: "x" } }), 40],
     ["under the user's namespace", said({ ["my.team".concat(name.slice(7))]: { value: 3 } }), 3],
-    ["with a fraction", said({ [name]: { value: 2.5 } }), 3],
-    ["above any cluster", said({ [name]: { value: 1e12 } }), 20_000],
-    ["without it", said({}), undefined],
+    ["that is a fraction", said({ [name]: { value: 2.5 } }), 3],
+    ["that is huge", said({ [name]: { value: 1e12 } }), 20_000],
+    ["that is absent", said({}), undefined],
     ["that is negative", said({ [name]: { value: -1 } }), undefined],
     ["that is no number", said({ [name]: { value: "40" } }), undefined],
-    ["that is twice there", said({ [name]: { value: 1 }, [`x${name}`]: { value: 2 } }), undefined],
+    ["that appears twice", said({ [name]: { value: 1 }, [`x${name}`]: { value: 2 } }), undefined],
     ["of another form", { heard: true, value: [] }, undefined],
-    ["that does not come", { heard: false, why: "timeout", message: "" }, undefined],
+    ["of no answer", { heard: false, why: "timeout", message: "" }, undefined],
   ];
   for (const [what, answer, need] of rows) test(`${what}: ${need}`, () => assert.equal(gaugeIn(answer), need));
 });
@@ -121,7 +121,7 @@ describe("the number of executors", () => {
     ],
     ["never falls below the minimum", { least: 2 }, [[0, 2], [5, 5], ...times(12, 0, 5), [0, 2], [0, 2]]],
     [
-      "falls once the driver has needed fewer for the idle timeout, to the most that it needed meanwhile",
+      "falls after the idle timeout to the highest need within it",
       {},
       [[9, 9], [1, 9], [3, 9], ...times(10, 1, 9), [1, 3], ...times(12, 1, 3), [1, 1]],
     ],
@@ -131,7 +131,7 @@ describe("the number of executors", () => {
       Array.from({ length: 40 }, (_, at) => [at % 2 === 0 ? 8 : 0, 8] as const),
     ],
     [
-      "waits for a backlog that lasts",
+      "rises only for a backlog of the backlog timeout",
       { backlogMs: 10_000 },
       [
         [4, 0],
@@ -151,9 +151,9 @@ describe("the number of executors", () => {
         [4, 4],
       ],
     ],
-    ["is the initial one until the idle timeout", { initial: 3 }, [...times(11, 0, 3), [0, 0]]],
+    ["is the initial number until the idle timeout", { initial: 3 }, [...times(11, 0, 3), [0, 0]]],
     [
-      "is the initial one until more are needed",
+      "is the initial number until more are needed",
       { initial: 3 },
       [
         [0, 3],
@@ -176,7 +176,7 @@ describe("the number of executors", () => {
     assert.equal(targetOf({ ...usual, initial: 5 }, undefined), 5);
   });
 
-  test("is the same state while answers change nothing, so that nothing is saved", () => {
+  test("has the same state while answers change nothing, so that nothing is saved", () => {
     const demand = demandAfter(usual, { target: 4, at: 0 }, 9, 5_000);
     assert.equal(demandAfter(usual, demand, 9, 10_000), demand);
     assert.equal(demandAfter({ ...usual, most: 9 }, demand, 40, 10_000), demand);
@@ -184,7 +184,7 @@ describe("the number of executors", () => {
     assert.equal(demandAfter(usual, fewer, 2, 20_000), fewer);
   });
 
-  test("counts those that live when the record was lost", () => {
+  test("starts with the live executors if the record was lost", () => {
     assert.deepEqual(firstDemand(usual, 7, 1_000), { target: 7, at: 1_000, initialUntil: 61_000 });
   });
 });

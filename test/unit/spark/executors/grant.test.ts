@@ -11,10 +11,10 @@ import {
 
 const grant: Grant = { executors: 3, until: 10_000, times: 1, why: "exceeded quota: team" };
 
-describe("executors that are granted", () => {
-  test("are unlimited where nobody limits them", () => assert.equal(grantedAt([undefined], 0), Infinity));
+describe("the executors that a quota grants", () => {
+  test("are unlimited without a grant", () => assert.equal(grantedAt([undefined], 0), Infinity));
 
-  test("are those that lived at the refusal, and one more when it is to be tried", () => {
+  test("are those that lived at the refusal, and one more at the next try", () => {
     assert.deepEqual([grantedAt([grant], 9_999), grantedAt([grant], 10_000)], [3, 4]);
   });
 

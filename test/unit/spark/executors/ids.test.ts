@@ -33,22 +33,23 @@ describe("a set of ids", () => {
       assert.equal(countOfIds(idsOf(text)), new Set(ids).size);
     });
 
-  test("knows what is in it, at every edge", () => {
+  test("contains its ids, at every edge of its ranges", () => {
     const ids = idsOf("1-3,7,10-12");
     const inside = Array.from({ length: 15 }, (_, id) => id).filter((id) => hasId(ids, id));
     assert.deepEqual(inside, [1, 2, 3, 7, 10, 11, 12]);
   });
 
-  test("is joined with another", () => assert.equal(textOfIds(union(idsOf("1-3,9"), idsOf("4,8,20"))), "1-4,8-9,20"));
+  test("can be joined with another", () =>
+    assert.equal(textOfIds(union(idsOf("1-3,9"), idsOf("4,8,20"))), "1-4,8-9,20"));
 
-  test("of 10,000 executors is a few words", () =>
+  test("of 10,000 executors is a short text", () =>
     assert.equal(textOfIds(idSet(Array.from({ length: 10_000 }, (_, at) => at + 1))), "1-10000"));
 
   const strange = ["a", "1-", "-1", "1,,2", "1-2-3", "1234567890", "1 2", "1\n"];
   for (const text of strange)
     test(`is not ${JSON.stringify(text)}`, () => assert.ok(!rangesShape.safeParse(text).success));
 
-  test("that is gone through one by one is none of a hundred thousand and more", () => {
+  test("that is iterated is rejected above 100,000 ids", () => {
     const read = ["1-100000", "1-100001", "1-60000,70001-110001", "1-999999999"].map((text) =>
       idsShape.safeParse(text),
     );
@@ -59,12 +60,12 @@ describe("a set of ids", () => {
   });
 });
 
-describe("too many ranges", () => {
+describe("a set with too many ranges", () => {
   const rows: readonly (readonly [what: string, most: number, apart: string, text: string])[] = [
-    ["few enough stay as they are", 4, "", "1,3,5,7"],
-    ["the lowest gaps are closed first", 2, "", "1-5,7"],
-    ["a gap that holds one that lives is not", 2, "4", "1-3,5-7"],
-    ["and if every gap does, the set stays true", 1, "2,4,6", "1,3,5,7"],
+    ["is kept if the ranges are few enough", 4, "", "1,3,5,7"],
+    ["loses the lowest gaps first", 2, "", "1-5,7"],
+    ["keeps a gap with a live executor", 2, "4", "1-3,5-7"],
+    ["stays as it is if every gap has a live executor", 1, "2,4,6", "1,3,5,7"],
   ];
   for (const [what, most, apart, text] of rows)
     test(what, () => assert.equal(textOfIds(coarsened(idsOf("1,3,5,7"), most, idsOf(apart))), text));

@@ -21,14 +21,18 @@ describe("a node is avoided", () => {
   const rows: readonly (readonly [why: string, losses: readonly Loss[], nodes: readonly string[]])[] = [
     ["not for two losses", lost("a", 2), []],
     ["for three", lost("a", 3), ["a"]],
-    ["for one that was ended because the node goes", lost("a", 1, { reason: "node", why: goingAt(now) }), ["a"]],
-    ["not for one that was lost with it", lost("a", 1, { reason: "node", why: "its node is gone" }), []],
-    ["not when they are spread", [...lost("a", 2), ...lost("b", 2)], []],
+    [
+      "for one executor that was deleted because of a notice",
+      lost("a", 1, { reason: "node", why: goingAt(now) }),
+      ["a"],
+    ],
+    ["not for one executor that was lost with it", lost("a", 1, { reason: "node", why: "its node is gone" }), []],
+    ["not for losses on several nodes", [...lost("a", 2), ...lost("b", 2)], []],
     ["the worst first", [...lost("a", 3), ...lost("b", 5)], ["b", "a"]],
     ["for ten minutes", lost("a", 3, { at: now - 600_000 }), []],
     ["until ten minutes are over", lost("a", 3, { at: now - 599_000 }), ["a"]],
     ["not for what others did there", lost("a", 9, { reason: "preempted" }), []],
-    ["not where nobody knows the place", lost("a", 3).map(({ node: _, ...rest }) => rest), []],
+    ["not for losses without a node", lost("a", 3).map(({ node: _, ...rest }) => rest), []],
     [
       "among eight at most",
       Array.from({ length: 9 }, (_, index) => lost(`n${index}`, 3)).flat(),
@@ -42,12 +46,12 @@ describe("an executor's pod", () => {
   const preferences = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
   const pod = (spec: object) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "e" }, spec });
 
-  test("is left as it is while no node is bad", () => {
+  test("is not changed while no node is avoided", () => {
     const made = pod({ affinity: {} });
     assert.equal(placedElsewhere(made, []), made);
   });
 
-  test("wishes to be elsewhere, beside what its template wishes", () => {
+  test("prefers other nodes, beside the preferences of its template", () => {
     const own = { weight: 1, preference: {} };
     const made = placedElsewhere(
       pod({

@@ -44,7 +44,7 @@ const submitted = (changes: object = {}, mode = "own"): Submission => {
   return result;
 };
 
-describe("a driver whose executors are Rekindle's", () => {
+describe("a driver's properties", () => {
   const properties = ({ before }: Submission): string => {
     const texts = before.flatMap(({ data }) => Object.entries(data ?? {}));
     return `${texts.find(([name]) => name === "spark.properties")?.[1]}`;
@@ -101,12 +101,12 @@ describe("a driver whose executors are Rekindle's", () => {
     ["spark.decommission.enabled", "false", { dynamicAllocation: { enabled: true }, sparkConf: undecommissioned }],
   ];
   for (const [conf, value, changes, mode] of rows)
-    test(`is told ${conf}=${value} of ${JSON.stringify(changes ?? {})}, ${mode ?? "own"}`, () => {
+    test(`have ${conf}=${value} for ${JSON.stringify(changes ?? {})}, ${mode ?? "own"}`, () => {
       assert.equal(parseProperties(properties(submitted(changes, mode)))[conf], value);
     });
 });
 
-describe("what is in the way of own", () => {
+describe("a spec that does not go with own", () => {
   const rows: readonly (readonly [part: string, changes: object])[] = [
     ["streaming", { sparkConf: { "spark.streaming.dynamicAllocation.enabled": "true" } }],
     ["version", { sparkVersion: "4.7.0" }],
@@ -119,7 +119,7 @@ describe("what is in the way of own", () => {
     ["featureSteps", { sparkConf: { "spark.kubernetes.executor.pod.featureSteps": "org.example.Mine" } }],
   ];
   for (const [part, changes] of rows)
-    test(`${part}: ${JSON.stringify(changes)} is refused, and goes without the annotation`, () => {
+    test(`${part}: ${JSON.stringify(changes)} is refused, and accepted without the annotation`, () => {
       const result = asked(changes);
       assert.ok("refused" in result, "accepted");
       assert.match(result.refused, /metadata\.annotations\[rekindle\.dev\/executors\]: own does not go with/);
@@ -127,7 +127,7 @@ describe("what is in the way of own", () => {
       assert.ok(!("refused" in asked(changes, "assist")));
     });
 
-  test("everything that can be in the way is tried above", () => {
+  test("has a row for each obstacle", () => {
     const texts = rows.map(([, changes]) => JSON.stringify(asked(changes)));
     for (const { what } of obstacles)
       assert.ok(
@@ -141,11 +141,11 @@ describe("what is in the way of own", () => {
     { sparkConf: { "spark.ui.enabled": "true", "spark.kubernetes.allocation.pods.allocator": "direct" } },
     { sparkVersion: "3.5.8" },
   ];
-  for (const changes of fine) test(`${JSON.stringify(changes)} is not in the way`, () => void submitted(changes));
+  for (const changes of fine) test(`does not include ${JSON.stringify(changes)}`, () => void submitted(changes));
 });
 
 describe("an executor of a submission", () => {
-  test("is made from what the submission gives, and can be told by its attempt", () => {
+  test("is built from the submission's values, with the label of its attempt", () => {
     const { executors, driver } = submitted();
     assert.ok(executors !== undefined);
     const made = executorOf({
@@ -164,12 +164,12 @@ describe("an executor of a submission", () => {
     assert.deepEqual(made.claims, []);
   });
 
-  test("is nothing that a run of the driver's own allocator is given", () => {
+  test("is not defined for a run of the driver's own allocator", () => {
     assert.equal(submitted({}, "assist").executors, undefined);
   });
 });
 
-describe("how many executors are wanted", () => {
+describe("the number of desired executors", () => {
   const rows: readonly (readonly [wanted: number, changes: object])[] = [
     [12, {}],
     [1, { executor: {} }],
@@ -181,7 +181,7 @@ describe("how many executors are wanted", () => {
     test(`${JSON.stringify(changes)}: ${wanted}`, () => assert.equal(wantedOf(specOf(changes)), wanted));
 });
 
-describe("confs of Spark's own allocator that own reads otherwise", () => {
+describe("confs of Spark's allocator that own reads differently", () => {
   const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.data";
   const onDemand = {
     [`${volume}.mount.path`]: "/data",
@@ -203,7 +203,7 @@ describe("confs of Spark's own allocator that own reads otherwise", () => {
     [{ [batch]: "1000" }, undefined],
   ];
   for (const [sparkConf, says] of rows)
-    test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "nothing is told" : "told"} at the door and where it runs`, () => {
+    test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "no warning" : "a warning"} in admission and step`, () => {
       const { notes } = submitted({ sparkConf });
       const annotations = { "rekindle.dev/executors": "own" };
       const door = said(creating("SparkApplication", { ...good, sparkConf }, { name: "app", annotations }));
@@ -219,7 +219,7 @@ describe("confs of Spark's own allocator that own reads otherwise", () => {
       assert.deepEqual(submitted({ sparkConf }, "assist").notes, []);
     });
 
-  test("what is in the way of own is told at the door, too", () => {
+  test("an obstacle for own leads to a warning in admission, too", () => {
     const annotations = { "rekindle.dev/executors": "own" };
     const silent = { ...good, sparkConf: { "spark.ui.enabled": "false" } };
     const door = said(creating("SparkApplication", silent, { name: "app", annotations }));

@@ -12,7 +12,7 @@ const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0,
 });
 
 describe("the driver's answer", () => {
-  test("tells who is registered, who was given up, who works, and how much is done", () => {
+  test("names the active, inactive and busy executors, the holders of data, and the counts of tasks", () => {
     const answer = [
       one("driver", true),
       one("1", true, 2, 10, 1),
@@ -30,13 +30,13 @@ describe("the driver's answer", () => {
   const nothing: readonly (readonly [what: string, hearing: ProbeResult])[] = [
     ["that does not come", { heard: false, why: "unreachable", message: "connection refused" }],
     ["of another kind", said({ executors: [] })],
-    ["of somebody else", said([{ id: 1, isActive: "yes" }])],
-    ["with one entry of somebody else's at its end", said([one("1", true), 7])],
+    ["of another server", said([{ id: 1, isActive: "yes" }])],
+    ["with an invalid entry at its end", said([one("1", true), 7])],
   ];
   for (const [what, hearing] of nothing)
-    test(`${what} says nothing of registrations`, () => assert.equal(registeredIn(hearing), undefined));
+    test(`${what} names no registrations`, () => assert.equal(registeredIn(hearing), undefined));
 
-  test("is asked of the driver's pod, below its application", () => {
+  test("is the answer of a proxy request to the driver's pod, below its application", () => {
     const pod = { resource: pods, namespace: "ns", name: "pi-driver" };
     const path = ["api", "v1", "applications", "spark-1", "allexecutors"];
     assert.deepEqual(registeredQuery(pod, 4_040, "spark-1", 100), { do: "proxyGet", pod, port: 4_040, path });

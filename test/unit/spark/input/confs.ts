@@ -84,7 +84,7 @@ const clients: readonly Row[] = [
     /\/tmp\/a\.py is a file of the submitting machine/,
   ),
   warns(
-    "B14 a secret's key that is none",
+    "B14 an invalid key of a secret",
     { driver: { envSecretKeyRefs: { K: { name: "a:b", key: "c" } } } },
     /spark\.kubernetes\.driver\.secretKeyRef\.K must be in the form name:key/,
   ),

@@ -179,7 +179,7 @@ const kinds: readonly Row[] = [
 
 const others: readonly Row[] = [
   runs(
-    "B02 fields that nobody knows are kept",
+    "B02 unknown fields are kept",
     { future: { field: [1] }, driver: { memory: "1g", newField: 1 } },
     (made) => inDriver(made, "metadata", "name") === '"app-driver"',
   ),

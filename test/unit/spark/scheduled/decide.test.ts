@@ -20,7 +20,7 @@ import {
 } from "./fixtures.ts";
 
 describe("a time of the schedule", () => {
-  test("is looked forward to by a timer that the record holds", () => {
+  test("is awaited with a timer, and saved in the record", () => {
     const plan = planned({ now: at("08:00:01") });
     assert.deepEqual(
       [said(plan), timeOf(waitIn(plan).wakeAt), timeOf(plan.memory.nextRun)],
@@ -29,7 +29,7 @@ describe("a time of the schedule", () => {
     assert.deepEqual(plan.status, { scheduleState: "Scheduled", nextRun: "2026-11-02T09:00:00Z" });
   });
 
-  test("makes a run with upstream's name, labels and owner", () => {
+  test("leads to a run with upstream's name, labels and owner", () => {
     const { stages } = planned({ memory: waiting, now: at("09:00:00") });
     assert.deepEqual(stages, [
       [
@@ -69,7 +69,7 @@ describe("a time of the schedule", () => {
   const deciding = planned({ memory: waiting, now: at("09:00:02") });
   const decided = deciding.memory;
 
-  test("is saved as taken before its run is created, and told when it is", () => {
+  test("is saved before its run is created, and stands in the status as lastRun", () => {
     assert.deepEqual(
       [decided.starting, timeOf(decided.nextRun)],
       [{ ...taken("09:00:00"), at: at("09:00:02") }, "10:00:00"],
@@ -82,27 +82,27 @@ describe("a time of the schedule", () => {
     );
   });
 
-  test("whose run was not created yet is created by the next step, and it alone", () => {
+  test("without its run leads to the run in the next step", () => {
     const plan = planned({ memory: decided, now: at("09:00:30") });
     assert.deepEqual([said(plan), plan.memory], [["create 09:00:00"], decided]);
   });
 
-  test("whose run is there is done: nothing more of it", () => {
+  test("with its run leads to no further run", () => {
     const plan = planned({ memory: decided, now: at("09:00:03"), runs: [run("09:00:00", "RUNNING")] });
     assert.deepEqual([said(plan), plan.memory.starting, plan.memory.lastRun?.name], [[], undefined, name("09:00:00")]);
   });
 
-  test("and whose run somebody deleted later is not taken again", () => {
+  test("leads to no second run if a user deletes the run", () => {
     const memory = { timing, nextRun: at("10:00:00"), lastRun: taken("09:00:00") };
     assert.deepEqual(said(planned({ memory, now: at("09:30:00") })), []);
   });
 
-  test("that could not be made for hours makes one run, and no second for those missed meanwhile", () => {
+  test("whose run was delayed for hours leads to one run, and to none for the times missed meanwhile", () => {
     const plan = planned({ memory: decided, now: at("11:30:00") });
     assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [["create 09:00:00"], "12:00:00"]);
   });
 
-  test("missed while nobody looked is made up for once", () => {
+  test("that was missed leads to one run", () => {
     const plan = planned({ memory: waiting, now: at("13:20:00") });
     assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [["create 09:00:00"], "14:00:00"]);
   });
@@ -114,7 +114,7 @@ describe("a time of the schedule", () => {
     assert.equal(timeOf(planned({ object, memory, now: at("09:20:02") }).memory.nextRun), "09:23:02");
   });
 
-  test("whose run the server refuses is given up and told; the next time tries anew", () => {
+  test("whose run the API server refuses leads to an Event and no run; the next time leads to its run", () => {
     const [effect] = deciding.stages.flat();
     assert.ok(effect);
     const refused = [{ effect, status: 422, reason: "Invalid", message: "no such field" }];
@@ -129,7 +129,7 @@ describe("a time of the schedule", () => {
   });
 });
 
-describe("a name that is long", () => {
+describe("a long name of a schedule", () => {
   const rows: readonly (readonly [length: number, digits: number])[] = [
     [43, 19],
     [44, 16],

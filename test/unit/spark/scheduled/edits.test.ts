@@ -19,7 +19,7 @@ import {
   waiting,
 } from "./fixtures.ts";
 
-describe("a spec that changes", () => {
+describe("a changed spec of a schedule", () => {
   const changed = (spec: Spec, given: Partial<Given> = {}): Plan<Memory> =>
     planned({
       object: schedule(spec),
@@ -28,25 +28,25 @@ describe("a spec that changes", () => {
       ...given,
     });
 
-  test("by its schedule counts from now, and makes up for nothing", () => {
+  test("with another schedule counts from now, without runs for missed times", () => {
     const plan = changed({ schedule: "*/15 * * * *" }, { now: at("09:20:00") });
     assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [[], "09:30:00"]);
   });
 
-  test("by its time zone, too", () => {
+  test("with another time zone counts from now", () => {
     assert.equal(timeOf(changed({ schedule: "0 18 * * *", timeZone: "Asia/Tokyo" }).memory.nextRun), "09:00:00");
   });
 
-  test("never brings a time back that was taken, whatever the server's clock says", () => {
+  test("leads to no second run for a past time, even if the server's clock is behind", () => {
     const plan = changed({ schedule: "0 * * * 1-5" }, { now: at("07:59:59") });
     assert.equal(timeOf(plan.memory.nextRun), "09:00:00");
   });
 
-  test("by anything else keeps its times", () => {
+  test("with another concurrency policy keeps its times", () => {
     assert.deepEqual(changed({ concurrencyPolicy: "Forbid" }).memory.nextRun, waiting.nextRun);
   });
 
-  test("to suspended starts nothing, and rests", () => {
+  test("with suspend true starts no run and rests", () => {
     const plan = changed({ suspend: true }, { now: at("09:20:00") });
     assert.deepEqual(
       [said(plan), does(plan, "rest"), waitIn(plan).wakeAt, waitIn(plan).waitsFor],
@@ -55,14 +55,14 @@ describe("a spec that changes", () => {
     assert.equal(plan.status?.["nextRun"], "2026-11-02T09:00:00Z");
   });
 
-  test("to suspended does not rest while a run goes on, or seems to", () => {
+  test("with suspend true does not rest while a run is running", () => {
     const going = { now: at("09:20:00"), runs: [run("08:00:00", "RUNNING")] };
     assert.equal(does(changed({ suspend: true }, going), "rest") ?? false, false);
     const ended = { now: at("09:20:00"), runs: [run("08:00:00", "COMPLETED")] };
     assert.equal(does(changed({ suspend: true }, ended), "rest"), true);
   });
 
-  test("back from suspended makes up once for what was missed", () => {
+  test("with suspend false starts one run for the missed times", () => {
     const plan = changed({ suspend: false }, { now: at("13:20:00") });
     assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [["create 09:00:00"], "14:00:00"]);
   });
@@ -82,7 +82,7 @@ describe("a spec that changes", () => {
     ["limit", { failedRunHistoryLimit: "3" }, /^spec.failedRunHistoryLimit must be a number, not a string/],
   ];
   for (const [what, spec, reason] of wrong) {
-    test(`to a wrong ${what} says so and starts nothing; mended, it goes on`, () => {
+    test(`with an invalid ${what} leads to an Event and no run; a corrected spec continues`, () => {
       const plan = changed(spec, { now: at("09:20:00"), runs: [run("08:00:00", "RUNNING")] });
       assert.match(String(plan.status?.["reason"]), reason);
       assert.deepEqual(
@@ -103,7 +103,7 @@ describe("a spec that changes", () => {
     });
   }
 
-  test("a name that leaves no room for a time is told", () => {
+  test("leads to an error in the status if the name is too long for the names of runs", () => {
     const object = schedule({}, { metadata: { ...schedule().metadata, name: "n".repeat(53) } });
     assert.match(
       String(planned({ object, now: at("08:00:00") }).status?.["reason"]),
@@ -116,7 +116,7 @@ describe("a schedule without a record", () => {
   const shown = (status: unknown, now = at("08:30:00")): Plan<Memory> =>
     planned({ object: schedule({}, { status }), now });
 
-  test("goes on where its status says that another controller was", () => {
+  test("continues from the status of another controller", () => {
     const last = { lastRun: "2026-11-02T08:00:01Z", lastRunName: "nightly-1" };
     const plan = shown({ scheduleState: "Scheduled", nextRun: "2026-11-02T09:00:00Z", ...last });
     assert.deepEqual(
@@ -125,27 +125,27 @@ describe("a schedule without a record", () => {
     );
   });
 
-  test("makes up for a time that was promised", () => {
+  test("starts the run of a missed nextRun in its status", () => {
     assert.deepEqual(said(shown({ scheduleState: "Scheduled", nextRun: "2026-11-02T08:15:00Z" })), ["create 08:15:00"]);
   });
 
-  test("recovers where upstream would never look again", () => {
+  test("recovers from FailedValidation, which upstream never leaves", () => {
     const plan = shown({ scheduleState: "FailedValidation", reason: "bad", nextRun: "2026-11-02T08:15:00Z" });
     assert.deepEqual([stateOf(plan), timeOf(waitIn(plan).wakeAt)], ["Scheduled", "09:00:00"]);
   });
 
-  test("with a status that nobody can read starts anew", () => {
+  test("computes its next time if its status is invalid", () => {
     assert.equal(timeOf(waitIn(shown({ nextRun: 5 })).wakeAt), "09:00:00");
   });
 });
 
 describe("the end of a schedule", () => {
-  test("gone, it is forgotten; its runs go by their owner", () => {
+  test("leads to no effects, as its runs are garbage-collected by their owner", () => {
     const plan = planned({ object: undefined, memory: waiting, now: at("09:00:00") });
     assert.deepEqual([said(plan), does(plan, "forget")], [[], true]);
   });
 
-  test("while it is being deleted nothing is started", () => {
+  test("leads to no run while it is being deleted", () => {
     const metadata = { ...schedule().metadata, deletionTimestamp: "2026-11-02T08:59:00Z" };
     const plan = planned({ object: schedule({}, { metadata }), memory: waiting, now: at("09:00:00") });
     assert.deepEqual([said(plan), plan.status], [[], undefined]);

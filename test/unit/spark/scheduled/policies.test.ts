@@ -7,7 +7,7 @@ import { timingOf } from "../../../../shared/kube/history.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { at, planned, run, type Spec, said, schedule, taken, timeOf, waiting } from "./fixtures.ts";
 
-describe("concurrency", () => {
+describe("the concurrency policy", () => {
   const running = run("08:00:00", "RUNNING");
   const done = run("08:00:00", "COMPLETED");
   const rows: readonly {
@@ -17,38 +17,38 @@ describe("concurrency", () => {
     readonly want: readonly string[];
     readonly next?: string;
   }[] = [
-    { what: "unset means Allow", runs: [running], want: ["create 09:00:00"] },
-    { what: "empty means Allow", policy: "", runs: [running], want: ["create 09:00:00"] },
-    { what: "Allow runs beside others", policy: "Allow", runs: [running], want: ["create 09:00:00"] },
+    { what: "that is unset means Allow", runs: [running], want: ["create 09:00:00"] },
+    { what: "that is empty means Allow", policy: "", runs: [running], want: ["create 09:00:00"] },
+    { what: "Allow starts a run beside others", policy: "Allow", runs: [running], want: ["create 09:00:00"] },
     { what: "Forbid skips this time", policy: "Forbid", runs: [running], want: [] },
     {
-      what: "Forbid skips it for any run, not only the newest",
+      what: "Forbid skips this time for any live run, not only the newest",
       policy: "Forbid",
       runs: [done, run("07:00:00", "")],
       want: [],
     },
-    { what: "Forbid runs after an end", policy: "Forbid", runs: [done], want: ["create 09:00:00"] },
+    { what: "Forbid starts a run after a completed run", policy: "Forbid", runs: [done], want: ["create 09:00:00"] },
     {
-      what: "Forbid runs after a failure",
+      what: "Forbid starts a run after a failed run",
       policy: "Forbid",
       runs: [run("08:00:00", "FAILED")],
       want: ["create 09:00:00"],
     },
     {
-      what: "Replace ends what runs, then runs",
+      what: "Replace deletes the live run, then starts the next one",
       policy: "Replace",
       runs: [running],
       want: ["delete 08:00:00 at 7", "create 09:00:00"],
     },
-    { what: "Replace leaves what has ended", policy: "Replace", runs: [done], want: ["create 09:00:00"] },
+    { what: "Replace leaves an ended run alone", policy: "Replace", runs: [done], want: ["create 09:00:00"] },
     {
-      what: "Replace leaves what is being deleted",
+      what: "Replace leaves a run that is being deleted alone",
       policy: "Replace",
       runs: [run("08:00:00", "RUNNING", { deletionTimestamp: "2026-11-02T08:59:00Z" })],
       want: ["create 09:00:00"],
     },
     {
-      what: "nobody touches a namesake's run",
+      what: "Replace leaves a run of another owner alone",
       policy: "Replace",
       runs: [run("08:00:00", "RUNNING", { ownerReferences: [] })],
       want: ["create 09:00:00"],
@@ -62,7 +62,7 @@ describe("concurrency", () => {
     });
   }
 
-  test("Replace ends what it replaces also when it was saved by another step, which died", () => {
+  test("Replace deletes the live run in the next step if the step died after its save", () => {
     const object = schedule({ concurrencyPolicy: "Replace" });
     const runs = [run("08:00:00", "RUNNING")];
     const { memory } = planned({ object, memory: waiting, now: at("09:00:00"), runs });
@@ -77,7 +77,7 @@ describe("concurrency", () => {
     );
   });
 
-  test("Replace that was Allow until now ends nobody before the next time", () => {
+  test("Replace after Allow deletes no run before the next time", () => {
     const object = schedule({ concurrencyPolicy: "Replace" });
     const runs = ["06:00:00", "07:00:00"].map((time) => run(time, "RUNNING"));
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe("concurrency", () => {
     );
   });
 
-  test("Replace lets 16 s pass before it deletes what might still be created", () => {
+  test("Replace waits 16 s before it deletes a run whose creation may still arrive", () => {
     const object = schedule({ concurrencyPolicy: "Replace", schedule: "@every 5s" });
     const memory = { timing: timingOf(object), nextRun: at("09:00:05"), lastRun: taken("09:00:00") };
     const given = { object, memory, runs: [run("09:00:00", "RUNNING")] };
@@ -96,7 +96,7 @@ describe("concurrency", () => {
   });
 });
 
-describe("history", () => {
+describe("the history of runs", () => {
   const good = ["05:00:00", "06:00:00", "07:00:00"].map((time) => run(time, "COMPLETED"));
   const bad = ["04:00:00", "03:00:00"].map((time) => run(time, "FAILED"));
   const rows: readonly {
@@ -105,20 +105,25 @@ describe("history", () => {
     readonly gone: string;
     readonly kept: readonly [number, number];
   }[] = [
-    { what: "one of each, unless told otherwise", spec: {}, gone: "06, 05, 03", kept: [1, 1] },
+    { what: "one of each by default", spec: {}, gone: "06, 05, 03", kept: [1, 1] },
     {
-      what: "as many as asked for",
+      what: "as many as its limits",
       spec: { successfulRunHistoryLimit: 2, failedRunHistoryLimit: 5 },
       gone: "05",
       kept: [2, 2],
     },
     {
-      what: "none",
+      what: "none for limits of 0",
       spec: { successfulRunHistoryLimit: 0, failedRunHistoryLimit: 0 },
       gone: "07, 06, 05, 04, 03",
       kept: [0, 0],
     },
-    { what: "less than none is none", spec: { successfulRunHistoryLimit: -3 }, gone: "07, 06, 05, 03", kept: [0, 1] },
+    {
+      what: "none for a negative limit",
+      spec: { successfulRunHistoryLimit: -3 },
+      gone: "07, 06, 05, 03",
+      kept: [0, 1],
+    },
   ];
   for (const { what, spec, gone, kept } of rows) {
     test(`keeps ${what}`, () => {
@@ -133,7 +138,7 @@ describe("history", () => {
     });
   }
 
-  test("of what was created less than 16 s ago is pruned when that is over", () => {
+  test("deletes a run at the earliest 16 s after its creation", () => {
     const runs = [run("08:29:50", "COMPLETED"), run("08:29:55", "COMPLETED")];
     const early = planned({ memory: waiting, now: at("08:30:00"), runs });
     assert.deepEqual([said(early), timeOf(waitIn(early).wakeAt)], [[], "08:30:06"]);

@@ -18,26 +18,31 @@ const rebuilt = (stored: unknown, status?: unknown) => {
 
 describe("a schedule's damaged memory", () => {
   const rows = [
-    { name: "whole, it stays as it is", stored: whole, want: whole, problems: 0 },
+    { name: "that is whole is kept", stored: whole, want: whole, problems: 0 },
     {
-      name: "without its last run: the newest that is there",
+      name: "without its last run gets the newest existing run",
       stored: { ...whole, lastRun: 7 },
       want: { ...whole, lastRun: newest },
       problems: 1,
     },
     {
-      name: "without its next time: computed anew",
+      name: "without its next time gets a newly computed time",
       stored: { ...whole, nextRun: "x" },
       want: { timing: "", lastRun: whole.lastRun },
       problems: 1,
     },
     {
-      name: "of nothing: the newest run, and times that are computed anew",
+      name: "that is unreadable gets the newest run and newly computed times",
       stored: 7,
       want: { timing: "", lastRun: newest },
       problems: 1,
     },
-    { name: "missing", stored: undefined, want: { timing: "", lastRun: newest }, problems: 0 },
+    {
+      name: "that is missing gets the newest run",
+      stored: undefined,
+      want: { timing: "", lastRun: newest },
+      problems: 0,
+    },
   ];
   for (const { name, stored, want, problems } of rows)
     test(name, () => {
@@ -45,21 +50,21 @@ describe("a schedule's damaged memory", () => {
       assert.deepEqual([memory, found.length], [want, problems]);
     });
 
-  test("a time that its status promised is kept to", () => {
+  test("keeps the next time of the status", () => {
     const status = { scheduleState: "Scheduled", nextRun: "2026-11-02T11:00:00Z" };
     assert.equal(rebuilt({ ...whole, nextRun: "x" }, status).memory.nextRun, at("11:00:00"));
   });
 
-  test("only runs that go on are ended by an order", () => {
+  test("counts only running runs as live, which an order ends", () => {
     assert.deepEqual(runs.map(recovery.isLive), [false, true, false]);
   });
 
-  test("a run that is on its way out is waited for, and ended by force like any other", () => {
+  test("counts a run that is being deleted as live", () => {
     const one = run("09:00:00", "RUNNING");
     assert.ok(recovery.isLive({ ...one, metadata: { ...one.metadata, deletionTimestamp: "2026-11-02T09:00:00Z" } }));
   });
 
-  test("in another cluster it means what it meant", () => assert.deepEqual(recovery.voided(whole), whole));
+  test("of another cluster is kept", () => assert.deepEqual(recovery.voided(whole), whole));
 });
 
 describe("a Connect server's damaged memory", () => {

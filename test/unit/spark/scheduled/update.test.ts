@@ -6,11 +6,11 @@ import { at, type Given, planned, schedule, waiting } from "./fixtures.ts";
 
 const now = at("08:30:00");
 
-describe("what is told of a schedule", () => {
+describe("the status update of a schedule", () => {
   const refusal = "run nightly-1 was refused: no such field";
   const rows: readonly (readonly [what: string, given: Given, state: string, message?: string])[] = [
-    ["that it is followed", { memory: waiting, now }, "Scheduled"],
-    ["that the last run was refused", { memory: { ...waiting, refusal }, now }, "RunRefused", refusal],
+    ["has the state Scheduled", { memory: waiting, now }, "Scheduled"],
+    ["has the refusal of the last run", { memory: { ...waiting, refusal }, now }, "RunRefused", refusal],
   ];
   for (const [what, given, state, message] of rows)
     test(what, () => {
@@ -20,20 +20,20 @@ describe("what is told of a schedule", () => {
       });
     });
 
-  test("that it cannot be followed, and why", () => {
+  test("has the state FailedValidation and the reason for an invalid spec", () => {
     const { state, message = "" } = statusUpdate(planned({ object: schedule({ schedule: "often" }), now })) ?? {};
     assert.equal(state, "FailedValidation");
     assert.match(message, /^spec.schedule: a schedule has 5 fields/);
   });
 
-  test("nothing, when it goes", () => {
+  test("does not exist while the schedule is being deleted", () => {
     const gone = schedule();
     const metadata = { ...gone.metadata, deletionTimestamp: "2026-11-02T08:29:00Z" };
     assert.equal(statusUpdate(planned({ object: { ...gone, metadata }, memory: waiting, now })), undefined);
   });
 });
 
-test("a run has the listener of its schedule, and no other annotation of it", () => {
+test("a run has the listener annotation of its schedule, and no other annotation", () => {
   const plain = schedule();
   const annotations = { "rekindle.dev/updates-to": "events", "example.com/note": "mine" };
   const metadata = { ...plain.metadata, annotations };

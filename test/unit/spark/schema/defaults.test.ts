@@ -17,7 +17,7 @@ const given = (changes: object): ReturnType<typeof withDefaults> =>
   );
 
 describe("withDefaults", () => {
-  test("fills in what upstream's webhook fills in", () => {
+  test("sets the defaults of upstream's webhook", () => {
     const { driver, executor, mode, restartPolicy } = given({});
     assert.deepEqual(
       { driver, executor, mode, restartPolicy },
@@ -30,19 +30,19 @@ describe("withDefaults", () => {
     );
   });
 
-  test("a conf stands for the field", () => {
+  test("sets no default for a field whose conf is set", () => {
     const { driver, executor } = given({ sparkConf: { "spark.driver.cores": "2", "spark.executor.instances": "3" } });
     assert.equal(driver.cores, undefined);
     assert.equal(executor.instances, undefined);
   });
 
-  test("with dynamic allocation nobody counts executors, and shuffles are tracked", () => {
+  test("sets no instances under dynamic allocation, and enables shuffle tracking", () => {
     const { executor, dynamicAllocation } = given({ dynamicAllocation: { enabled: true } });
     assert.equal(executor.instances, undefined);
     assert.equal(dynamicAllocation?.shuffleTrackingEnabled, true);
   });
 
-  test("who restarts waits five seconds", () => {
+  test("sets a retry interval of five seconds", () => {
     assert.deepEqual(given({ restartPolicy: { type: "OnFailure", onFailureRetryInterval: 9 } }).restartPolicy, {
       type: "OnFailure",
       onFailureRetryInterval: 9,

@@ -22,7 +22,7 @@ const without = (field: keyof typeof spec): object => {
 };
 
 describe("parseSpec", () => {
-  test("takes what upstream's CRD takes, and keeps fields that nobody knows", () => {
+  test("accepts what upstream's CRD accepts, and keeps unknown fields", () => {
     const result = parsed({
       future: { field: 1 },
       driver: { template: { spec: { containers: null } }, newField: "x" },
@@ -39,16 +39,16 @@ describe("parseSpec", () => {
     ["sparkVersion", "spec.sparkVersion is missing: add it (a string)"],
   ] as const;
   for (const [field, message] of missing) {
-    test(`says that ${field} is missing`, () => {
+    test(`reports that ${field} is missing`, () => {
       const { metadata, spec: rest } = { metadata: { name: "pi" }, spec: without(field) };
       assert.deepEqual(parseSpec({ metadata, ...rest }), { ok: false, message });
     });
   }
 
   const wrong: readonly (readonly [string, object, string])[] = [
-    ["a type that is none", { type: "Cobol" }, "spec.type must be one of Java, Python, Scala, R"],
+    ["an unknown type", { type: "Cobol" }, "spec.type must be one of Java, Python, Scala, R"],
     ["a number as text", { driver: { cores: "1" } }, "spec.driver.cores must be a number, not a string"],
-    ["no cores", { driver: { cores: 0 } }, "spec.driver.cores must be at least 1"],
+    ["zero cores", { driver: { cores: 0 } }, "spec.driver.cores must be at least 1"],
     [
       "a conf that is a number",
       { sparkConf: { "spark.ui.port": 4040 } },
@@ -60,12 +60,12 @@ describe("parseSpec", () => {
       'spec.driver.memory: "512q" is not a size that Spark reads; write it like "512m" or "2g"',
     ],
     [
-      "Kubernetes' unit where Spark reads",
+      "Kubernetes' unit in a field that Spark reads",
       { executor: { memory: "1Gi" } },
       'spec.executor.memory: "1Gi" is not a size that Spark reads; write it like "512m" or "2g"',
     ],
     [
-      "a fraction where a whole number stands",
+      "a fraction in place of a whole number",
       { driver: { cores: 1.5 } },
       "spec.driver.cores must be a whole number, not 1.5",
     ],
@@ -85,24 +85,24 @@ describe("parseSpec", () => {
       'sparkConf key "spark.master" is not allowed: the API server is the one that the application was created in',
     ],
     [
-      "a template with a Spark that knows none",
+      "a template with a Spark version without templates",
       { sparkVersion: "2.4.8", driver: { template: {} } },
       "spec.sparkVersion 2.4.8 knows no pod templates: it must be 3.0.0 or newer",
     ],
   ];
   for (const [what, changes, message] of wrong) {
-    test(`says what is wrong with ${what}`, () => {
+    test(`reports ${what}`, () => {
       assert.deepEqual(parsed(changes), { ok: false, message });
     });
   }
 
-  test("says that a name is too long for what is named after it", () => {
+  test("reports a name that is too long for the objects named after it", () => {
     const result = parsed({}, "a".repeat(64));
     assert.ok(!result.ok);
     assert.match(result.message, /^metadata\.name is 64 characters long, .*shorten it$/);
   });
 
-  test("names the first three faults and counts the rest", () => {
+  test("reports the first three faults and counts the rest", () => {
     const result = parsed({ type: 1, sparkVersion: 1, image: 1, mode: 1, suspend: 1 });
     assert.ok(!result.ok);
     assert.match(result.message, /; and 2 more$/);

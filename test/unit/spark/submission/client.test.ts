@@ -73,14 +73,14 @@ describe("objects by version", () => {
 });
 
 describe("confs", () => {
-  test("may refer to others, and are handed on as they were written", () => {
+  test("may refer to others, and are passed on as they were written", () => {
     const reference = ["$", "{spark.my.ns}"].join("");
     const { namespace, confs } = built({ "spark.kubernetes.namespace": reference, "spark.my.ns": "team" });
     assert.equal(namespace, "team");
     assert.equal(confs.get("spark.kubernetes.namespace"), reference);
   });
 
-  test("a token stands in its Secret and nowhere else", () => {
+  test("with a token put the token into its Secret alone", () => {
     const key = "spark.kubernetes.authenticate.driver.oauthToken";
     const { confs, objects, pod } = built({ [key]: "tok123" });
     assert.equal(confs.get(key), "<present_but_redacted>");
@@ -112,7 +112,7 @@ describe("refusals", () => {
     });
   }
 
-  test("nothing is counted with dynamic allocation", () => {
+  test("do not include zero instances with dynamic allocation", () => {
     built({ "spark.executor.instances": "0", "spark.dynamicAllocation.enabled": "true" });
   });
 });

@@ -125,7 +125,7 @@ describe("a conf of the submission", () => {
     test(name, () => assert.deepEqual(at(made(confs, version), path), value));
   }
 
-  test("its factor is handed on as Java writes a double", () => {
+  test("with a factor is passed on as Java writes a double", () => {
     const { confs } = Object.fromEntries(Object.entries(made({ [`${k8s}memoryOverheadFactor`]: "1e-4" })));
     assert.equal(Object.fromEntries(Object.entries(confs ?? {}))[`${k8s}memoryOverheadFactor`], "1.0E-4");
   });
@@ -154,7 +154,7 @@ describe("a conf that the submission refuses", () => {
     test(JSON.stringify(confs), () => assert.match(`${at(made(confs, version), "refused")}`, message));
   }
 
-  test("is none for a version that does not read it", () => {
+  test("is accepted for a version that does not read it", () => {
     assert.equal(at(made({ "spark.driver.minMemoryOverhead": "x" }, "3.5.8"), "refused"), undefined);
   });
 });

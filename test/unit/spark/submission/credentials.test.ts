@@ -39,7 +39,7 @@ describe("credentials", () => {
     ["spark.kubernetes.kerberos.krb5.path", "/krb5.conf", /does not exist on the submitting machine/],
   ];
   for (const [key, value, message] of refused) {
-    test(`${key} is refused, and no value of a secret is told`, () => {
+    test(`with ${key} are refused, and the message has no value of a secret`, () => {
       const result = asked({ [key]: value });
       assert.ok("refused" in result);
       assert.match(result.refused, message);
@@ -47,7 +47,7 @@ describe("credentials", () => {
     });
   }
 
-  test("a keytab on the submitter's disk is refused, one in the image is not", () => {
+  test("with a keytab on the submitter's disk are refused, with one in the image they are not", () => {
     const principal = { "spark.kerberos.principal": "p" };
     const local = asked({ ...principal, "spark.kerberos.keytab": "/kt" });
     assert.ok("refused" in local);
@@ -55,7 +55,7 @@ describe("credentials", () => {
     assert.ok(!("refused" in asked({ ...principal, "spark.kerberos.keytab": "local:///kt" })));
   });
 
-  test("what is in the cluster already is mounted, and nothing secret is made", () => {
+  test("that exist in the cluster are mounted, and no Secret is created", () => {
     const result = asked({
       [`${authenticate}.driver.mounted.oauthTokenFile`]: "/var/run/token",
       "spark.kubernetes.kerberos.tokenSecret.name": "tokens",

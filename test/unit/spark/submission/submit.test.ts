@@ -47,7 +47,7 @@ const template = (submission: Submission) => JSON.parse(dataOf(submission, "pods
 const driver = (submission: Submission) => JSON.parse(JSON.stringify(submission.driver));
 
 describe("submit", () => {
-  test("twice gives the same to the last letter, another attempt other names", () => {
+  test("returns the same objects for the same attempt, and other names for another attempt", () => {
     assert.deepEqual(submitted({}), submitted({}));
     const [first, second] = [submitted({}, 1), submitted({}, 2)];
     assert.notEqual(first.submissionId, second.submissionId);
@@ -71,20 +71,20 @@ describe("submit", () => {
     ],
   ];
   for (const [what, changes, says] of tooLarge) {
-    test(`${what} that no ConfigMap holds is refused under its own name`, () => {
+    test(`refuses ${what} that is too large for a ConfigMap, and names it`, () => {
       const result = asked(changes);
       assert.match("refused" in result ? result.refused : "", says);
     });
   }
 
-  test("confs that a ConfigMap just holds are taken", () => {
+  test("accepts confs that just fit into a ConfigMap", () => {
     assert.equal(
       confsOf(submitted({ sparkConf: { "spark.big": "x".repeat(1_000_000) } }))["spark.big"]?.length,
       1_000_000,
     );
   });
 
-  test("everything carries the application and the attempt, and belongs to the application", () => {
+  test("labels each object with application and attempt, and makes the application its owner", () => {
     const { before, driver: pod } = submitted({}, 3);
     for (const { metadata } of [...before, pod]) {
       assert.equal(metadata.namespace, "jobs");
@@ -98,7 +98,7 @@ describe("submit", () => {
     }
   });
 
-  test("executors belong to the application without being controlled by it: their driver is", () => {
+  test("makes the application an owner of executors, but not their controller, which is the driver", () => {
     const [owner] = template(submitted({})).metadata.ownerReferences;
     assert.deepEqual(owner, {
       apiVersion: "sparkoperator.k8s.io/v1beta2",
@@ -108,7 +108,7 @@ describe("submit", () => {
     });
   });
 
-  test("the driver's service selects the driver of this attempt", () => {
+  test("returns a service that selects the driver of this attempt", () => {
     const submission = submitted({});
     const service = submission.before.find(({ kind }) => kind === "Service");
     const { selector } = JSON.parse(JSON.stringify(service)).spec;
@@ -116,29 +116,29 @@ describe("submit", () => {
     assert.deepEqual({ ...submission.driver.metadata.labels, ...selector }, submission.driver.metadata.labels);
   });
 
-  test("labels go on to the pods, Kueue's do not", () => {
+  test("passes the application's labels to the pods, except for Kueue's", () => {
     const { labels } = submitted({}).driver.metadata;
     assert.equal(labels?.["team"], "data");
     assert.equal(labels?.["kueue.x-k8s.io/queue-name"], undefined);
   });
 
-  test("typed fields win over sparkConf", () => {
+  test("prefers typed fields to sparkConf", () => {
     assert.equal(confsOf(submitted({ sparkConf: { "spark.driver.memory": "9g" } }))["spark.driver.memory"], "512m");
   });
 
-  describe("evidence of lost executors", () => {
+  describe("for the pods of ended executors", () => {
     const key = "spark.kubernetes.executor.deleteOnTermination";
     const rows: readonly (readonly [string, object, string])[] = [
-      ["is kept", {}, "false"],
-      ["is not kept when the field says so", { executor: { deleteOnTermination: true } }, "true"],
-      ["is not kept when the conf says so", { sparkConf: { [key]: "true" } }, "true"],
+      ["keeps them by default", {}, "false"],
+      ["does not keep them if the field says so", { executor: { deleteOnTermination: true } }, "true"],
+      ["does not keep them if the conf says so", { sparkConf: { [key]: "true" } }, "true"],
     ];
     for (const [what, changes, value] of rows) {
       test(what, () => assert.equal(confsOf(submitted(changes))[key], value));
     }
   });
 
-  test("what upstream leaves to its webhook stands in the driver pod and in the executors' template", () => {
+  test("writes the fields of upstream's webhook into the driver pod and into the executors' template", () => {
     const fields = {
       env: [{ name: "A", value: "1" }],
       tolerations: [{ operator: "Exists" }],
@@ -163,7 +163,7 @@ describe("submit", () => {
     }
   });
 
-  test("a user's template keeps its containers in order and loses what is not of a pod", () => {
+  test("keeps the containers of a user's template in order, and drops unknown fields", () => {
     const containers = [
       { name: "side", image: "s" },
       { name: "spark-kubernetes-executor", nonsense: 1 },
@@ -175,14 +175,14 @@ describe("submit", () => {
     assert.deepEqual(spec.securityContext, {});
   });
 
-  test("the grace of executors is said where Spark reads it", () => {
+  test("sets the grace of executors as a conf in versions that read it", () => {
     const executor = { terminationGracePeriodSeconds: 45 };
     const key = "spark.kubernetes.executor.terminationGracePeriodSeconds";
     assert.equal(confsOf(submitted({ executor }))[key], "45s");
     assert.equal(confsOf(submitted({ executor, sparkVersion: "4.0.4" }))[key], undefined);
   });
 
-  test("metrics bring their ConfigMap, which attempts share", () => {
+  test("returns a ConfigMap for metrics, which attempts share", () => {
     const monitoring = {
       exposeDriverMetrics: true,
       exposeExecutorMetrics: false,
@@ -199,10 +199,10 @@ describe("submit", () => {
     ["client mode", { mode: "client" }, /^spec\.mode: /],
     ["no image", { image: undefined }, /^Must specify the driver container image/],
     ["no class", { mainClass: undefined }, /set spec\.mainClass/],
-    ["a jar on nobody's disk", { mainApplicationFile: "/tmp/a.jar" }, /^\/tmp\/a\.jar is a file/],
-    ["memory in no unit", { driver: { memory: "512q" } }, /^spec\.driver\.memory: "512q"/],
+    ["a jar on the submitter's disk", { mainApplicationFile: "/tmp/a.jar" }, /^\/tmp\/a\.jar is a file/],
+    ["memory in an unknown unit", { driver: { memory: "512q" } }, /^spec\.driver\.memory: "512q"/],
     [
-      "a template that is none",
+      "an invalid template",
       { driver: { template: { spec: { containers: "x" } } } },
       /^Could not load the driver's pod from its template/,
     ],
@@ -216,14 +216,14 @@ describe("submit", () => {
     ],
   ];
   for (const [what, changes, message] of refused) {
-    test(`${what} is refused with what to change`, () => {
+    test(`refuses ${what} with a remedy`, () => {
       const result = asked(changes);
       assert.ok("refused" in result);
       assert.match(result.refused, message);
     });
   }
 
-  test("notes tell what has another effect than under upstream", () => {
+  test("returns notes on fields with another effect than under upstream", () => {
     assert.match(
       submitted({ executor: { memoryLimit: "2g" } }).notes.join(),
       /memoryLimit needs the admission webhook/,

@@ -7,11 +7,11 @@ const { uid: _, ...unseen } = driver;
 const memory = remembered({ state: { phase: "SUBMITTED" }, plannedAt: 0, driver: unseen });
 const shown = (submissionID: string) => application({ status: { submissionID } });
 
-describe("a driver that is not there and that no step ever saw", () => {
+describe("a missing driver that no step ever saw", () => {
   const rows = [
-    { when: "the status tells of its submission", object: shown(driver.submissionId), lost: true },
-    { when: "the status tells of another one", object: shown("earlier"), lost: false },
-    { when: "the status tells of nothing", object: application(), lost: false },
+    { when: "the status names its submission", object: shown(driver.submissionId), lost: true },
+    { when: "the status names another submission", object: shown("earlier"), lost: false },
+    { when: "the status names no submission", object: application(), lost: false },
   ];
   for (const { when, object, lost } of rows)
     test(`${lost ? "was lost" : "is submitted again under its attempt"} when ${when}`, () => {

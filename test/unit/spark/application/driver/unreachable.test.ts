@@ -50,7 +50,7 @@ type Following = {
 
 const following: readonly Following[] = [
   {
-    why: "a driver whose node is silent is waited for, and it is said for what",
+    why: "the step waits for a driver whose node is silent, and waitsFor gives the reason",
     pod: cut({}),
     node: silent,
     phase: "RUNNING",
@@ -58,14 +58,14 @@ const following: readonly Following[] = [
       /^the driver's node node-1 to answer again, or to be gone: silent since 2026-11-02T07:58:00Z; rekindle.dev\/driver-node-timeout would/,
   },
   {
-    why: "as is one that whoever keeps the nodes has told to end",
+    why: "the step waits for a driver on a silent node that is being deleted",
     pod: cut({}, { ending: away }),
     node: silent,
     phase: "RUNNING",
     waits: /node-1 to answer again/,
   },
   {
-    why: "where its user sets a time, until that is over",
+    why: "the step waits until the driver-node-timeout if the annotation sets one",
     annotations: timed("5m"),
     pod: cut({}),
     node: silent,
@@ -74,7 +74,7 @@ const following: readonly Following[] = [
     waits: /silent since 2026-11-02T07:58:00Z$/,
   },
   {
-    why: "and then its run has failed",
+    why: "the run is FAILED after the driver-node-timeout",
     annotations: timed("2m"),
     pod: cut({}, { ending: away }),
     node: silent,
@@ -89,14 +89,14 @@ const following: readonly Following[] = [
     error: "driver lost: its node node-1 is gone",
   },
   {
-    why: "as is one whose node is said to be off",
+    why: "a driver whose node has the out-of-service taint is lost",
     pod: cut({}),
     node: node("Unknown", "2026-11-02T07:59:55Z", ["node.kubernetes.io/out-of-service"]),
     phase: "FAILED",
     error: "driver lost: its node node-1 is gone",
   },
   {
-    why: "where nodes are hidden, the pod tells that it was given up",
+    why: "without the right to read nodes, DeletionByTaintManager counts as a silent node",
     annotations: timed("30s"),
     pod: cut({}, { ending: away, disrupted: "DeletionByTaintManager" }),
     node: hidden,
@@ -104,7 +104,7 @@ const following: readonly Following[] = [
     error: "driver lost: its node node-1 has not answered for 30s",
   },
   {
-    why: "without that, it is waited for",
+    why: "without the right to read nodes and without that condition, the step waits",
     annotations: timed("30s"),
     pod: cut({}),
     node: hidden,
@@ -112,7 +112,7 @@ const following: readonly Following[] = [
     waits: /^the driver to finish$/,
   },
   {
-    why: "a node that answers means nothing",
+    why: "a driver whose node answers is not lost",
     pod: cut({}),
     node: node("True", away),
     phase: "RUNNING",
@@ -120,7 +120,7 @@ const following: readonly Following[] = [
   },
 ];
 
-describe("a driver on a machine that does not answer", () => {
+describe("a driver that is not ready", () => {
   for (const { why, annotations = {}, pod: body, node: hears = gone, phase, error, wakeAt, waits } of following)
     test(why, () => {
       const object = application({ metadata: { annotations } });
@@ -133,12 +133,12 @@ describe("a driver on a machine that does not answer", () => {
       assert.ok(looks.map(asked).includes("getIfAllowed nodes node-1"));
     });
 
-  test("nobody looks at the node of one that answers", () => {
+  test("leads to a read of its node, and a ready driver does not", () => {
     const { looks } = decided({ object: application(), memory: running, pods: [cut({}, { ready: "True" })] });
     assert.ok(!looks.map(asked).includes("getIfAllowed nodes node-1"));
   });
 
-  test("is no failure of the application's, and is ended when its node comes back", () => {
+  test("after the timeout has the cause unreachable, and its pod is deleted", () => {
     const object = application({ metadata: { annotations: timed("2m") } });
     const world = { object, memory: running, pods: [cut({})], hears: { "node-1": silent } };
     const { plan, before } = decided(world);
@@ -161,21 +161,21 @@ type Clearing = {
 
 const clearing: readonly Clearing[] = [
   {
-    why: "an executor that its node will not end is ended at once",
+    why: "an executor whose silent node does not end it is deleted at once, by force",
     pods: [cut(executor, { ending: away })],
     node: silent,
     does: ["delete pods e-1 if it is e-1 at 1 at once"],
     waits: /^1 object of the last run to end$/,
   },
   {
-    why: "also before anybody has told it to end",
+    why: "an executor whose node is gone is deleted by force without an earlier deletion",
     pods: [cut(executor)],
     node: gone,
     does: ["delete pods e-1 if it is e-1 at 1 at once"],
     waits: /^1 object/,
   },
   {
-    why: "after the grace of its node",
+    why: "an executor within the node grace is deleted normally, and the step returns after the grace",
     annotations: { "rekindle.dev/node-grace": "5m" },
     pods: [cut(executor)],
     node: silent,
@@ -184,14 +184,14 @@ const clearing: readonly Clearing[] = [
     waits: /^1 object/,
   },
   {
-    why: "not when it has claims, which its machine may still write to",
+    why: "an executor with claims is not deleted by force, as its machine may still write to them",
     pods: [cut(executor, { ending: away, claims: true })],
     node: silent,
     does: [],
     waits: /^1 object of the last run to end, e-1 \(node node-1 does not answer\) among them$/,
   },
   {
-    why: "nor when its user wants it waited for",
+    why: "an executor is not deleted by force if the annotation says wait",
     annotations: { "rekindle.dev/unreachable-executors": "wait" },
     pods: [cut(executor, { ending: away })],
     node: silent,
@@ -199,28 +199,28 @@ const clearing: readonly Clearing[] = [
     waits: /e-1 \(node node-1 does not answer\)/,
   },
   {
-    why: "one that was still to start there, too",
+    why: "a Pending executor whose node is gone is deleted by force",
     pods: [cut({ ...executor, phase: "Pending" }, { ending: away })],
     node: gone,
     does: ["delete pods e-1 if it is e-1 at 1 at once"],
     waits: /^1 object/,
   },
   {
-    why: "a driver is waited for, unless its user has set a time",
+    why: "a driver is not deleted by force without a driver-node-timeout",
     pods: [cut({}, { ending: away })],
     node: silent,
     does: [],
     waits: /spark-pi-driver \(node node-1 does not answer\)/,
   },
   {
-    why: "also where nodes are hidden",
+    why: "a driver is not deleted by force without the right to read nodes",
     pods: [cut({}, { ending: away, disrupted: "DeletionByTaintManager" })],
     node: hidden,
     does: [],
     waits: /spark-pi-driver \(node node-1 does not answer\)/,
   },
   {
-    why: "and ended when that is over",
+    why: "a driver is deleted by force after the driver-node-timeout",
     annotations: timed("2m"),
     pods: [cut({}, { ending: away })],
     node: silent,
@@ -228,7 +228,7 @@ const clearing: readonly Clearing[] = [
     waits: /^1 object/,
   },
   {
-    why: "one whose node answers has its grace",
+    why: "an executor whose node answers keeps its grace",
     pods: [cut(executor, { ending: away })],
     node: node("True", away),
     does: [],
@@ -236,7 +236,7 @@ const clearing: readonly Clearing[] = [
   },
 ];
 
-describe("what is left of a run on machines that do not answer", () => {
+describe("the cleanup of a run's pods on nodes that do not answer", () => {
   for (const { why, annotations = {}, pods, node: hears = gone, does, wakeAt, waits } of clearing)
     test(why, () => {
       const memory = remembered({ driver, state: { phase: "PENDING_RERUN" }, plannedAt: eight - 60_000 });

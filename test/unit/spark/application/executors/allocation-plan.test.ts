@@ -48,14 +48,14 @@ const losses = (effects: readonly Effect[]): readonly string[] =>
   effects.flatMap((effect) => (effect.do === "record" && effect.reason === "ExecutorLost" ? [effect.occasion] : []));
 
 describe("executors that are lost at once", () => {
-  test("are replaced and told of in one step, when they are few", () => {
+  test("are replaced and reported as Events in one step, if there are few", () => {
     const { plan } = decided({ object, memory, pods: [pod(), ...lost(16)] });
     assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 16);
     assert.equal(losses(plan.stages.flat()).length, 16);
     assert.notEqual(plan.status, undefined);
   });
 
-  test("are replaced and nothing else, when they are many: who is to be told of is remembered", () => {
+  test("are only replaced in the first step, if there are many: the record keeps the Events for the next step", () => {
     const { plan } = decided({ object, memory, pods: [pod(), ...lost(17)] });
     assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 17);
     assert.equal(plan.stages.flat().length, 17);
@@ -63,7 +63,7 @@ describe("executors that are lost at once", () => {
     assert.deepEqual(plan.memory.executors?.untold, ids(17));
   });
 
-  test("are told of by the next step, which the new ones bring, and by no other", () => {
+  test("are reported as Events by the next step alone", () => {
     const before = decided({ object, memory, pods: [pod(), ...lost(17)] }).plan;
     const pods = [pod(), ...lost(17), ...ids(17, first + count).map((id) => executor(id))];
     const next = decided({ object, memory: before.memory, pods });
@@ -77,7 +77,7 @@ describe("executors that are lost at once", () => {
     assert.deepEqual(losses([...last.before, ...last.plan.stages.flat()]), []);
   });
 
-  test("are remembered to be told of while more are lost and replaced, the latest twenty", () => {
+  test("are kept for their Events, the latest twenty, while more executors are lost and replaced", () => {
     const one = decided({ object, memory, pods: [pod(), ...lost(17)] }).plan;
     const made = ids(17, first + count).map((id) => executor(id));
     const two = decided({

@@ -75,7 +75,7 @@ type Row = {
 const question = "ask spark-pi-driver:4040 api/v1/applications/spark-1/allexecutors";
 const rows: readonly Row[] = [
   {
-    why: "no executor is made before the driver answers",
+    why: "creates no executor before the driver answers",
     memory: memory({ listens: false }),
     body: driverAt("2026-11-02T07:59:58Z"),
     looks: [question],
@@ -83,35 +83,35 @@ const rows: readonly Row[] = [
     waits: /the driver to accept executors/,
   },
   {
-    why: "all are made as soon as it does",
+    why: "creates all executors as soon as the driver answers",
     memory: memory({ listens: false }),
     heard: registered({}),
     looks: [question],
     does: ["create 1001", "create 1002", "create 1003"],
   },
   {
-    why: "a driver that says nothing for two minutes gets its executors, and that nobody knows of them is told",
+    why: "creates the executors of a driver that is silent for two minutes, and records the Event RegistrationUnknown",
     memory: memory({ listens: false }),
     body: driverAt("2026-11-02T07:58:00Z"),
     looks: [question],
     does: ["create 1001", "create 1002", "create 1003", "tell RegistrationUnknown"],
   },
-  { why: "with all of them alive nothing is done, and nothing asked", memory: memory(known), pods: three, does: [] },
+  { why: "has no effects and no further reads if all executors run", memory: memory(known), pods: three, does: [] },
   {
-    why: "one that failed is made again at once, without asking anybody",
+    why: "replaces a failed executor at once, without a further read",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Failed", 1)],
     does: ["create 1004", "tell ExecutorLost"],
   },
   {
-    why: "one that is not listed is asked for by name, and made again when it is gone",
+    why: "reads an executor that is not listed by name, and replaces the executor if it is gone",
     memory: memory(known),
     pods: three.slice(0, 2),
     looks: ["get pods spark-pi-1-exec-1003"],
     does: ["create 1004"],
   },
   {
-    why: "one that is not listed, and there, was only behind",
+    why: "does not replace an executor that is not listed if the read by name finds the pod",
     memory: memory(known),
     pods: three.slice(0, 2),
     live: three,
@@ -119,14 +119,14 @@ const rows: readonly Row[] = [
     does: [],
   },
   {
-    why: "many that are not listed are asked for in one list",
+    why: "reads many executors that are not listed with one list",
     instances: 20,
     memory: memory({ next: 1021, alive: "1001-1020" }),
     looks: ["list pods"],
     does: Array.from({ length: 20 }, (_, at) => `create ${1021 + at}`),
   },
   {
-    why: "one that ended with 0 is made again, and its pod removed, when the driver goes on",
+    why: "replaces an executor that ended with 0 and deletes its pod, if the driver answers",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0)],
     heard: registered({ 1001: 1, 1002: 1 }),
@@ -134,27 +134,27 @@ const rows: readonly Row[] = [
     does: ["create 1004", "delete spark-pi-1-exec-1003 u-1003"],
   },
   {
-    why: "one that ended with 0 is not made again while the driver says nothing, as at its end",
+    why: "does not replace an executor that ended with 0 while the driver is silent, as at its end",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0)],
     looks: [question],
     does: [],
   },
   {
-    why: "nor later, but that the driver says nothing is told after a minute",
+    why: "records the Event RegistrationUnknown if the driver is silent for a minute after an exit with 0",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0, "2026-11-02T07:59:00Z")],
     looks: [question],
     does: ["tell RegistrationUnknown"],
   },
   {
-    why: "who failed does not wait for what is asked about who quit",
+    why: "replaces a failed executor before it queries the driver about an exit with 0",
     memory: memory(known),
     pods: [executor(1001), executor(1002, "Failed", 137), executor(1003, "Succeeded", 0)],
     does: ["create 1004", "tell ExecutorLost"],
   },
   {
-    why: "fewer are wanted: the idle go, as they were seen",
+    why: "deletes idle surplus executors, by resource version",
     instances: 1,
     memory: memory(known, { generation: 1 }),
     pods: three,
@@ -163,7 +163,7 @@ const rows: readonly Row[] = [
     does: ["delete spark-pi-1-exec-1003 u-1003 at 1", "delete spark-pi-1-exec-1001 u-1001 at 1"],
   },
   {
-    why: "fewer are wanted and all are busy: they stay, which is told",
+    why: "keeps busy surplus executors, and waitsFor says so",
     instances: 1,
     memory: memory(known),
     pods: three,
@@ -173,7 +173,7 @@ const rows: readonly Row[] = [
     waits: /2 surplus executors to become idle/,
   },
   {
-    why: "busy ones go by force",
+    why: "deletes a busy surplus executor if the annotation says force",
     instances: 2,
     annotations: { "rekindle.dev/executor-scale-down": "force" },
     memory: memory(known),
@@ -182,9 +182,14 @@ const rows: readonly Row[] = [
     looks: [question],
     does: ["delete spark-pi-1-exec-1003 u-1003 at 1"],
   },
-  { why: "a driver that is being deleted gets none", memory: memory(known), body: pod({ ending: true }), does: [] },
   {
-    why: "executors of a run that the driver's own allocator serves are not ours",
+    why: "creates no executor for a driver that is being deleted",
+    memory: memory(known),
+    body: pod({ ending: true }),
+    does: [],
+  },
+  {
+    why: "creates no executor of a run with the driver's own allocator",
     memory: memory({ attempt: 0 }),
     does: [],
   },
@@ -201,7 +206,7 @@ const brief = (line: string): string => {
 /** Leaves out the Events of executor states, which come from the status and not from the allocator. */
 const notOfTheRun = (line: string): boolean => !/^tell \w+ SparkExecutor/.test(line);
 
-describe("a step of a run that Rekindle allocates for", () => {
+describe("a step of a run with Rekindle as its allocator", () => {
   for (const row of rows)
     test(row.why, () => {
       const { pods = [], live, body = pod(), heard, refused = [] } = row;
@@ -220,14 +225,14 @@ describe("a step of a run that Rekindle allocates for", () => {
     });
 });
 
-describe("the ids that a step hands out", () => {
-  test("are saved with it, as on their way", () => {
+describe("the executor ids of a step", () => {
+  test("are saved as underway", () => {
     const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()] });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight, until: eight + 10_000 }]);
     assert.deepEqual([plan.memory.allotment?.next, plan.safety?.createWithinMs], [1004, 3_000]);
   });
 
-  test("are in a plan without the bodies of their pods, which are made when they are sent", () => {
+  test("are in a plan without the bodies of their pods, which are built when they are sent", () => {
     const { plan } = decided({ object: app(100), memory: memory(), pods: [pod()] });
     const created = plan.stages.flat().filter((effect) => effect.do === "create");
     assert.equal(created.length, 100);
@@ -235,7 +240,7 @@ describe("the ids that a step hands out", () => {
     assert.ok(created.every((effect) => wholeOf(effect).metadata.name === effect.object.metadata.name));
   });
 
-  test("are not used again when the server refused them, and the next ones wait", () => {
+  test("are not used again after a refusal of the API server, and the next creations wait", () => {
     const first = decided({ object: app(3), memory: memory(), pods: [pod()] }).plan;
     const effect = first.stages.flat().find((one) => one.do === "create");
     assert.ok(effect !== undefined);
@@ -249,7 +254,7 @@ describe("the ids that a step hands out", () => {
 });
 
 describe("an edit of executor.instances", () => {
-  test("changes no run of which Rekindle makes the executors", () => {
+  test("scales the running run if Rekindle creates the executors", () => {
     const object = app(5, { generation: 2 });
     const { plan } = decided({ object, memory: memory(known), pods: [pod(), ...three] });
     assert.deepEqual(plan.stages.flat().map(said).filter(notOfTheRun).map(brief), ["create 1004", "create 1005"]);
@@ -262,7 +267,7 @@ describe("an edit of executor.instances", () => {
     assert.equal(plan.memory.state.phase, "INVALIDATING");
   });
 
-  test("begins another run where the driver's own allocator makes them", () => {
+  test("begins another run where the driver's own allocator creates the executors", () => {
     const before = { ...memory(), spec: relevant(app(3), false), allotment: allotment({ attempt: 0 }) };
     const { plan } = decided({ object: app(5, { generation: 2 }), memory: before, pods: [pod()] });
     assert.equal(plan.memory.state.phase, "INVALIDATING");
@@ -270,7 +275,7 @@ describe("an edit of executor.instances", () => {
 });
 
 describe("a run that is submitted with the annotation", () => {
-  test("is remembered as ours, and goes on with the ids of the one before", () => {
+  test("has an allotment, and continues the ids of the run before", () => {
     const { plan } = decided({
       object: app(3),
       memory: remembered({ state: { phase: "" }, allotment: allotment({ attempt: 0, next: 1077 }) }),
@@ -280,7 +285,7 @@ describe("a run that is submitted with the annotation", () => {
     assert.equal(plan.memory.spec, relevant(app(9), true));
   });
 
-  test("fails with every reason why it cannot be", () => {
+  test("fails with every reason against it", () => {
     const object = app(3, { spec: { sparkVersion: "9.9.9", sparkConf: { "spark.ui.port": "0" } } });
     const { plan } = decided({ object, memory: remembered({ state: { phase: "" } }) });
     assert.equal(plan.memory.state.phase, "SUBMISSION_FAILED");
@@ -288,8 +293,8 @@ describe("a run that is submitted with the annotation", () => {
   });
 });
 
-describe("the end of a run of ours", () => {
-  test("ends the executors that live, and leaves those that have ended", () => {
+describe("the end of a run with Rekindle as its allocator", () => {
+  test("deletes the live executors, and leaves those that have ended", () => {
     const pods = [
       pod({ phase: "Succeeded", exitCode: 0 }),
       executor(1001),

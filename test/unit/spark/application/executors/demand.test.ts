@@ -76,7 +76,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
   };
   const steps: readonly Step[] = [
     {
-      why: "creates what the gauge asks for, within the maximum",
+      why: "creates the executors of the gauge, up to the maximum",
       allotment: { demand: demand(0) },
       need: 40,
       looks: [metrics],
@@ -84,7 +84,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       target: 4,
     },
     {
-      why: "does nothing while the gauge gives no answer",
+      why: "has no effects while the gauge gives no answer",
       allotment: { ...known, demand: demand(3) },
       pods: three,
       looks: [metrics],
@@ -92,21 +92,21 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       target: 3,
     },
     {
-      why: "does not ask again within five seconds of a change",
+      why: "does not read the gauge again within five seconds of a change",
       allotment: { ...known, demand: { target: 3, at: eight - 4_000 } },
       pods: three,
       does: [],
       target: 3,
     },
     {
-      why: "replaces a loss before it asks anything",
+      why: "replaces a lost executor before it reads the gauge",
       allotment: { ...known, demand: demand(3) },
       pods: [...three.slice(0, 2), executor(1003, "Failed", 1)],
       does: ["create 1004", "tell ExecutorLost"],
       target: 3,
     },
     {
-      why: "sends idle executors away, which get time to move their data",
+      why: "deletes idle executors with a grace to move their data",
       allotment: { ...known, demand: demand(3, overdue) },
       pods: three,
       need: 1,
@@ -116,7 +116,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       target: 1,
     },
     {
-      why: "sends holders of shuffle data away one after the other, after those without",
+      why: "deletes holders of shuffle data one after the other, after executors without",
       allotment: { ...known, demand: demand(3, overdue) },
       pods: three,
       need: 0,
@@ -180,7 +180,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       assert.equal(waitIn(plan).pollMs, 5_000);
     });
 
-  test("keeps what a used-up quota grants, tells it once, and tries one more later", () => {
+  test("keeps the executors that a used-up quota grants, records one Event, and tries one more later", () => {
     const object = app({ spec: { executor: { cores: 1 }, dynamicAllocation: { enabled: true, maxExecutors: 9 } } });
     const before = memory(object, { demand: demand(0) });
     const first = decided({ object, memory: before, pods: [pod()], hears: { "": gauge(5) } }).plan;
@@ -207,7 +207,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
     assert.deepEqual(after(eight + 5_000).filter(notOfTheRun), ["create 1006"]);
   });
 
-  test("is no other run when its bounds change", () => {
+  test("continues the same run when its bounds change", () => {
     const object = app({ generation: 2, spec: { dynamicAllocation: { enabled: true, maxExecutors: 9 } } });
     const before = app({ spec: { dynamicAllocation: { enabled: true, maxExecutors: 4 } } });
     const old = memory(before, { demand: demand(0) });

@@ -33,59 +33,63 @@ const memoryText = "Executor 1 (pod pi-exec-1, node node-1) was lost: memory (ex
 const killedText = "Executor 1 (pod pi-exec-1, node node-1) was lost: killed (exit 137, SIGKILL)";
 
 const rows: readonly Row[] = [
-  { why: "one that was lost is recorded and told, and then all is ended", told: [memoryText], lost: { memory: 1 } },
   {
-    why: "the same when its spec has changed",
+    why: "includes an earlier loss, which is reported as an Event before the deletions",
+    told: [memoryText],
+    lost: { memory: 1 },
+  },
+  {
+    why: "includes an earlier loss if the spec has changed",
     object: changed,
     told: [memoryText],
     lost: { memory: 1 },
   },
   {
-    why: "while its driver lives, one that was killed was not by its driver's end",
+    why: "includes a killed executor while its driver lives",
     executor: killed,
     told: [killedText],
     lost: { killed: 1 },
   },
   {
-    why: "nor one of which nobody knows when it ended",
+    why: "includes an evicted executor without an end time while its driver lives",
     executor: undated,
     told: ["Executor 1 (pod pi-exec-1, node node-1) was lost: evicted"],
     lost: { evicted: 1 },
   },
   {
-    why: "one that was killed may have been so because its driver is being deleted",
+    why: "excludes a killed executor while its driver is being deleted",
     driver: [pod({ ending: true })],
     executor: killed,
     told: [],
   },
-  { why: "or because its driver is gone", driver: [], executor: killed, told: [] },
+  { why: "excludes a killed executor if its driver is gone", driver: [], executor: killed, told: [] },
   {
-    why: "or because its driver has failed, and does not say when",
+    why: "excludes a killed executor if its driver failed without an end time",
     driver: [pod({ phase: "Failed", reason: "Evicted" })],
     executor: killed,
     told: [],
   },
   {
-    why: "one that was killed before its driver failed is recorded",
+    why: "includes a killed executor that ended before its driver failed",
     driver: [pod({ phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:59Z" })],
     executor: killed,
     told: [killedText],
     lost: { killed: 1 },
   },
   {
-    why: "and not one that was killed after it",
+    why: "excludes a killed executor that ended after its driver failed",
     driver: [pod({ phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:57Z" })],
     executor: killed,
     told: [],
   },
   {
-    why: "what is accounted for is not recorded again",
+    why: "counts a recorded loss once",
     ledger: living([2], { over: "1", lost: { memory: 1 } }),
     told: [],
     lost: { memory: 1 },
   },
   {
-    why: "what the step before was about to tell is told",
+    why: "reports a loss whose Event the step before did not record",
     ledger: living([2], {
       ...{ over: "1", lost: { memory: 1 }, untold: [1] },
       losses: [{ id: 1, uid: "", pod: "pi-exec-1", reason: "memory", node: "node-1", exitCode: 137, at: 0 }],
@@ -94,7 +98,7 @@ const rows: readonly Row[] = [
     lost: { memory: 1 },
   },
   {
-    why: "whoever ends once everything is being ended is no loss",
+    why: "excludes executors that end while the run is SUSPENDING",
     state: { phase: "SUSPENDING" },
     told: [],
   },
@@ -103,7 +107,7 @@ const rows: readonly Row[] = [
 const isLoss = (line: string): boolean => line.includes("ExecutorLost");
 const ends = /^delete pods (spark-pi-driver|pi-exec-\d)/;
 
-describe("the account of a run that is interrupted", () => {
+describe("the final account of an interrupted run", () => {
   for (const row of rows)
     test(row.why, () => {
       const { object = suspended, driver: body = [pod()], executor: one = lost, state = { phase: "RUNNING" } } = row;
@@ -121,7 +125,7 @@ describe("the account of a run that is interrupted", () => {
       assert.ok(last.filter((line) => ends.test(line)).length >= 2, "all of it is ended");
     });
 
-  test("and whoever lives is nobody's care from then on", () => {
+  test("leaves no live executors in the ledger", () => {
     const memory = remembered({ driver, executors: living([1, 2]) });
     const { plan } = decided({ object: suspended, memory, pods: [pod(), lost, runs] });
     assert.deepEqual(plan.memory.state, { phase: "SUSPENDING" });

@@ -16,15 +16,11 @@ const memory = remembered({ driver, allotment, spec: relevant(object, true) });
 const executor = (id: number, owner: string): Stored =>
   pod({ role: "executor", owner, executor: id, name: `spark-pi-1-exec-${id}`, uid: `u-${id}-${owner}` });
 
-describe("an executor that a list does not show is asked for by its name", () => {
+describe("a step reads an executor that is not listed by name", () => {
   const rows: readonly (readonly [what: string, owner: string, does: RegExp | undefined])[] = [
-    ["and found, the driver's own: it was only late", "driver-1", undefined],
-    ["and found, the application's own: it was only late", "app-1", undefined],
-    [
-      "and found to be another's: ours is lost, another is made, and the stranger left alone",
-      "app-2",
-      /^create pods .*-1003 /,
-    ],
+    ["and keeps it if the driver owns the pod", "driver-1", undefined],
+    ["and keeps it if the application owns the pod", "app-1", undefined],
+    ["and replaces it if another object owns the pod, which is left alone", "app-2", /^create pods .*-1003 /],
   ];
   for (const [what, owner, does] of rows)
     test(what, () => {

@@ -9,30 +9,30 @@ import { application, decided, driver, eight, pod, remembered, said } from "../f
 
 /** Loss reasons of executors. */
 const accounts: readonly Row[] = [
-  { why: "executors that are new are remembered, and nothing is asked", executors: both, does: [] },
+  { why: "records new executors without a further read", executors: both, does: [] },
   {
-    why: "an executor's own failure is recorded, told and kept",
+    why: "records a failed executor with an Event and keeps its pod",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, ...failed, exit: 137, because: "OOMKilled" }],
     does: ["tell ExecutorLost: Executor 2 (pod pi-exec-2, node node-1) was lost: memory (exit 137, SIGKILL)"],
     lost: { memory: 1 },
   },
   {
-    why: "what the application did not cause is recorded and told, and its pod deleted",
+    why: "records an evicted executor with an Event and deletes its pod",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, ...failed, container: null, reason: "Evicted" }],
     does: ["delete pi-exec-2", "tell ExecutorLost: Executor 2 (pod pi-exec-2, node node-1) was lost: evicted"],
     lost: { evicted: 1 },
   },
   {
-    why: "one that is done is only counted, and its pod deleted",
+    why: "counts a finished executor without an Event and deletes its pod",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, phase: "Succeeded", exit: 0 }],
     does: ["delete pi-exec-2"],
     lost: { finished: 1 },
   },
   {
-    why: "the pod of one that the status does not name yet stays until it does, or nobody could tell of it",
+    why: "keeps the pod of a finished executor until the status names it",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, phase: "Succeeded", exit: 0 }],
     unnamed: true,
@@ -41,7 +41,7 @@ const accounts: readonly Row[] = [
     wakeAt: eight,
   },
   {
-    why: "where the user says what becomes of ended executors, nothing is deleted",
+    why: "deletes no pod if the user sets deleteOnTermination to false",
     sparkConf: { "spark.kubernetes.executor.deleteOnTermination": "false" },
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, phase: "Succeeded", exit: 0 }],
@@ -49,7 +49,7 @@ const accounts: readonly Row[] = [
     lost: { finished: 1 },
   },
   {
-    why: "one that two looks do not show is lost",
+    why: "records an executor as deleted if two lists do not return it",
     ledger: living([1, 2]),
     executors: both.slice(0, 1),
     looks: ["list pods"],
@@ -57,7 +57,7 @@ const accounts: readonly Row[] = [
     lost: { deleted: 1 },
   },
   {
-    why: "where Spark deletes them, nobody knows why one is gone, and it is only counted",
+    why: "counts a missing executor as removed, without an Event, where Spark deletes pods",
     sparkConf: { "spark.kubernetes.executor.deleteOnTermination": "true" },
     ledger: living([1, 2]),
     executors: both.slice(0, 1),
@@ -66,7 +66,7 @@ const accounts: readonly Row[] = [
     lost: { removed: 1 },
   },
   {
-    why: "a failure is kept for so long, and then deleted",
+    why: "deletes the pod of a failed executor after its retention",
     ledger: living([1], { over: "2", lost: { failed: 1 } }),
     annotations: { "rekindle.dev/executor-retention": "1m" },
     executors: [...both.slice(0, 1), { id: 2, phase: "Failed", exit: 1, finishedAt: "2026-11-02T07:59:00Z" }],
@@ -75,13 +75,13 @@ const accounts: readonly Row[] = [
   },
 ];
 
-tested("the account of executors", accounts);
+tested("the ledger of executors", accounts);
 
 const twoGone = [...both.slice(0, 1), { id: 2, ...failed, exit: 137 }].map(executor);
 const told = /^tell Warning ExecutorLost \(1 executor 2\)/;
 
-describe("a loss", () => {
-  test("is remembered with that it may not have been told, and when it was, without: nobody may come by for long", () => {
+describe("an executor loss", () => {
+  test("is saved as unreported before its Event, and as reported in the same step after it", () => {
     const memory = remembered({ driver, executors: living([1, 2]) });
     const given = { object: application(), memory, pods: [pod(), ...twoGone] };
     const { plan, before } = decided(given);
@@ -96,7 +96,7 @@ describe("a loss", () => {
     assert.deepEqual([plan.memory.executors?.over, plan.memory.executors?.untold], ["2", undefined]);
   });
 
-  test("that somebody recorded, and died before it was told, is told by the next step", () => {
+  test("that a dead step saved without its Event gets its Event from the next step", () => {
     const losses = [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "killed" as const, exitCode: 137, at: eight }];
     const ledger = living([1], { over: "2", lost: { killed: 1 }, losses, untold: [2] });
     const memory = remembered({ driver, executors: ledger });
@@ -113,7 +113,7 @@ describe("a loss", () => {
     { whose: "Rekindle", memory: remembered({ driver, executors: owed, allotment }) },
   ];
   for (const { whose, memory } of rows)
-    test(`is not forgotten before it is told, where ${whose} makes executors: who tells it may die as well`, () => {
+    test(`stays unreported in every save before its Event, where ${whose} creates executors`, () => {
       const { plan, before, saved } = decided({ object: application(), memory, pods: [pod(), ...twoGone] });
       assert.ok(before.map(said).some((line) => told.test(line)));
       assert.ok(saved.every(({ executors }) => executors?.untold?.includes(2)));
@@ -121,7 +121,7 @@ describe("a loss", () => {
     });
 });
 
-test("of more ended pods than one step deletes, the rest waits for the news of those, and for no timer", () => {
+test("a step deletes at most 100 ended pods; the rest waits for their deletion events, without a timer", () => {
   const ids = Array.from({ length: 130 }, (_, at) => at + 1);
   const gone = ids.map((id) => executor({ id, phase: "Succeeded", exit: 0 }));
   const executorState = Object.fromEntries(gone.map(({ metadata }) => [metadata.name, "COMPLETED"]));
@@ -142,24 +142,24 @@ const finished = { phase: "Succeeded", exit: 0 };
 /** Executor pods at the end of their driver. */
 const closings: readonly Row[] = [
   {
-    why: "one that was done before its driver ended is counted, whoever sees it first",
+    why: "counts an executor that finished before its driver ended",
     executors: endedAt("07:59:57", finished),
     lost: { finished: 1 },
   },
   {
-    why: "one that the status does not name yet is cleaned away as soon as it does, however long the application stays",
+    why: "keeps the pod of an executor until the status names it, also under a time to live",
     executors: endedAt("07:59:57", finished),
     ...{ unnamed: true, timeToLiveSeconds: 3_600, does: ends.slice(1), wakeAt: eight },
     lost: { finished: 1 },
   },
   {
-    why: "one that was done in the second in which its driver ended is counted, for its driver told it to end",
+    why: "counts an executor that finished in the second of its driver's end",
     executors: endedAt("07:59:58", finished),
     lost: { finished: 1 },
   },
-  { why: "one that was done later ended with its driver", executors: endedAt("07:59:59", finished) },
+  { why: "does not count an executor that finished after its driver's end", executors: endedAt("07:59:59", finished) },
   {
-    why: "one that was lost before its driver ended is recorded, told and kept for a day",
+    why: "records a loss before the driver's end with an Event and keeps the pod for a day",
     executors: endedAt("07:59:57", { exit: 137, because: "OOMKilled" }),
     does: [
       "tell ExecutorLost: Executor 1 (pod pi-exec-1, node node-1) was lost: memory (exit 137, SIGKILL)",
@@ -169,12 +169,12 @@ const closings: readonly Row[] = [
     wakeAt: at("07:59:57") + 24 * 3_600_000,
   },
   {
-    why: "one that was killed in the second in which its driver ended is none of the losses",
+    why: "does not record an executor that was killed in the second of its driver's end",
     executors: endedAt("07:59:58", { exit: 137 }),
   },
 ].map((row) => ({ does: ends, phase: "COMPLETED", ledger: living([1]), body: done, ...row }));
 
-tested("the account at the driver's end", closings);
+tested("the ledger at the driver's end", closings);
 
 const over = ["tell SparkDriverFailed", "tell SparkApplicationFailed"];
 const evicted = pod({ phase: "Failed", reason: "Evicted" });
@@ -182,11 +182,11 @@ const evicted = pod({ phase: "Failed", reason: "Evicted" });
 /** A driver pod that shows its end without a time: executors that may have ended by it are not losses. */
 const undated: readonly Row[] = [
   {
-    why: "one that failed may have done so for its driver's end, and is none of the losses",
+    why: "does not record an executor with exit code 1, which the driver's end may have caused",
     executors: endedAt("07:59:50", { exit: 1 }),
   },
   {
-    why: "one that exceeded its memory did not for its driver's end, and is recorded",
+    why: "records an OOMKilled executor, which the driver's end cannot have caused",
     executors: endedAt("07:59:50", { exit: 137, because: "OOMKilled" }),
     does: ["tell ExecutorLost: Executor 1 (pod pi-exec-1, node node-1) was lost: memory (exit 137, SIGKILL)", ...over],
     lost: { memory: 1 },
@@ -200,4 +200,4 @@ const undated: readonly Row[] = [
   ...row,
 }));
 
-tested("the account at the end of a driver that nobody dates", undated);
+tested("the ledger at the end of a driver without an end time", undated);

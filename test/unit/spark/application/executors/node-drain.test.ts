@@ -27,7 +27,7 @@ const cordon = "change nodes node-1 if it is n-1 at 7";
 /** The driver's own allocator creates the executors. */
 const assisted: readonly Row[] = [
   {
-    why: "one on a node that takes no more pods is ended with grace, and its reason",
+    why: "on a cordoned node is deleted with grace, and the ledger has the reason",
     ledger: living([1, 2]),
     executors: [staying, leaver],
     hears: { "node-1": nodeOf(true) },
@@ -36,7 +36,7 @@ const assisted: readonly Row[] = [
     doomed: [2],
   },
   {
-    why: "a node that still takes pods is closed first",
+    why: "is deleted after the step has cordoned the node",
     ledger: living([1, 2]),
     executors: [staying, leaver],
     hears: { "node-1": nodeOf() },
@@ -45,7 +45,7 @@ const assisted: readonly Row[] = [
     doomed: [2],
   },
   {
-    why: "where nobody may close it nobody is ended, and that is told",
+    why: "is not deleted if the cordon is forbidden, which leads to an Event",
     ledger: living([1, 2]),
     executors: [staying, leaver],
     hears: { "node-1": nodeOf() },
@@ -56,7 +56,7 @@ const assisted: readonly Row[] = [
     care: { warned: stuck },
   },
   {
-    why: "once",
+    why: "that cannot be moved leads to one Event",
     ledger: living([1, 2], { care: { warned: stuck } }),
     executors: [staying, leaver],
     hears: { "node-1": nodeOf() },
@@ -68,7 +68,7 @@ const assisted: readonly Row[] = [
     pollMs: 15_000,
   },
   {
-    why: "and is tried again while the node has not gone, for one answer is no right that is missing",
+    why: "is deleted in a later step if the cordon succeeds then",
     ledger: living([1, 2], { care: { warned: stuck } }),
     executors: [staying, leaver],
     hears: { "node-1": nodeOf() },
@@ -77,7 +77,7 @@ const assisted: readonly Row[] = [
     doomed: [2],
   },
   {
-    why: "a node that is not found while its pod runs is asked for again",
+    why: "is kept if its node is not found, and the step reads the node again",
     ledger: living([1, 2]),
     executors: [staying, leaver],
     hears: { "node-1": heard(undefined) },
@@ -86,7 +86,7 @@ const assisted: readonly Row[] = [
     pollMs: 15_000,
   },
   {
-    why: "what should have gone by now is left to resyncs",
+    why: "whose notice is over is left to resyncs, without a poll",
     ledger: living([1, 2], { care: { warned: stuckSince } }),
     executors: [staying, { ...leaver, leaving: gone }],
     hears: { "node-1": hidden },
@@ -97,7 +97,7 @@ const assisted: readonly Row[] = [
     pollMs: "never",
   },
   {
-    why: "where nodes are hidden it is told at once, and nothing is tried",
+    why: "leads to an Event and no cordon without the right to read nodes",
     ledger: living([1, 2]),
     executors: [staying, leaver],
     hears: { "node-1": hidden },
@@ -107,19 +107,19 @@ const assisted: readonly Row[] = [
     care: { warned: stuck },
   },
   {
-    why: "one that is ended already is ended once",
+    why: "that is being deleted is not deleted again",
     ledger: living([1, 2]),
     executors: [staying, { ...leaver, deletion: "2026-11-02T08:00:20Z" }],
     does: [],
   },
   {
-    why: "a notice that is no time is none",
+    why: "with an invalid notice is kept",
     ledger: living([1, 2]),
     executors: [staying, { ...leaver, leaving: "soon" }],
     does: [],
   },
   {
-    why: "what is lost with its node is lost by its node",
+    why: "that is gone with its node has the loss reason node",
     ledger: living([1, 2], {
       doomed: [
         {
@@ -137,12 +137,12 @@ const assisted: readonly Row[] = [
     lost: { node: 1 },
   },
 ];
-tested("executors of the driver's own on a node that goes", assisted);
+tested("a driver's own executor on a node with a notice", assisted);
 
-describe("a driver on a node that goes", () => {
-  tested("is told of, and left", [
+describe("a driver on a node with a notice", () => {
+  tested("leads to an Event and is left alone", [
     {
-      why: "for its restart policy decides",
+      why: "because its restart policy decides",
       ledger: living([1]),
       executors: [staying],
       body: {
@@ -185,41 +185,41 @@ type Own = {
 
 const owned: readonly Own[] = [
   {
-    why: "gets its replacement first, and is ended by itself in time when that does not come",
+    why: "gets its replacement first, and a timer for its deletion without one",
     pods: [own(1001, leaving), own(1002), own(1003)],
     does: ["create 1004"],
     wakeAt: at("08:01:15"),
   },
   {
-    why: "waits while the replacement does",
+    why: "is kept while the replacement is Pending",
     pods: [own(1001, leaving), own(1002), own(1003), own(1004, waiting)],
     does: [],
     wakeAt: at("08:01:15"),
   },
   {
-    why: "is ended with grace when it runs",
+    why: "is deleted with grace when the replacement runs",
     pods: [own(1001, leaving), own(1002), own(1003), own(1004)],
     does: ["delete 1001"],
   },
   {
-    why: "waits also until its driver can know the replacement that runs",
+    why: "is kept until the driver has had time to register the running replacement",
     pods: [own(1001, leaving), own(1002), own(1003), own(1004, { created: "2026-11-02T07:59:55Z" })],
     does: [],
     wakeAt: at("08:00:05"),
   },
   {
-    why: "is ended in time even so",
+    why: "is deleted before the node goes even if the replacement is Pending",
     pods: [own(1001, leaving), own(1002), own(1003), own(1004, waiting)],
     now: at("08:01:15"),
     does: ["delete 1001"],
   },
   {
-    why: "that does not run is lost for nobody",
+    why: "that is Pending is deleted at once, and replaced",
     pods: [own(1001, { ...leaving, ...waiting }), own(1002), own(1003)],
     does: ["create 1004", "delete 1001"],
   },
   {
-    why: "goes with as many others as have replacements",
+    why: "is deleted together with as many others as have replacements",
     pods: [own(1001, leaving), own(1002, leaving), own(1003, leaving), own(1004), own(1005), own(1006, waiting)],
     does: ["delete 1001", "delete 1002"],
     wakeAt: at("08:01:15"),
@@ -229,7 +229,7 @@ const owned: readonly Own[] = [
 const short = (line: string): string =>
   line.replace(/^create pods \S+-exec-(\d+).*$/, "create $1").replace(/^delete pods \S+-exec-(\d+) .*$/, "delete $1");
 
-describe("an executor of Rekindle's own on a node that goes", () => {
+describe("an executor of Rekindle on a node with a notice", () => {
   for (const { why, pods, does, wakeAt, ...when } of owned)
     test(why, () => {
       const made = { ...memory, allotment: { ...allotment, next: Math.max(1004, 1001 + pods.length) } };
@@ -242,9 +242,14 @@ describe("an executor of Rekindle's own on a node that goes", () => {
   const moving = { "spark.decommission.enabled": "true", "spark.storage.decommission.enabled": "true" };
   const graces: readonly (readonly [what: string, sparkConf: object, now: number, seconds: number | undefined])[] = [
     ["the application's grace to move its data", moving, at("08:00:00"), 120],
-    ["the time until its node goes, where that is less", moving, at("08:01:30"), 30],
+    ["the time until its node goes, if that is shorter", moving, at("08:01:30"), 30],
     ["at least a second", moving, at("08:02:30"), 1],
-    ["its pod's own grace where nothing moves", { "spark.decommission.enabled": "true" }, at("08:00:00"), undefined],
+    [
+      "its pod's own grace without storage decommissioning",
+      { "spark.decommission.enabled": "true" },
+      at("08:00:00"),
+      undefined,
+    ],
   ];
   for (const [what, sparkConf, now, seconds] of graces)
     test(`gets ${what}`, () => {
@@ -260,14 +265,14 @@ describe("an executor of Rekindle's own on a node that goes", () => {
       assert.deepEqual(deleted, [seconds]);
     });
 
-  test("has its replacement put elsewhere", () => {
+  test("gets a replacement that avoids the node", () => {
     const { plan, before } = decided({ object: app, memory, pods: [pod(), own(1001, leaving), own(1002), own(1003)] });
     const [made] = [...before, ...plan.stages.flat()].flatMap((one) => (one.do === "create" ? [wholeOf(one)] : []));
     assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
   });
 
   for (const kept of ["doomed", "losses"] as const)
-    test(`has it put elsewhere also when it is gone itself (${kept})`, () => {
+    test(`gets a replacement that avoids the node even if it is gone itself (${kept})`, () => {
       const why = `its node goes at ${goes}`;
       const loss = { id: 1001, uid: "u", reason: "node", node: "node-1", why, at: at("07:59:50") } as const;
       const ledger = { ...living([1002, 1003], { over: kept === "losses" ? "1001" : "" }), [kept]: [loss] };
@@ -281,7 +286,7 @@ describe("an executor of Rekindle's own on a node that goes", () => {
     });
 });
 
-test("a notice is news, and urgent once", () => {
+test("a notice on a pod sends one urgent key", () => {
   const watch = applicationWatcher.watches.find(({ resource }) => resource.plural === "pods");
   const [before, after] = [executor({ id: 1 }), executor({ id: 1, leaving: goes })];
   assert.deepEqual(

@@ -26,11 +26,11 @@ const two: Short = { id: 2 };
 
 describe("the end of an executor", () => {
   const rows = [
-    { why: "that is done", one: done, ends: { COMPLETED: "1" }, tells: "COMPLETED" },
-    { why: "that was taken away", one: taken, ends: { FAILED: "1" }, tells: "FAILED" },
+    { why: "that finished", one: done, ends: { COMPLETED: "1" }, tells: "COMPLETED" },
+    { why: "that was terminated", one: taken, ends: { FAILED: "1" }, tells: "FAILED" },
   ] as const;
   for (const { why, one, ends, tells } of rows)
-    test(`${why} is saved before its pod is cleaned away, and told by whoever comes when it is gone`, () => {
+    test(`${why} is saved before its pod is deleted, and a later step writes it into the status`, () => {
       const { plan, before } = step(shows("RUNNING"), living([1, 2]), [one, two]);
       const does = [...before, ...plan.stages.flat()].map(said);
       assert.ok(does.some((line) => line.startsWith("delete pods pi-exec-1")));
@@ -40,30 +40,30 @@ describe("the end of an executor", () => {
       assert.deepEqual(next.memory.executors?.ends, memory.executors?.ends);
     });
 
-  test("is no reason to save once more when the status shows it", () => {
+  test("needs no further save when the status has it", () => {
     const ledger = living([2], { over: "1", ends: { COMPLETED: "1" } });
     const { plan, memory } = step(shows("COMPLETED"), ledger, [two]);
     assert.deepEqual(plan.memory.executors, memory.executors);
   });
 
-  test("goes with the next save, when the status shows it", () => {
+  test("leaves the record with the next save when the status has it", () => {
     const ledger = living([2, 3], { over: "1", ends: { COMPLETED: "1" } });
     const { plan } = step(shows("COMPLETED"), ledger, [two, { ...done, id: 3 }]);
     assert.deepEqual(plan.memory.executors?.ends, { COMPLETED: "3" });
   });
 
-  test("is not kept of one that may still say why, nor of one that no status tells of", () => {
+  test("is not saved without a terminated container, nor for an executor without a place in the status", () => {
     const { plan } = step(shows("RUNNING"), living([1, 2]), [unclear, { ...done, id: 1_001 }, two]);
     assert.equal(plan.memory.executors?.ends, undefined);
   });
 
-  test("of another run is none of this one", () => {
+  test("of another run does not count for this run", () => {
     const ledger: Ledger = { attempt: 7, over: "1", ends: { COMPLETED: "1" } };
     const { plan } = step(shows("RUNNING"), ledger, [two]);
     assert.equal(stateIn(plan.status), "UNKNOWN");
   });
 
-  test("is kept when the run is closed, whatever becomes of the run", () => {
+  test("is saved when the run ends", () => {
     const over = pod({ phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:59Z" });
     const memory = remembered({ driver, executors: living([1]) });
     const { plan } = decided({ object: shows("RUNNING"), memory, pods: [over, executor(done)] });

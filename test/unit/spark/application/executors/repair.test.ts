@@ -27,7 +27,7 @@ const unpulled = "3 does not start: ImagePullBackOff; correct the image's name, 
 /** Executors that Spark does not repair. */
 const mended: readonly Row[] = [
   {
-    why: "one that finds no node is borne for a while, and waited for",
+    why: "waits for an Unschedulable executor and records the Event PodNotStarting",
     executors: [
       ...both.slice(0, 1),
       { id: 2, ...pending, unscheduled: "Unschedulable", created: "2026-11-02T07:56:00Z" },
@@ -36,14 +36,14 @@ const mended: readonly Row[] = [
     wakeAt: at("08:01:00"),
   },
   {
-    why: "and then deleted, with its reason",
+    why: "deletes an Unschedulable executor after its timeout, with the reason",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...stuck, unscheduled: "Unschedulable" }],
     does: ["delete pi-exec-2 at 1"],
     care: { stuck: { times: 1, last: 2 } },
   },
   {
-    why: "the next one twice as long",
+    why: "waits twice as long for the next executor",
     ledger: living([1], { care: { stuck: { times: 1, last: 2 } } }),
     executors: [...both.slice(0, 1), { ...stuck, id: 3, waiting: "ImagePullBackOff" }],
     looks: ["list events"],
@@ -52,13 +52,13 @@ const mended: readonly Row[] = [
     care: { stuck: { times: 1, last: 2 } },
   },
   {
-    why: "until one comes up: then patience begins anew",
+    why: "resets the timeout when an executor starts",
     ledger: living([1], { care: { stuck: { times: 3, last: 2 } } }),
     executors: [...both.slice(0, 1), { id: 3, ...young }],
     does: [],
   },
   {
-    why: "one whose image cannot be pulled, as its annotation asks",
+    why: "deletes an executor without its image after the annotation's timeout",
     annotations: { "rekindle.dev/executor-pending-timeout": "10s" },
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, ...pending, waiting: "ErrImagePull", created: "2026-11-02T07:59:50Z" }],
@@ -66,7 +66,7 @@ const mended: readonly Row[] = [
     care: { stuck: { times: 1, last: 2 } },
   },
   {
-    why: "one that its node says nothing of: a volume, say",
+    why: "deletes a Pending executor without a container status after its timeout",
     annotations: { "rekindle.dev/executor-pending-timeout": "10s" },
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { id: 2, ...pending, container: null, created: "2026-11-02T07:59:50Z" }],
@@ -74,7 +74,7 @@ const mended: readonly Row[] = [
     care: { stuck: { times: 1, last: 2 } },
   },
   {
-    why: "what was ended for that is recorded when it is gone, with what was said",
+    why: "records a deleted executor that never started with its reason when it is gone",
     ledger: living([1, 2], {
       doomed: [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "neverStarted", why: "imagePull: no", at: eight }],
     }),
@@ -84,7 +84,7 @@ const mended: readonly Row[] = [
     lost: { neverStarted: 1 },
   },
   {
-    why: "what an earlier step was about to end, and a list from before shows as it was, keeps its reason",
+    why: "keeps the reason of an earlier step's deletion while that deletion may still arrive",
     ledger: living([1, 2], {
       doomed: [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "node", why: "silent", at: eight - 10_000 }],
     }),
@@ -94,7 +94,7 @@ const mended: readonly Row[] = [
     wakeAt: at("08:00:06"),
   },
   {
-    why: "until nothing of that step can arrive any more",
+    why: "drops the reason of an earlier step's deletion when the deletion can no longer arrive",
     ledger: living([1, 2], {
       doomed: [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "node", why: "silent", at: eight - 16_000 }],
     }),
@@ -103,7 +103,7 @@ const mended: readonly Row[] = [
     doomed: [],
   },
   {
-    why: "a loss that is told beside it makes nobody's patience longer",
+    why: "does not lengthen the timeout because of a reported loss in the same step",
     ledger: living([1, 2, 3]),
     executors: [
       ...both.slice(0, 1),
@@ -120,7 +120,7 @@ const mended: readonly Row[] = [
     wakeAt: at("08:05:00"),
   },
   {
-    why: "one on a node that has just stopped to answer is waited for",
+    why: "waits for an executor whose node has just become silent",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
     hears: { "node-1": node("Unknown", "2026-11-02T07:59:55Z") },
@@ -129,7 +129,7 @@ const mended: readonly Row[] = [
     wakeAt: at("08:00:05"),
   },
   {
-    why: "and after its grace freed by force, for nobody is there to end it",
+    why: "deletes an executor by force after its node's grace",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
     hears: { "node-1": node("Unknown", "2026-11-02T07:59:50Z") },
@@ -137,7 +137,7 @@ const mended: readonly Row[] = [
     does: ["force pi-exec-2 at 1"],
   },
   {
-    why: "also one whose deletion the dead node does not carry out",
+    why: "deletes by force an executor whose deletion a dead node does not finish",
     ledger: living([1], { over: "2", lost: { node: 1 } }),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, deletion: "2026-11-02T07:59:00Z" }],
     hears: { "node-1": node("False", "2026-11-02T07:59:50Z") },
@@ -146,7 +146,7 @@ const mended: readonly Row[] = [
     lost: { node: 1 },
   },
   {
-    why: "one with a claim keeps its place until the node is certainly gone",
+    why: "keeps an executor with a claim while its node is only silent",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, claim: true }],
     hears: { "node-1": node("Unknown", "2026-11-02T07:00:00Z") },
@@ -154,7 +154,7 @@ const mended: readonly Row[] = [
     does: [],
   },
   {
-    why: "as all do where the annotation says so",
+    why: "keeps every executor on a silent node if the annotation says wait",
     annotations: { "rekindle.dev/unreachable-executors": "wait" },
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
@@ -163,7 +163,7 @@ const mended: readonly Row[] = [
     does: [],
   },
   {
-    why: "which it is when it was deleted",
+    why: "deletes an executor with a claim by force if its node was deleted",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, claim: true }],
     hears: { "node-1": heard(undefined) },
@@ -171,7 +171,7 @@ const mended: readonly Row[] = [
     does: ["force pi-exec-2 at 1"],
   },
   {
-    why: "or an operator says that the machine is off",
+    why: "deletes an executor by force if its node has the out-of-service taint",
     annotations: { "rekindle.dev/unreachable-executors": "wait" },
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
@@ -180,7 +180,7 @@ const mended: readonly Row[] = [
     does: ["force pi-exec-2 at 1"],
   },
   {
-    why: "one that is not ready on a node that answers is its own affair",
+    why: "leaves an unready executor alone if its node answers",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
     hears: { "node-1": node("True", "2026-11-02T07:00:00Z") },
@@ -188,7 +188,7 @@ const mended: readonly Row[] = [
     does: [],
   },
   {
-    why: "where nodes are hidden, one that is not ready proves nothing, and its node is asked for again",
+    why: "keeps an unready executor without the right to read nodes, and tries the read again",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
     hears: { "node-1": hidden },
@@ -197,7 +197,7 @@ const mended: readonly Row[] = [
     pollMs: 15_000,
   },
   {
-    why: "but one that was taken from its node, and not ended in its grace, does",
+    why: "deletes by force an executor with DeletionByTaintManager past its grace, without the right to read nodes",
     ledger: living([1, 2]),
     executors: [
       ...both.slice(0, 1),
@@ -215,7 +215,7 @@ const timed = { "rekindle.dev/executor-registration-timeout": "5m" };
 /** Cases that only the driver's answer decides. */
 const known: readonly Row[] = [
   {
-    why: "once executors have run for a while, the driver is asked for them",
+    why: "queries the driver for its executors once they have run for a while",
     annotations: timed,
     ledger: living([1, 2]),
     executors: old,
@@ -226,14 +226,14 @@ const known: readonly Row[] = [
     care: doneSo(11),
   },
   {
-    why: "and not again soon",
+    why: "does not query the driver again soon",
     ledger: living([1, 2], { care: { pulse: { at: at("07:59:30"), tasks: 11, movedAt: at("07:59:30") } } }),
     executors: old,
     does: [],
     care: { pulse: { at: at("07:59:30"), tasks: 11, movedAt: at("07:59:30") } },
   },
   {
-    why: "one that it does not know is ended",
+    why: "deletes an executor that the driver does not know",
     annotations: timed,
     ledger: living([1, 2]),
     executors: old,
@@ -244,7 +244,7 @@ const known: readonly Row[] = [
     care: doneSo(5),
   },
   {
-    why: "one that is young may still register",
+    why: "keeps a young executor, which may still register",
     annotations: timed,
     ledger: living([1, 2]),
     executors: [...old.slice(0, 1), ...both.slice(1)],
@@ -255,7 +255,7 @@ const known: readonly Row[] = [
     care: doneSo(5),
   },
   {
-    why: "one that it has given up is doubted, and asked for again",
+    why: "keeps an executor that the driver reports as inactive, and queries again",
     annotations: timed,
     ledger: living([1, 2]),
     executors: old,
@@ -266,7 +266,7 @@ const known: readonly Row[] = [
     care: doneSo(5, { inactive: [2] }),
   },
   {
-    why: "and ended when it is still so",
+    why: "deletes an executor that the driver reports as inactive again",
     annotations: timed,
     ledger: living([1, 2], {
       care: { pulse: { at: at("07:59:00"), tasks: 5, movedAt: at("07:59:00"), inactive: [2] } },
@@ -279,7 +279,7 @@ const known: readonly Row[] = [
     care: doneSo(6, { inactive: [2] }),
   },
   {
-    why: "a driver that never answered is not missed, and nothing is ended for lack of evidence",
+    why: "deletes nothing if the driver never answered",
     annotations: timed,
     ledger: living([1, 2]),
     executors: old,
@@ -287,7 +287,7 @@ const known: readonly Row[] = [
     does: [],
   },
   {
-    why: "nor asked where its UI is off",
+    why: "does not query a driver whose UI is off",
     sparkConf: { "spark.ui.enabled": "false" },
     ledger: living([1, 2]),
     executors: old,
@@ -295,4 +295,4 @@ const known: readonly Row[] = [
   },
 ];
 
-tested("what is mended", [...mended, ...known]);
+tested("the repair of executors", [...mended, ...known]);

@@ -8,7 +8,7 @@ const still = { pulse: { at: at("07:45:00"), tasks: 5, movedAt: at("07:30:00") }
 /** Warnings about the run as a whole. */
 const wrong: readonly Row[] = [
   {
-    why: "when the last executor is lost, it is noted since when, and waited for",
+    why: "records the time of the last executor's loss and sets a timer",
     ledger: living([1]),
     instances: 1,
     executors: [{ id: 1, ...failed, exit: 1 }],
@@ -20,7 +20,7 @@ const wrong: readonly Row[] = [
     care: { goneSince: eight },
   },
   {
-    why: "after its time it is told",
+    why: "leads to the Event ExecutorsGone after a minute without executors",
     ledger: living([], { ...lostOnce, care: { goneSince: at("07:59:00") } }),
     does: ["tell ExecutorsGone: no executor has been running for 1m"],
     lost: { failed: 1 },
@@ -28,7 +28,7 @@ const wrong: readonly Row[] = [
     care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
   },
   {
-    why: "once",
+    why: "leads to the Event ExecutorsGone once",
     ledger: living([], {
       ...lostOnce,
       care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
@@ -39,7 +39,7 @@ const wrong: readonly Row[] = [
     care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
   },
   {
-    why: "until one runs again",
+    why: "clears the trouble when an executor runs again",
     ledger: living([], {
       ...lostOnce,
       care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
@@ -49,7 +49,7 @@ const wrong: readonly Row[] = [
     lost: { failed: 1 },
   },
   {
-    why: "by annotation the run has failed",
+    why: "is FAILED without executors if the annotation says fail",
     annotations: { "rekindle.dev/on-executors-gone": "fail" },
     ledger: living([], { ...lostOnce, care: { goneSince: at("07:59:00") } }),
     does: [
@@ -62,7 +62,7 @@ const wrong: readonly Row[] = [
     lost: { failed: 1 },
   },
   {
-    why: "or is run again, whatever its policy says",
+    why: "is run again without executors if the annotation says restart",
     annotations: { "rekindle.dev/on-executors-gone": "restart" },
     ledger: living([], { ...lostOnce, care: { goneSince: at("07:59:00") } }),
     does: [
@@ -75,7 +75,7 @@ const wrong: readonly Row[] = [
     lost: { failed: 1 },
   },
   {
-    why: "a driver that answered before and does not is noted",
+    why: "records the time since which a driver that answered before is silent",
     ledger: living([1, 2], { care: { pulse: { at: at("07:30:00"), tasks: 5, movedAt: at("07:30:00") } } }),
     executors: old,
     looks: [ask],
@@ -84,7 +84,7 @@ const wrong: readonly Row[] = [
     care: { pulse: { at: eight, tasks: 5, movedAt: at("07:30:00"), silentSince: eight } },
   },
   {
-    why: "and told when it stays so",
+    why: "leads to the Event DriverSilent after five minutes of silence",
     ledger: living([1, 2], { care: silent }),
     executors: old,
     looks: [ask],
@@ -93,7 +93,7 @@ const wrong: readonly Row[] = [
     care: { pulse: silent.pulse, trouble: { is: "driverSilent", since: at("07:55:00") } },
   },
   {
-    why: "by annotation such a driver is ended",
+    why: "is FAILED with a silent driver if the annotation says fail",
     annotations: { "rekindle.dev/on-driver-hang": "fail" },
     ledger: living([1, 2], { care: silent }),
     executors: old,
@@ -106,7 +106,7 @@ const wrong: readonly Row[] = [
     phase: "FAILED",
   },
   {
-    why: "a driver under which tasks run and none ends is told of",
+    why: "leads to the Event DriverStalled if tasks run and none has ended for 30 minutes",
     ledger: living([1, 2], { care: still }),
     executors: old,
     hears: { allexecutors: registered({ 1: [true, 1, 5], 2: [true] }) },
@@ -116,7 +116,7 @@ const wrong: readonly Row[] = [
     care: { pulse: still.pulse, trouble: { is: "driverStalled", since: at("07:30:00") } },
   },
   {
-    why: "one that has nothing to do is not",
+    why: "leads to no Event if the driver is idle",
     ledger: living([1, 2], { care: still }),
     executors: old,
     hears: { allexecutors: registered({ 1: [true, 0, 5], 2: [true] }) },
@@ -126,4 +126,4 @@ const wrong: readonly Row[] = [
   },
 ];
 
-tested("a run that goes on and on", wrong);
+tested("a run without progress", wrong);

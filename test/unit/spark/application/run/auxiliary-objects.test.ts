@@ -52,8 +52,8 @@ const ended = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:
 
 const completed = { phase: "COMPLETED" as const, endedAt: eight - 5_000 };
 
-describe("a run and what goes with it", () => {
-  test("guards the driver before it is there; kinds that are rare are remembered before any of them is", () => {
+describe("a run and its auxiliary objects", () => {
+  test("creates PodDisruptionBudget and PodGroup before its driver, and records rare kinds before that", () => {
     const { plan } = decided({ object: object(), options });
     assert.deepEqual(
       plan.stages.map((stage) => stage.filter(({ do: act }) => act === "create").map(said)),
@@ -74,12 +74,12 @@ describe("a run and what goes with it", () => {
   const first = { object: object({ applicationState: { state: "SUBMITTED" } }), pods: [pod()], options };
   const submitted = { ...known, state: { phase: "SUBMITTED" as const } };
 
-  test("of an application that asks for nothing is a service, and nothing is remembered", () => {
+  test("has the UI service alone by default, and records no rare kind", () => {
     const { plan, before } = decided({ object: application(), memory: remembered({ driver }), pods: [pod()] });
     assert.deepEqual([before.map(said), plan.memory.rare], [["create services spark-pi-ui-svc, if it can"], undefined]);
   });
 
-  test("opens doors to the driver when it first runs, and tells the address of the UI in the same step", () => {
+  test("gets service and ingress when its driver first runs, and the UI's address in the same step's status", () => {
     const { plan, looks, before } = decided({ ...first, memory: remembered(submitted), services: [service] });
     assert.deepEqual(before.map(said), [
       "create services spark-pi-ui-svc, if it can",
@@ -97,7 +97,7 @@ describe("a run and what goes with it", () => {
     });
   });
 
-  test("plans its doors with all that it is to remember, so that one save does for both", () => {
+  test("plans service and ingress with its whole memory, so that one save is enough", () => {
     const memory = remembered(submitted);
     const view = { object: first.object, uid: "app-1", memory, now: eight, refused: [] };
     const under = { ...settings, options: { ...settings.options, ...options } };
@@ -111,20 +111,20 @@ describe("a run and what goes with it", () => {
 
   const shows = (state: string, submissionID = "submission-1") => object({ applicationState: { state }, submissionID });
   const doors: readonly { name: string; object: Stored; pods?: readonly Stored[]; want: number }[] = [
-    { name: "are opened for a driver that was never seen to run", object: shows("SUBMITTED"), pods: [ended], want: 2 },
-    { name: "are opened again where no step came to its end", object: shows("UNKNOWN"), want: 2 },
-    { name: "are opened for another run than the status is about", object: shows("RUNNING", "another"), want: 2 },
-    { name: "stay as they are, were they made or not", object: shows("RUNNING"), want: 0 },
-    { name: "wait for the driver", object: shows("SUBMITTED"), pods: [pod({ phase: "Pending" })], want: 0 },
+    { name: "are created for a driver that was never seen to run", object: shows("SUBMITTED"), pods: [ended], want: 2 },
+    { name: "are created again if the status is still UNKNOWN", object: shows("UNKNOWN"), want: 2 },
+    { name: "are created if the status is of another run", object: shows("RUNNING", "another"), want: 2 },
+    { name: "are not created again once the status is RUNNING", object: shows("RUNNING"), want: 0 },
+    { name: "wait until the driver runs", object: shows("SUBMITTED"), pods: [pod({ phase: "Pending" })], want: 0 },
   ];
   for (const { name, want, pods = [pod()], object } of doors) {
-    test(`its doors ${name}`, () => {
+    test(`its service and ingress ${name}`, () => {
       const { before } = decided({ object, memory: remembered(submitted), pods, options });
       assert.equal(before.length, want);
     });
   }
 
-  test("asks no more once it is told, and keeps what was told", () => {
+  test("has no further reads once the status has the UI service, and keeps its driverInfo", () => {
     const driverInfo = { webUIServiceName: "spark-pi-ui-svc", podName: "spark-pi-driver" };
     const { plan, looks } = decided({
       object: object({ applicationState: { state: "RUNNING" }, submissionID: "submission-1", driverInfo }),
@@ -135,13 +135,13 @@ describe("a run and what goes with it", () => {
     assert.deepEqual([looks.map(asked), plan.status?.["driverInfo"]], [["list pods"], driverInfo]);
   });
 
-  test("says nothing of a service that is not its own", () => {
+  test("does not report a service of another owner", () => {
     const services = [thing("Service", "spark-pi-ui-svc", { ownerReferences: [] })];
     const { plan } = decided({ ...first, memory: remembered(known), services });
     assert.deepEqual(plan.status?.["driverInfo"], { podName: "spark-pi-driver" });
   });
 
-  test("is looked for in full when the run is cleared away, and its rare kinds only where they were made", () => {
+  test("has its rare kinds listed at its cleanup only if they were created", () => {
     const memory = remembered({ spec: digested(whole), state: { phase: "PENDING_RERUN" } });
     const plain = decided({ object: object(), memory, options }).looks.map(asked);
     assert.ok(!plain.includes("list ingresses"));
@@ -164,7 +164,7 @@ describe("the end of a run", () => {
   const status = { applicationState: { state: "COMPLETED" } };
   const budget = thing("PodDisruptionBudget", "spark-pi-driver");
 
-  test("ends what holds capacity or drains back, and leaves the ingress", () => {
+  test("deletes the PodDisruptionBudget and the PodGroup, and leaves the ingress", () => {
     const others = { poddisruptionbudgets: [budget], podgroups: [thing("PodGroup", "spark-spark-pi-pg")] };
     const { plan, looks } = decided({ object: object(status), memory, options, others });
     assert.deepEqual(looks.map(asked), ["list pods", "list poddisruptionbudgets", "list podgroups"]);
@@ -175,14 +175,14 @@ describe("the end of a run", () => {
     assert.deepEqual([does(plan, "again"), does(plan, "rest")], [true, undefined]);
   });
 
-  test("rests when they are gone, and never asks again", () => {
+  test("rests when they are gone, and does not list them again", () => {
     const { plan } = decided({ object: object(status), memory, options });
     assert.deepEqual([plan.stages, does(plan, "rest"), plan.memory.rare], [[], true, ["ingress"]]);
     const later = decided({ object: object(plan.status), memory: plan.memory, options });
     assert.deepEqual([later.looks.map(asked), later.plan.memory], [["list pods"], plan.memory]);
   });
 
-  test("waits for one that is held, and touches no stranger's", () => {
+  test("waits for an object that is being deleted, and leaves foreign objects alone", () => {
     const held = { ...budget, metadata: { ...budget.metadata, deletionTimestamp: "2026-11-02T07:59:00Z" } };
     const others = { poddisruptionbudgets: [held], podgroups: [thing("PodGroup", "theirs", { ownerReferences: [] })] };
     const { plan } = decided({ object: object(status), memory, options, others });
@@ -203,7 +203,7 @@ describe("the deployment's default confs", () => {
     assert.doesNotMatch(properties, /\/\/all/);
   });
 
-  test("are no change of the object's spec", () => {
+  test("do not count as a change of the spec", () => {
     const running = { object: application({ spec }), memory: remembered({ driver, state: { phase: "RUNNING" } }) };
     const { plan } = decided({ ...running, options: { sparkDefaults: { "spark.eventLog.enabled": "true" } } });
     assert.deepEqual(plan.stages, decided(running).plan.stages);
@@ -213,8 +213,8 @@ describe("the deployment's default confs", () => {
 describe("the deployment's time to live", () => {
   const status = { applicationState: { state: "COMPLETED" } };
   const cases: readonly { name: string; own: object; want: string | undefined }[] = [
-    { name: "holds where the application says nothing", own: {}, want: "delete" },
-    { name: "gives way to the application's own", own: { timeToLiveSeconds: 3_600 }, want: undefined },
+    { name: "applies to an application without one", own: {}, want: "delete" },
+    { name: "does not override the application's own", own: { timeToLiveSeconds: 3_600 }, want: undefined },
   ];
   for (const { name, own, want } of cases) {
     test(name, () => {

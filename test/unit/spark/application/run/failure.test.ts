@@ -19,23 +19,23 @@ const disrupted = (reason: string, short: Short = { phase: "Failed", exitCode: 1
   return { ...base, status: { ...Object(base["status"]), conditions } };
 };
 
-describe("a driver's failure is put down to", () => {
+describe("the cause of a driver's failure is", () => {
   const cases: readonly { name: string; pod: Stored | undefined; want: string }[] = [
-    { name: "its own exit", pod: pod({ phase: "Failed", exitCode: 1 }), want: "application" },
+    { name: "the application, after an exit code", pod: pod({ phase: "Failed", exitCode: 1 }), want: "application" },
     {
-      name: "its own lack of memory",
+      name: "the application, after OOMKilled",
       pod: pod({ phase: "Failed", exitCode: 137, reason: "OOMKilled" }),
       want: "application",
     },
-    { name: "nobody who can be asked", pod: undefined, want: "deleted" },
+    { name: "its deletion, without a pod", pod: undefined, want: "deleted" },
     { name: "preemption", pod: disrupted("PreemptionByScheduler"), want: "preempted" },
     { name: "eviction by the API", pod: disrupted("EvictionByEvictionAPI"), want: "evicted" },
     { name: "eviction by its node", pod: pod({ phase: "Failed", reason: "Evicted" }), want: "evicted" },
     { name: "a node's taint", pod: disrupted("DeletionByTaintManager"), want: "node" },
-    { name: "a node that is gone", pod: disrupted("DeletionByPodGC"), want: "node" },
+    { name: "a node that is gone (DeletionByPodGC)", pod: disrupted("DeletionByPodGC"), want: "node" },
     { name: "a node that shuts down", pod: pod({ phase: "Failed", reason: "NodeShutdown" }), want: "node" },
     {
-      name: "itself, for reasons that nobody knows",
+      name: "the application, for an unknown reason",
       pod: pod({ phase: "Failed", reason: "Whatever" }),
       want: "application",
     },
@@ -61,22 +61,44 @@ type Case = {
 
 const exit = pod({ phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T08:00:00Z" });
 
-describe("the next run", () => {
+describe("the retry after a failed run", () => {
   const cases: readonly Case[] = [
-    { name: "is upstream's, counted from the start of the failed one", annotations: {}, want: -50 },
-    { name: "is the first wait from its end", annotations: exponential, want: 10 },
-    { name: "doubles", annotations: exponential, memory: { failures: 1 }, want: 20, failures: 2 },
-    { name: "and doubles", annotations: exponential, memory: { failures: 3 }, want: 80, failures: 4 },
+    { name: "comes at upstream's time, counted from the start of the failed run", annotations: {}, want: -50 },
     {
-      name: "to no more than its limit",
+      name: "comes after the first backoff, counted from the end of the failed run",
+      annotations: exponential,
+      want: 10,
+    },
+    {
+      name: "comes after twice the backoff at the second failure",
+      annotations: exponential,
+      memory: { failures: 1 },
+      want: 20,
+      failures: 2,
+    },
+    {
+      name: "comes after eight times the backoff at the fourth failure",
+      annotations: exponential,
+      memory: { failures: 3 },
+      want: 80,
+      failures: 4,
+    },
+    {
+      name: "comes after at most the maximum backoff of its annotation",
       annotations: { ...exponential, "rekindle.dev/retry-backoff-max": "30s" },
       memory: { failures: 3 },
       want: 30,
       failures: 4,
     },
-    { name: "nor overflows", annotations: exponential, memory: { failures: 5_000 }, want: 300, failures: 5_001 },
     {
-      name: "begins anew after a good run",
+      name: "comes after the maximum backoff after thousands of failures",
+      annotations: exponential,
+      memory: { failures: 5_000 },
+      want: 300,
+      failures: 5_001,
+    },
+    {
+      name: "comes after the first backoff again after a good run",
       annotations: { ...exponential, "rekindle.dev/retry-reset-after": "1m" },
       memory: { failures: 3 },
       want: 10,
@@ -87,9 +109,14 @@ describe("the next run", () => {
       memory: { executions: 3 },
       want: undefined,
     },
-    { name: "of an exit is no platform's affair", annotations: infrastructure, spec: {}, want: undefined },
     {
-      name: "after an eviction comes without any policy",
+      name: "after an exit code does not come under restart-on infrastructure alone",
+      annotations: infrastructure,
+      spec: {},
+      want: undefined,
+    },
+    {
+      name: "after an eviction comes under restart-on infrastructure without a restart policy",
       annotations: infrastructure,
       spec: {},
       pod: pod({ phase: "Failed", reason: "Evicted" }),
@@ -97,7 +124,7 @@ describe("the next run", () => {
       forgiven: 1,
     },
     {
-      name: "after an eviction comes though retries are spent",
+      name: "after a preemption comes under restart-on infrastructure without a retry left",
       annotations: infrastructure,
       memory: { executions: 9, forgiven: 1, failures: 1 },
       pod: disrupted("PreemptionByScheduler"),
@@ -106,14 +133,14 @@ describe("the next run", () => {
       failures: 2,
     },
     {
-      name: "of an exit counts only what was its own fault",
+      name: "after an exit code does not count forgiven failures as retries",
       annotations: infrastructure,
       memory: { executions: 4, forgiven: 2 },
       want: -50,
       forgiven: 2,
     },
     {
-      name: "after an eviction spends a retry unless it is asked for",
+      name: "after an eviction spends a retry without the annotation",
       annotations: {},
       memory: { executions: 3 },
       pod: pod({ phase: "Failed", reason: "Evicted" }),
@@ -134,7 +161,7 @@ describe("the next run", () => {
     });
   }
 
-  test("a success ends the row of failures, a changed spec also what was forgiven", () => {
+  test("counts from zero after a success, and without forgiven failures after a changed spec", () => {
     const memory = remembered({ driver, failures: 3, forgiven: 2 });
     const good = decided({ object: application(), memory, pods: [pod({ phase: "Succeeded", exitCode: 0 })] }).plan
       .memory;
@@ -144,7 +171,7 @@ describe("the next run", () => {
     assert.deepEqual([anew.state.phase, anew.failures, anew.forgiven], ["INVALIDATING", undefined, undefined]);
   });
 
-  test("a spec that is changed during a suspension is counted from the beginning, and stays suspended", () => {
+  test("counts from zero if the spec changes during a suspension, and the application stays suspended", () => {
     const memory = remembered({ state: { phase: "SUSPENDED" }, executions: 2, submissions: 2, failures: 1 });
     const suspended = { ...spec, suspend: true };
     const after = (more: object) =>
@@ -162,19 +189,19 @@ describe("a driver that does not start", () => {
   const memory = remembered({ driver: { ...driver, submittedAt: eight - 60_000 }, state: { phase: "SUBMITTED" } });
   const stuck = pod({ phase: "Pending", waiting: "ImagePullBackOff" });
 
-  test("is waited for until its time is over, and the step comes back for it", () => {
+  test("is kept until its start timeout, and the step sets a timer", () => {
     const { plan } = decided({ object: annotated(asked), memory, pods: [stuck], now: eight - 1_000 });
     assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], ["SUBMITTED", eight]);
   });
 
-  test("is then ended, and the run has failed with what kept it", () => {
+  test("is deleted after its start timeout, and the run fails with the reason", () => {
     const { plan } = decided({ object: annotated(asked), memory, pods: [stuck] });
     const error = "driver did not start within 1m: ImagePullBackOff";
     assert.deepEqual(plan.memory.state, { phase: "FAILED", endedAt: eight, error, cause: "imagePull" });
     assert.equal(plan.stages.flat().map(said)[0], "delete pods spark-pi-driver if it is driver-1");
   });
 
-  test("is ended in every later step, too, though the deletion was lost and it runs by now", () => {
+  test("is deleted in every later step if the first deletion was lost, even if it runs by now", () => {
     const { plan } = decided({ object: annotated(asked), memory, pods: [stuck] });
     const later = decided({ object: annotated(asked), memory: plan.memory, pods: [pod()] }).plan;
     assert.deepEqual([later.memory.state.phase, does(later, "rest")], ["FAILED", undefined]);
@@ -183,18 +210,18 @@ describe("a driver that does not start", () => {
     assert.ok(last.stages.flat().map(said).includes("delete pods spark-pi-driver if it is driver-1"));
   });
 
-  test("has its time from when its pod was made, however long ago it was planned", () => {
+  test("has its timeout from the creation of its pod, not from its plan", () => {
     const made = { ...stuck, metadata: { ...stuck.metadata, creationTimestamp: "2026-11-02T07:59:50Z" } };
     const { plan } = decided({ object: annotated(asked), memory, pods: [made] });
     assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], ["SUBMITTED", eight + 50_000]);
   });
 
-  test("is waited for as upstream does if nobody asks", () => {
+  test("is kept without a timeout, as upstream does, if no annotation sets one", () => {
     const { plan } = decided({ object: application(), memory, pods: [stuck], now: eight + 86_400_000 });
     assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], ["SUBMITTED", undefined]);
   });
 
-  test("because of its image costs no retry where the platform's failures cost none", () => {
+  test("because of its image spends no retry under restart-on infrastructure", () => {
     const { state, forgiven } = decided({ object: annotated({ ...asked, ...infrastructure }), memory, pods: [stuck] })
       .plan.memory;
     assert.deepEqual(["retryAt" in state ? state.retryAt : undefined, forgiven], [eight + 5_000, 1]);
@@ -218,20 +245,20 @@ describe("executors that do not start", () => {
     want: readonly unknown[];
   }[] = [
     {
-      name: "are waited for until their time is over",
+      name: "are kept until their start timeout",
       pods: [running("2026-11-02T07:59:30Z"), executor(1, "Pending")],
       want: ["RUNNING", eight + 30_000],
     },
-    { name: "end the run then", pods: [old, executor(1, "Pending")], want: ["FAILED", undefined] },
-    { name: "do so though none was ever made", pods: [old], want: ["FAILED", undefined] },
-    { name: "do not if nobody asked for any", pods: [old], spec: dynamic, want: ["RUNNING", undefined] },
+    { name: "fail the run after the timeout", pods: [old, executor(1, "Pending")], want: ["FAILED", undefined] },
+    { name: "fail the run even if none was ever created", pods: [old], want: ["FAILED", undefined] },
+    { name: "do not fail a run with dynamic allocation", pods: [old], spec: dynamic, want: ["RUNNING", undefined] },
     {
-      name: "are not missed when one runs",
+      name: "do not fail a run in which one executor runs",
       pods: [old, executor(1, "Pending"), executor(2, "Running")],
       want: ["RUNNING", undefined],
     },
     {
-      name: "nor when one once ran",
+      name: "do not fail a run in which one executor ran earlier",
       pods: [old, executor(2, "Pending")],
       status: { "exec-1": "FAILED" },
       want: ["RUNNING", undefined],
@@ -247,7 +274,7 @@ describe("executors that do not start", () => {
     });
   }
 
-  test("are ended with their driver", () => {
+  test("are deleted with their driver", () => {
     const { plan } = decided({ object: annotated(asked), memory, pods: [old, executor(1, "Pending")] });
     assert.deepEqual(plan.stages[0]?.map(said), [
       "delete pods spark-pi-driver if it is driver-1",

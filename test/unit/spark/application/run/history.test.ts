@@ -11,14 +11,14 @@ const told = ({ stages }: Plan<Memory>): readonly string[] =>
 
 const shown = (status: unknown): Stored => application({ status });
 
-describe("an event", () => {
+describe("the Event of a state", () => {
   const first = decided({ object: application() }).plan;
 
-  test("is told with the state that it tells of", () => {
+  test("is recorded in the step that reaches the state", () => {
     assert.deepEqual(told(first), ["SparkApplicationSubmitted (1 1)"]);
   });
 
-  test("is told no more once the status shows where the record is", () => {
+  test("is not recorded again once the status has the state", () => {
     const { driver } = first.memory;
     const body = pod({ submission: driver?.submissionId ?? "", phase: "Pending" });
     const next = decided({ object: shown(first.status), memory: first.memory, pods: [body] }).plan;
@@ -26,7 +26,7 @@ describe("an event", () => {
     assert.deepEqual([told(next), next.memory], [[], seen]);
   });
 
-  test("is told again, under its own name, as long as the status does not", () => {
+  test("is recorded again, under the same name, while the status lacks the state", () => {
     const submission = first.memory.driver?.submissionId ?? "";
     const next = decided({
       object: application(),
@@ -36,14 +36,14 @@ describe("an event", () => {
     assert.deepEqual(told(next.plan), ["SparkApplicationSubmitted (1 1)"]);
   });
 
-  test("is told again while the status shows the same state of an earlier submission", () => {
+  test("is recorded again while the status has the same state of an earlier submission", () => {
     const submission = first.memory.driver?.submissionId ?? "";
     const object = shown({ ...(first.status as object), submissionID: "of the driver before" });
     const next = decided({ object, memory: first.memory, pods: [pod({ submission, phase: "Pending" })] });
     assert.deepEqual(told(next.plan), ["SparkApplicationSubmitted (1 1)"]);
   });
 
-  test("of a state that passed while everybody was dead is told with the next ones, in their order", () => {
+  test("that no status confirmed is recorded with the next ones, in their order", () => {
     const submission = first.memory.driver?.submissionId ?? "";
     const ended = [pod({ submission, phase: "Succeeded", exitCode: 0 })];
     const second = decided({ object: application(), memory: first.memory, pods: ended }).plan;
@@ -56,13 +56,13 @@ describe("an event", () => {
     assert.deepEqual([told(after), after.memory], [[], second.memory]);
   });
 
-  test("of a state that is only passed through within a step is told, too", () => {
+  test("is recorded also for a state that one step enters and leaves", () => {
     const memory = remembered({ state: { phase: "SUSPENDED" }, plannedAt: eight - 60_000 });
     const { plan } = decided({ object: shown({ applicationState: { state: "SUSPENDED" } }), memory });
     assert.deepEqual(told(plan), ["SparkApplicationResuming (1 1)", "SparkApplicationSubmitted (1 2)"]);
   });
 
-  test("of a submission that was refused says only that", () => {
+  test("is only SubmissionFailed for a refused submission", () => {
     const effect = first.stages[1]?.[0];
     assert.ok(effect !== undefined);
     const refused = [{ effect, status: 422, reason: "Invalid", message: "no" }];
@@ -70,12 +70,12 @@ describe("an event", () => {
     assert.deepEqual(told(plan), ["SparkApplicationSubmissionFailed (1 1)"]);
   });
 
-  test("is not told of what another controller left and already showed", () => {
+  test("is not recorded for a state that another controller left in the status", () => {
     const object = shown({ applicationState: { state: "COMPLETED" }, terminationTime: "2026-11-02T07:00:00Z" });
     assert.deepEqual(told(decided({ object }).plan), []);
   });
 
-  test("of a driver that is gone is that it was not found", () => {
+  test("is DriverNotFound for a driver that is gone", () => {
     const object = shown({ applicationState: { state: "RUNNING" } });
     const { plan } = decided({ object, memory: remembered({ driver }) });
     assert.deepEqual(plan.stages.flat().map(said), [
@@ -84,7 +84,7 @@ describe("an event", () => {
     ]);
   });
 
-  test("is bounded, and so are those that wait", () => {
+  test("has at most 1,000 characters, and at most eight Events wait", () => {
     const error = "x".repeat(4_000);
     const memory = remembered({
       state: { phase: "FAILING", endedAt: eight, error },
@@ -96,32 +96,37 @@ describe("an event", () => {
   });
 });
 
-describe("an executor's event", () => {
+describe("the Event of an executor", () => {
   const executor = (id: number, phase: string) =>
     pod({ name: `exec-${id}`, uid: `uid-${id}`, role: "executor", owner: "driver-1", executor: id, phase });
   const status = (executorState: object) =>
     shown({ applicationState: { state: "RUNNING" }, submissionID: "submission-1", executorState });
   const cases: readonly { name: string; before: object; pods: readonly Stored[]; want: readonly string[] }[] = [
     {
-      name: "tells of one that came",
+      name: "is Pending for a new executor",
       before: {},
       pods: [executor(1, "Pending")],
       want: ["SparkExecutorPending (exec-1)"],
     },
     {
-      name: "and runs",
+      name: "is Running when the executor runs",
       before: { "exec-1": "PENDING" },
       pods: [executor(1, "Running")],
       want: ["SparkExecutorRunning (exec-1)"],
     },
     {
-      name: "and failed",
+      name: "is Failed when the executor failed",
       before: { "exec-1": "RUNNING" },
       pods: [executor(1, "Failed")],
       want: ["SparkExecutorFailed (exec-1)"],
     },
-    { name: "and is gone", before: { "exec-1": "RUNNING" }, pods: [], want: ["SparkExecutorUnknown (exec-1)"] },
-    { name: "is not told twice", before: { "exec-1": "RUNNING" }, pods: [executor(1, "Running")], want: [] },
+    {
+      name: "is Unknown when the executor is gone",
+      before: { "exec-1": "RUNNING" },
+      pods: [],
+      want: ["SparkExecutorUnknown (exec-1)"],
+    },
+    { name: "is not recorded twice", before: { "exec-1": "RUNNING" }, pods: [executor(1, "Running")], want: [] },
   ];
   for (const { name, before, pods, want } of cases) {
     test(name, () => {
@@ -130,7 +135,7 @@ describe("an executor's event", () => {
     });
   }
 
-  test("comes from no more than 25 of them in a step", () => {
+  test("is recorded for at most 25 executors in a step", () => {
     const pods = Array.from({ length: 100 }, (_, at) => executor(at + 1, "Running"));
     const { plan } = decided({ object: status({}), memory: remembered({ driver }), pods: [pod(), ...pods] });
     assert.equal(told(plan).length, 25);

@@ -14,7 +14,7 @@ const seconds = (due: number | undefined): number | undefined => (due === undefi
 
 type Case = { readonly policy: RestartPolicy; readonly done: number; readonly want: number | undefined };
 
-describe("a run that failed is tried again after", () => {
+describe("the seconds until the retry of a failed run", () => {
   const never: readonly Case[] = [
     { policy: {}, done: 1, want: undefined },
     { policy: { type: "Never" }, done: 1, want: undefined },
@@ -38,14 +38,14 @@ describe("a run that failed is tried again after", () => {
     });
   }
 
-  test("executions count, and the interval grows with the submissions", () => {
+  test("depend on the executions for the limit, and on the submissions for the interval", () => {
     const policy = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 10 };
     assert.equal(seconds(retryAfterFailure(policy, { submissions: 5, executions: 2, submittedAt: at })), 50);
     assert.equal(retryAfterFailure(policy, { submissions: 5, executions: 3, submittedAt: at }), undefined);
   });
 });
 
-describe("a submission that was refused is tried again after", () => {
+describe("the seconds until the retry of a refused submission", () => {
   const cases: readonly Case[] = [
     { policy: {}, done: 1, want: undefined },
     { policy: { type: "Never", onSubmissionFailureRetries: 5 }, done: 1, want: undefined },

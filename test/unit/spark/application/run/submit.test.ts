@@ -13,9 +13,9 @@ const toldFor = (sparkVersion: string): readonly string[] =>
     .plan.stages.flat()
     .map(said);
 
-describe("a version whose rules are not known", () => {
+describe("a Spark version", () => {
   for (const version of ["4.4.1", "3.4.1"]) {
-    test(`${version} is submitted by the newest rules not above it, and a warning says so`, () => {
+    test(`${version} without own rules is submitted by other rules, with a warning Event`, () => {
       const told = toldFor(version);
       assert.ok(told.some((line) => line.startsWith("create pods")));
       assert.ok(told.some((line) => /^tell Warning RekindleSparkVersionUnknown .*those of Spark/.test(line)));
@@ -23,7 +23,7 @@ describe("a version whose rules are not known", () => {
   }
 
   for (const version of ["3.5.8", "4.0.4", "4.1.1", "4.2.1", "4.3.0"]) {
-    test(`of ${version} nothing is told: its own rules are known`, () => {
+    test(`${version} with own rules is submitted without a warning`, () => {
       assert.deepEqual(
         toldFor(version).filter((line) => line.startsWith("tell Warning")),
         [],
@@ -35,7 +35,7 @@ describe("a version whose rules are not known", () => {
 const config = { name: "config", configMap: { name: "app-config" } };
 const mount = { name: "config", mountPath: "/etc/app" };
 
-describe("volumes and mounts that no pod gets", () => {
+describe("ignored volumes and mounts", () => {
   const cases: readonly (readonly [string, object, RegExp])[] = [
     [
       "a mount of an undeclared volume",
@@ -70,7 +70,7 @@ describe("volumes and mounts that no pod gets", () => {
     ],
   ];
   for (const [what, changes, says] of cases)
-    test(`${what} is told, and the application is submitted`, () => {
+    test(`${what} leads to a warning Event, and the application is submitted`, () => {
       const told = toldOf(changes);
       assert.ok(told.some((line) => line.startsWith("create pods")));
       const warnings = told.filter((line) => line.startsWith("tell Warning RekindleVolumeIgnored"));
@@ -78,7 +78,7 @@ describe("volumes and mounts that no pod gets", () => {
       assert.match(warnings[0] ?? "", says);
     });
 
-  test("of declared volumes nothing is told, scratch space among them", () => {
+  test("declared volumes, also for scratch space, lead to no warning", () => {
     const scratch = { name: "spark-local-dir-1", emptyDir: {} };
     const volumeMounts = [mount, { name: "spark-local-dir-1", mountPath: "/scratch" }];
     const told = toldOf({

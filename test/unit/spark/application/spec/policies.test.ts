@@ -35,7 +35,7 @@ const plain = {
 };
 
 describe("annotations", () => {
-  test("that are not there mean upstream's behaviour", () => {
+  test("that are absent mean upstream's behaviour", () => {
     assert.deepEqual(under({}), { policies: plain, problems: [] });
   });
 
@@ -99,14 +99,14 @@ describe("annotations", () => {
     { name: "restart-on", value: "failure", want: /one of policy, infrastructure/ },
   ];
   for (const { name, value, want } of wrong) {
-    test(`${name}: ${JSON.stringify(value)} is told, and the default holds`, () => {
+    test(`${name}: ${JSON.stringify(value)} is reported as a problem, and the default applies`, () => {
       const { policies, problems } = under({ [`rekindle.dev/${name}`]: value });
       assert.deepEqual([policies, problems.length], [plain, 1]);
       assert.match(problems[0] ?? "", want);
     });
   }
 
-  test("that are out of range stop no submission: a warning is told with it", () => {
+  test("that are invalid lead to a warning Event and do not stop the submission", () => {
     const object = application({ metadata: { annotations: { "rekindle.dev/restart-on": "x" } } });
     const told = decided({ object }).plan.stages.flat().map(said);
     assert.ok(told.some((line) => line.startsWith("create pods")));

@@ -14,7 +14,7 @@ import { driver, pod, type Short } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;
 
-describe("pods told apart", () => {
+describe("the pods of a run are sorted into driver, executors and strays", () => {
   type Case = {
     name: string;
     driver: Driver | undefined;
@@ -50,25 +50,25 @@ describe("pods told apart", () => {
       want: ["driver-1", [], ["exec-0", "driver-0"]],
     },
     {
-      name: "an executor of the past under the application",
+      name: "an executor of a past run that the application owns",
       driver,
       pods: [{ ...executor, owner: "app-1", submission: "submission-0" }],
       want: [undefined, [], ["exec-1"]],
     },
     {
-      name: "nothing planned: all of ours are strays",
+      name: "without a planned driver all own pods are strays",
       driver: undefined,
       pods: [{}, executor],
       want: [undefined, [], ["exec-1", "driver-1"]],
     },
     {
-      name: "others' pods under our labels",
+      name: "foreign pods with the same labels are ignored",
       driver,
       pods: [{ owner: "app-2" }, { ...executor, owner: "driver-9" }],
       want: [undefined, [], []],
     },
     {
-      name: "a pod of ours with another role",
+      name: "an own pod with another role is a stray",
       driver,
       pods: [{ name: "other", uid: "other-1", role: "sidekick" }],
       want: [undefined, [], ["other-1"]],
@@ -83,7 +83,7 @@ describe("pods told apart", () => {
   }
 });
 
-describe("the driver's pod says", () => {
+describe("the evidence of a driver pod is", () => {
   const cases: readonly { short: Short; want: string }[] = [
     { short: { phase: "Pending" }, want: "pending" },
     { short: { phase: "Running" }, want: "running" },
@@ -104,7 +104,7 @@ describe("the driver's pod says", () => {
 
   const odd: readonly unknown[] = [undefined, null, "Running", [], { phase: 5 }, { containerStatuses: "none" }];
   for (const status of odd) {
-    test(`nothing with the status ${JSON.stringify(status)}`, () =>
+    test(`unknown with the status ${JSON.stringify(status)}`, () =>
       assert.equal(evidenceOf({ ...pod(), status }), "unknown"));
   }
 });
@@ -128,7 +128,7 @@ describe("a driver whose pod is deleted", () => {
     });
 
   for (const exitCode of [0, 137, 143])
-    test(`and that ends with ${exitCode} is told as one that is gone: it is chance which of both a step sees`, () => {
+    test(`and that ends with ${exitCode} has the same failure text as a pod that is gone`, () => {
       const body = pod({
         phase: exitCode === 0 ? "Succeeded" : "Failed",
         exitCode,
@@ -138,7 +138,7 @@ describe("a driver whose pod is deleted", () => {
       assert.equal(failureOf(body), "driver pod not found");
     });
 
-  test("with a grace: its request came before the time that the pod shows", () => {
+  test("with a grace has its deletion request before the pod's deletion timestamp", () => {
     const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", ending: true });
     const metadata = { ...body.metadata, deletionGracePeriodSeconds: 30 };
     assert.equal(evidenceOf({ ...body, metadata }), "failed");
@@ -162,14 +162,14 @@ describe("a driver that ended shortly before a deletion without grace", () => {
       assert.deepEqual([evidenceOf({ ...body, metadata }), causeOf({ ...body, metadata })], [want, why]);
     });
 
-  test("stays completed where the deletion has a grace: its time is that of the request", () => {
+  test("stays completed if the deletion has a grace", () => {
     const body = pod({ phase: "Running", exitCode: 0, finishedAt: "2026-11-02T07:59:28Z", ending: true });
     const metadata = { ...body.metadata, deletionGracePeriodSeconds: 30 };
     assert.equal(evidenceOf({ ...body, metadata }), "completed");
   });
 });
 
-describe("a failure", () => {
+describe("the failure text of a driver", () => {
   const cases: readonly { short: Short; want: string }[] = [
     {
       short: { phase: "Failed", exitCode: 1, reason: "Error" },
@@ -190,6 +190,7 @@ describe("a failure", () => {
     { finishedAt: "yesterday", want: undefined },
   ];
   for (const { finishedAt, want } of ends) {
-    test(`ended ${finishedAt}`, () => assert.equal(endOf(pod({ phase: "Failed", exitCode: 1, finishedAt })), want));
+    test(`has the end time of finishedAt ${finishedAt}, if that is valid`, () =>
+      assert.equal(endOf(pod({ phase: "Failed", exitCode: 1, finishedAt })), want));
   }
 });

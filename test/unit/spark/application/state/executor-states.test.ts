@@ -47,18 +47,18 @@ describe("an executor", () => {
   }
 });
 
-test("an executor that a list from before its time did not show is shown again by the next", () => {
+test("an executor that a stale list lacks is RUNNING again with the next list", () => {
   const during = told([], { "exec-1": "RUNNING" }, "SUBMITTED");
   assert.deepEqual(told([executor(1, "Running")], during, "RUNNING"), { "exec-1": "RUNNING" });
 });
 
 describe("many executors", () => {
-  test("are told by name, whatever order they are listed in", () => {
+  test("appear in the status by name, in every order of the list", () => {
     const states = told([executor(2, "Running"), executor(1, "Failed")], { "exec-0": "COMPLETED" }, "RUNNING");
     assert.deepEqual(Object.keys(states), ["exec-0", "exec-1", "exec-2"]);
   });
 
-  test("are told up to a thousand by id", () => {
+  test("appear in the status up to a thousand, by id", () => {
     const pods = Array.from({ length: 1_200 }, (_, index) => executor(1_200 - index, "Running"));
     const states = told(pods, {}, "RUNNING");
     assert.deepEqual(
@@ -67,7 +67,7 @@ describe("many executors", () => {
     );
   });
 
-  test("whose id is none are left out", () => {
+  test("without a valid id are left out", () => {
     const odd = pod({ name: "odd", role: "executor", executor: Number.NaN });
     assert.deepEqual(told([odd], {}, "RUNNING"), {});
   });

@@ -16,20 +16,20 @@ describe("a memory", () => {
     );
   });
 
-  test("whatever is stored, reading it does not throw", () => {
+  test("parses an arbitrary stored value without an exception", () => {
     fc.assert(fc.property(fc.anything(), (stored) => typeof parseMemory(stored).ok === "boolean"));
   });
 
   const good = remembered();
   const cases: readonly { name: string; stored: unknown; told: string }[] = [
     { name: "no memory", stored: undefined, told: "" },
-    { name: "a phase that there is not", stored: { ...good, state: { phase: "SLEEPING" } }, told: "state" },
+    { name: "an unknown phase", stored: { ...good, state: { phase: "SLEEPING" } }, told: "state" },
     { name: "an end without its time", stored: { ...good, state: { phase: "COMPLETED" } }, told: "state.endedAt" },
-    { name: "half an attempt", stored: { ...good, attempt: 1.5 }, told: "attempt" },
+    { name: "a fractional attempt", stored: { ...good, attempt: 1.5 }, told: "attempt" },
     { name: "a driver without its identity", stored: { ...good, driver: { attempt: 1 } }, told: "driver.submissionId" },
   ];
   for (const { name, stored, told } of cases) {
-    test(`${name} is named`, () => {
+    test(`reports ${name} by its field`, () => {
       const read = parseMemory(stored);
       assert.ok(!read.ok && read.error.includes(told), JSON.stringify(read));
     });

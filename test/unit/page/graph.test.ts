@@ -12,12 +12,12 @@ const spotsOf = (...nodes: readonly FlowNode[]) =>
   Object.fromEntries(drawingOf(nodes).spots.map(({ node: { name }, column, line }) => [name, [column, line]]));
 
 describe("the drawing of a flow", () => {
-  test("a job stands to the right of everything that it depends on, in whichever order they are listed", () => {
+  test("has each job to the right of all its dependencies, in every order of the list", () => {
     const spots = spotsOf(node("eval", "train", "extract"), node("train", "extract"), node("extract"));
     assert.deepEqual(spots, { extract: [0, 0], train: [1, 0], eval: [2, 0] });
   });
 
-  test("jobs of one column stand in the order of what they depend on, so that their edges do not cross", () => {
+  test("has the jobs of one column in the order of their dependencies, so that edges do not cross", () => {
     const spots = spotsOf(node("a"), node("b"), node("after-b", "b"), node("after-a", "a"));
     assert.deepEqual(
       [spots["after-a"], spots["after-b"]],
@@ -28,12 +28,12 @@ describe("the drawing of a flow", () => {
     );
   });
 
-  test("a circle and an unknown job do not stop the drawing", () => {
+  test("has all jobs even with a cycle and an unknown dependency", () => {
     const { spots, edges } = drawingOf([node("a", "b"), node("b", "a"), node("c", "nowhere")]);
     assert.deepEqual([spots.length, edges.length], [3, 2]);
   });
 
-  test("of a large flow the first jobs are drawn", () => {
+  test("has the first jobs of a large flow", () => {
     const { spots } = drawingOf(Array.from({ length: 500 }, (_, at) => node(`job-${at}`)));
     assert.equal(spots.length, mostDrawn);
   });

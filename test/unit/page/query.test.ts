@@ -27,15 +27,15 @@ describe("the filter of the list", () => {
     ["state:failed state:waiting since:2h", ["failed-lately", "waits"]],
   ];
   for (const [text, names] of cases)
-    test(`${JSON.stringify(text)} shows what needs attention first, and no schedules`, () =>
+    test(`${JSON.stringify(text)} lists objects that need attention first, without schedules`, () =>
       assert.deepEqual(namesFor(text), names));
 
-  test("the counts leave the states of the filter out", () => {
+  test("does not apply its states to the counts", () => {
     const counts = countsOf(rows, parse("since:2h state:failed"), now);
     assert.deepEqual([counts.failed, counts.waiting, counts.running, counts.completed], [1, 1, 1, 1]);
   });
 
-  test("a chip switches its state on, changes it, and switches it off", () => {
+  test("gains, changes and loses its state by the chips", () => {
     assert.equal(toggled("since:2h", "failed"), "since:2h state:failed");
     assert.equal(toggled("since:2h state:failed", "waiting"), "since:2h state:waiting");
     assert.equal(toggled("since:2h state:failed", "failed"), "since:2h");

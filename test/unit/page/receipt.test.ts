@@ -14,14 +14,14 @@ const lane = (id: number, given: Partial<Lane> = {}): Lane => ({
 const sharesOf = (lanes: readonly Lane[], group: "running" | "failed" = "running") =>
   receiptOf({ lanes, group, now: 2 * hour }).shares.map(({ of, coreHours, gibHours }) => [of, coreHours, gibHours]);
 
-describe("the receipt", () => {
-  test("a pod costs its requests times the time that it ran; one that runs is counted until now", () => {
+describe("the receipt of an application", () => {
+  test("has each pod's requests times its running time, until now for a running pod", () => {
     assert.deepEqual(sharesOf([lane(1), { ...lane(2), end: 2 * hour }]), [["good", 6, 12]]);
     const { end: _, ...running } = lane(3);
     assert.deepEqual(sharesOf([running]), [["good", 4, 8]]);
   });
 
-  test("attempts before the newest, and lost executors of the newest, are counted apart", () => {
+  test("has separate shares for earlier attempts and for lost executors of the newest attempt", () => {
     const lanes = [lane(1), lane(1, { attempt: 2 }), lane(2, { attempt: 2, lost: true })];
     assert.deepEqual(sharesOf(lanes), [
       ["good", 2, 4],
@@ -30,18 +30,18 @@ describe("the receipt", () => {
     ]);
   });
 
-  test("of an application that failed no attempt was good work", () => {
+  test("has no good share if the application failed", () => {
     assert.deepEqual(sharesOf([lane(1), lane(2, { lost: true })], "failed"), [["failed", 4, 8]]);
   });
 
-  test("a pod whose start or requests are not known is told, and costs nothing", () => {
+  test("counts a pod without a known start or requests as unknown, without cost", () => {
     const { up: _, ...unseen } = lane(1, { lost: true });
     const { cores: __, ...unknown } = lane(2);
     const { shares, unknown: count } = receiptOf({ lanes: [unseen, unknown, lane(3)], group: "running", now: hour });
     assert.deepEqual([shares.length, count], [1, 2]);
   });
 
-  test("hours have three digits that count", () => {
+  test("has hours with three significant digits", () => {
     assert.deepEqual([0.0123, 1.234, 12.34, 123.4].map(hoursText), ["0.012", "1.23", "12.3", "123"]);
   });
 });

@@ -12,8 +12,8 @@ const lane = (id: number, given: Partial<Lane> = {}): Lane => ({
 const idsIn = (lanes: readonly Lane[]): readonly (readonly number[])[] =>
   slotsOf(lanes).map((slot) => slot.lanes.map(({ id }) => id));
 
-describe("the slots of executors", () => {
-  test("an executor that is asked for after a loss goes on in the slot of the lost one", () => {
+describe("the timeline's slots of executors", () => {
+  test("an executor that is requested after a loss takes the slot of the lost executor", () => {
     const lost = lane(1, { end: 5_000, lost: true, reason: "memory" });
     const lanes = [lost, lane(2), lane(3, { requestedAt: 6_000, up: 7_000 })];
     assert.deepEqual(idsIn(lanes), [[1, 3], [2]]);
@@ -21,7 +21,7 @@ describe("the slots of executors", () => {
     assert.equal(slotsOf(lanes)[0]?.lanes[0]?.until, 7_000);
   });
 
-  test("of two losses the earlier one is replaced first", () => {
+  test("the first replacement takes the slot of the earlier of two losses", () => {
     const lanes = [
       lane(1, { end: 6_000, lost: true }),
       lane(2, { end: 5_000, lost: true }),
@@ -34,7 +34,7 @@ describe("the slots of executors", () => {
     ]);
   });
 
-  test("an executor that was asked for before a loss replaces nobody", () => {
+  test("an executor that was requested before a loss takes a slot of its own", () => {
     assert.deepEqual(idsIn([lane(1, { end: 9_000, lost: true }), lane(2, { requestedAt: 3_000 })]), [[1], [2]]);
   });
 
@@ -49,7 +49,7 @@ describe("the slots of executors", () => {
     ]);
   });
 
-  test("of more slots than fit, those with a loss stay", () => {
+  test("the shown slots include those with a loss if there are more than 60", () => {
     const lanes = Array.from({ length: 100 }, (_, at) => lane(at + 1, at === 99 ? { end: 5_000, lost: true } : {}));
     const { shown, quiet } = folded(slotsOf(lanes));
     assert.equal(shown.length, 60);
@@ -58,10 +58,10 @@ describe("the slots of executors", () => {
   });
 });
 
-describe("the strip of a row", () => {
+describe("the strip of a row in the list", () => {
   const at = (group: (typeof groups)[number]): number => groups.indexOf(group);
 
-  test("an attempt that failed is drawn as failed, the wait after it as a wait, the attempt that runs as running", () => {
+  test("shows a failed attempt as failed, the time after it as waiting, and the running attempt as running", () => {
     const row = rowOf({
       strip: [
         [100, at("running")],
@@ -79,7 +79,7 @@ describe("the strip of a row", () => {
     );
   });
 
-  test("a run that completed ends with the application", () => {
+  test("ends a completed run with the application", () => {
     const row = rowOf({
       group: "completed",
       since: 210,
@@ -98,7 +98,7 @@ describe("the strip of a row", () => {
     );
   });
 
-  test("without a record the strip is one span", () => {
+  test("is one span without a record", () => {
     assert.deepEqual(spansOf(rowOf({ createdAt: 50 }), 400), [{ from: 50, to: 400, group: "running" }]);
   });
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { columnsOf, type Row, rowsOf } from "../../../shared/page/wire.ts";
 import { rowOf } from "./rows.ts";
 
-test("rows come out of their columns as they went in, with each repeated text sent once", () => {
+test("rows are equal after encoding to columns and decoding, and each repeated text is sent once", () => {
   const rows: readonly Row[] = [
     rowOf({ name: "a", state: "FAILED", group: "failed", waits: "exit 1", strip: [[10, 4]] }),
     rowOf({ name: "b", state: "FAILED", group: "failed", waits: "exit 1", pods: [1, 2, 3] }),

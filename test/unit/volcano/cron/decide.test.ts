@@ -113,7 +113,7 @@ describe("a time of a CronJob", () => {
       assert.equal(annotations?.["volcano.sh/cronjob-scheduled-timestamp"], text);
     });
 
-  test("leads to no job during a suspension, and the last missed one leads to a job afterwards, as upstream does", () => {
+  test("leads to no job during a suspension, and the last missed time to a job afterwards, as upstream does", () => {
     const fixture = nightly({ suspend: true }).run();
     assert.equal(does(fixture.last, "rest"), true);
     fixture.now = at("08:12:00");

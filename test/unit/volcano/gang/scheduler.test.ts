@@ -122,7 +122,7 @@ describe("Volcano's scheduler", () => {
       assert.match(says(found), words);
     });
 
-  test("that is Ready and writes nothing to a PodGroup for 10 s leads to a warning, and the group is not admitted", () => {
+  test("that is Ready and writes no PodGroup for 10 s leads to a warning, and the group is not admitted", () => {
     const pods = [pod("vc-scheduler", "True", chart)];
     const young = look({ pods, groups: [group(9)] }).found;
     assert.deepEqual([young.admits, young.silent, young.doubtful], ["scheduler", undefined, true]);

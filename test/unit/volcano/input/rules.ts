@@ -10,12 +10,12 @@ const restart = { action: "RestartJob" };
 
 const ofPolicies: readonly Row[] = [
   ...policies(
-    "an event that nobody knows",
+    "an unknown event",
     [{ event: "PodBored", ...restart }],
     /Invalid value: "PodBored": invalid policy event/,
   ),
   ...policies(
-    "an action that nobody knows",
+    "an unknown action",
     [{ event: "PodFailed", action: "Panic" }],
     /Invalid value: "Panic": invalid policy action/,
   ),
@@ -51,7 +51,7 @@ const ofPolicies: readonly Row[] = [
     /if there's \* here, no other policy/,
   ),
   ...policies(
-    "a time that is none",
+    "an invalid time",
     [{ event: "PodFailed", ...restart, timeout: "soon" }],
     /policies\[0\]\.timeout must be a duration/,
   ),

@@ -222,7 +222,7 @@ test("all kinds record Events in the name of upstream's controller", () => {
   );
 });
 
-test("an unknown plugin flag stands in the status without its value, leads to one Event, and does not stop the job", () => {
+test("an unknown plugin flag, without its value, is in the status and one Event, and does not stop the job", () => {
   const loop = new Loop({ tasks: [task("w", 1)], plugins: { ssh: ["--ssh-privat-key=MIIEsecret"] } });
   const told = () =>
     loop

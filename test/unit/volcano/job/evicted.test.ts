@@ -183,7 +183,7 @@ describe("pods that a step deletes", () => {
     assert.equal(loop.memory?.dismissed, undefined);
   });
 
-  test("because of a smaller size, but whose deletion was lost, count as evicted when a user deletes them later", () => {
+  test("because of a smaller size, with a lost deletion, count as evicted when a user deletes them later", () => {
     const loop = running({ minAvailable: 0, ...evicted });
     size(loop, 0);
     loop.step(true);

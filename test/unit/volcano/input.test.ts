@@ -26,7 +26,7 @@ describe("bad input for Volcano jobs", () => {
     });
 
   for (const row of rows)
-    test(`${row.name}: without a webhook no object exists, status and Event have the reason, a corrected spec runs`, () => {
+    test(`${row.name}: without a webhook no object exists, status and Event say why, a corrected spec runs`, () => {
       const { spec, job = "train", says } = row;
       const plan = stepOf(stored(job, spec));
       const told = toldIn(plan);

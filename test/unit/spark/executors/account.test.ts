@@ -147,7 +147,7 @@ describe("the ledger", () => {
     assert.deepEqual(look(once.ledger, [...alive(1, 3), dead]).ledger, once.ledger);
   });
 
-  test("of 10,000 lost and replaced executors is below 100 kB: the latest 20 losses whole, the others as counts", () => {
+  test("of 10,000 lost and replaced executors is below 100 kB: the latest 20 losses whole, all as counts", () => {
     const many = Array.from({ length: 10_000 }, (_, at) => at + 1);
     const dying = many.map((id) => executor({ id, phase: "Failed", exit: 1 }));
     const { ledger } = after(alive(...many), [...dying, ...alive(...many.map((id) => id + 10_000))]);

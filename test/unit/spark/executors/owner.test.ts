@@ -203,7 +203,7 @@ describe("confs of Spark's allocator that own reads differently", () => {
     [{ [batch]: "1000" }, undefined],
   ];
   for (const [sparkConf, says] of rows)
-    test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "no warning" : "a warning"} in admission and step`, () => {
+    test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "no" : "a"} warning in admission and step`, () => {
       const { notes } = submitted({ sparkConf });
       const annotations = { "rekindle.dev/executors": "own" };
       const door = said(creating("SparkApplication", { ...good, sparkConf }, { name: "app", annotations }));

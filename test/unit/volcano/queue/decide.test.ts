@@ -134,7 +134,7 @@ describe("a queue", () => {
     [[], "default", "Open"],
   ] as const;
   for (const [queueCommandNamespaces, namespace, state] of places)
-    test(`where commands of ${queueCommandNamespaces.join() || "no namespace"} are obeyed, is ${state} after one of ${namespace} to close it`, () => {
+    test(`with Commands allowed from ${queueCommandNamespaces.join() || "no namespace"} is ${state} after CloseQueue from ${namespace}`, () => {
       const hall = new Hall({ q: {} }, "auto", { queueCommandNamespaces }).run();
       assert.equal(hall.order("c", "CloseQueue", "q", namespace).run().state("q"), state);
     });

@@ -54,8 +54,8 @@ const applied = async (effects: readonly Effect[], alive: { now: number }, makin
   return { results: await applyStage(context, effects, parallel), objects };
 };
 
-describe("bodies of a stage", () => {
-  test("are made one by one as they are sent, never more than there are requests at once", async () => {
+describe("bodies of a stage's objects", () => {
+  test("are built one by one when they are sent, never more than requests in flight", async () => {
     const { alive, effects } = creations();
     const { results, objects } = await applied(effects, alive);
     assert.ok(results.every(({ did }) => did === "done"));
@@ -63,7 +63,7 @@ describe("bodies of a stage", () => {
     assert.ok([...objects.values()].filter(({ kind }) => kind === "Pod").every((pod) => "spec" in pod));
   });
 
-  test("are made within the budget of a decision: one that was stopped is in the way of its own object alone", async () => {
+  test("are built within a decision's time limit; a stopped one makes its effect end in trouble", async () => {
     const { alive, effects } = creations();
     const stop: Making = () => () => {
       throw new BudgetError({ message: "took too long", waitMs: 10_000, why: "stopped" });
@@ -75,7 +75,7 @@ describe("bodies of a stage", () => {
     assert.equal(alive.made, 0);
   });
 
-  test("of which one waited for its turn until the fence was over is not sent: the next step decides again", async () => {
+  test("are not sent if they waited for their turn until the fence passed: the effect ends as Late", async () => {
     const { alive, effects } = creations();
     const waits: Making = (time) => (work) => {
       time.monotonic += fenceMs + 1;

@@ -58,7 +58,7 @@ describe("a queue of decisions", () => {
     assert.equal(waits(), 0);
   });
 
-  test("gives namespaces their turns: one decision waits for one of each other namespace", () => {
+  test("lets namespaces take turns: a decision waits for at most one decision of each other namespace", () => {
     const { add, turn, slices } = opened();
     for (const name of ["a", "b", "c", "d"]) add("large", name);
     add("small", "mine");
@@ -66,7 +66,7 @@ describe("a queue of decisions", () => {
     assert.deepEqual(slices[0]?.ran, ["a", "mine", "b"]);
   });
 
-  test("guards a slice for the budget of its parts and its own length, and parts of another budget apart", () => {
+  test("guards a slice for its parts' limit plus its own length; parts of another limit get their own slice", () => {
     const { add, turn, slices } = opened();
     add("stopped", "a", 50);
     add("good", "b", 100);
@@ -78,7 +78,7 @@ describe("a queue of decisions", () => {
     ]);
   });
 
-  test("tells the part in whose middle it was stopped, and goes on with the others", () => {
+  test("reports the part that was running when a slice was stopped, and continues with the other parts", () => {
     const { add, turn, slices, stopped, stops } = opened();
     for (const name of ["a", "bomb", "c"]) add("large", name);
     stops("bomb");

@@ -32,12 +32,17 @@ const passing = (world: Fixture, pauses: readonly Pause[]): void => {
 
 const has = (world: Fixture): boolean => world.objects.has("parts arm");
 
-describe("what is to be created", () => {
+describe("a planned creation", () => {
   const rows: readonly { why: string; pauses: readonly Pause[]; made: boolean; looks: number }[] = [
-    { why: "is, in the last moment", pauses: [{ at: "save", ms: 10_000 }], made: true, looks: 1 },
-    { why: "is not, when the save took too long", pauses: [{ at: "save", ms: 10_001 }], made: false, looks: 1 },
+    { why: "starts if the save ends exactly at the fence", pauses: [{ at: "save", ms: 10_000 }], made: true, looks: 1 },
     {
-      why: "is not, when look and save took too long together",
+      why: "does not start if the save took longer than the fence",
+      pauses: [{ at: "save", ms: 10_001 }],
+      made: false,
+      looks: 1,
+    },
+    {
+      why: "does not start if read and save together took longer than the fence",
       pauses: [
         { at: "get", ms: 5_000 },
         { at: "save", ms: 5_001 },
@@ -46,7 +51,7 @@ describe("what is to be created", () => {
       looks: 1,
     },
     {
-      why: "is looked for again when the look took half of the fence, and then has all of it",
+      why: "is decided again on a new read if the first read took half of the fence, and then has the whole fence",
       pauses: [
         { at: "get", ms: 5_001 },
         { at: "save", ms: 10_000 },
@@ -55,13 +60,13 @@ describe("what is to be created", () => {
       looks: 2,
     },
     {
-      why: "is looked for again once only, and then begins within what is left",
+      why: "is decided again only once, and then starts within the rest of the fence",
       pauses: [{ at: "get", ms: 6_000, times: 9 }],
       made: true,
       looks: 2,
     },
     {
-      why: "is not, when the second look was too slow as well",
+      why: "does not start if the second read was too slow, too",
       pauses: [
         { at: "get", ms: 6_000, times: 2 },
         { at: "save", ms: 4_001 },
@@ -78,7 +83,7 @@ describe("what is to be created", () => {
       assert.deepEqual([has(world), looks.length, did], [made, count, made ? "step" : "troubled"]);
     });
 
-  test("begins so early that a step that counts from the same look finds all arrived", async () => {
+  test("starts early enough that a step that counts from the same read finds every object created", async () => {
     const { world, looks } = opened();
     passing(world, [{ at: "get", ms: 5_000 }]);
     let begins = 0;
@@ -93,8 +98,8 @@ describe("what is to be created", () => {
   });
 });
 
-describe("what is ended", () => {
-  test("has the fence after its save, whatever the look took: it names who is meant", async () => {
+describe("a planned deletion", () => {
+  test("has the whole fence after the save, however long the read took, because it names the UID", async () => {
     const old = part("old");
     const plan = (uid: string): ToyPlan => ({
       memory: { count: 1 },

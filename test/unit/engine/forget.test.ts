@@ -8,7 +8,7 @@ import { message, openFixture, type ToyPlan, toy } from "./fakes.ts";
 describe("the end of a record", () => {
   const forgetting: ToyPlan = { memory: { count: 0 }, stages: [], next: { do: "forget" } };
 
-  test("what is settled is forgotten", async () => {
+  test("deletes the record when the plan says forget", async () => {
     const world = openFixture();
     await step(world.world, message);
     world.objects.delete("toys bear");
@@ -18,7 +18,7 @@ describe("the end of a record", () => {
     assert.deepEqual(world.sent, []);
   });
 
-  test("the record of a race lost is not removed", async () => {
+  test("does not delete a record that another step saved in the meantime", async () => {
     const world = openFixture();
     await step(world.world, message);
     world.objects.delete("toys bear");
@@ -36,7 +36,7 @@ describe("the end of a record", () => {
     assert.deepEqual(world.record()?.memory, { count: 5 });
   });
 
-  test("another object of the name has its turn when the old one's memory is settled", async () => {
+  test("comes before the first step of a new object with the same name", async () => {
     const world = openFixture();
     await step(world.world, message);
     world.put(toy({ uid: "toy-2" }));
@@ -55,7 +55,7 @@ describe("the end of a record", () => {
     assert.equal(world.record()?.uid, "toy-2");
   });
 
-  test("what is gone is still in the charge of whom its labels gave it to", async () => {
+  test("belongs to the deployment in whose scope the deleted object's labels were", async () => {
     const world = openFixture();
     world.put(toy({ labels: { team: "a" } }));
     await step(world.world, message);

@@ -23,21 +23,21 @@ const secret: Effect =
 const dataOf = async (world: Fixture): Promise<unknown> =>
   (await world.world.cluster.get(refOf(parts, "arm"))).value?.["data"];
 
-describe("what is made by chance", () => {
-  test("stands beside what was decided", async () => {
+describe("a random value of a created object", () => {
+  test("stands beside the planned data", async () => {
     const world = openFixture();
     assert.equal((await apply(handsOf(world, drawn), secret)).did, "done");
     assert.deepEqual(await dataOf(world), { config: "told", id_rsa: "drawn" });
   });
 
-  test("is not made again where it is", async () => {
+  test("is not drawn again if the object exists", async () => {
     const world = openFixture();
     world.put({ ...part("arm"), data: { id_rsa: "first" } });
     assert.equal((await apply(handsOf(world, drawn), secret)).did, "done");
     assert.deepEqual(await dataOf(world), { id_rsa: "first" });
   });
 
-  test("makes nothing where nobody can make it", async () => {
+  test("prevents the creation if the process has no source of random values", async () => {
     const world = openFixture();
     assert.equal((await apply(handsOf(world), secret)).did, "troubled");
     assert.equal(await dataOf(world), undefined);

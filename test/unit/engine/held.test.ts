@@ -15,7 +15,7 @@ const heldUp = (status?: object): Fixture => {
 
 const statusOf = (world: Fixture): unknown => world.objects.get("toys bear")?.["status"];
 
-test("a trouble that lasts stands in the status, and is gone when a step comes through", async () => {
+test("a lasting trouble stands in the object's status until a step succeeds", async () => {
   const world = heldUp({ phase: "" });
   await step(world.world, { ...message, tries: 1 });
   assert.deepEqual(statusOf(world), { phase: "" });
@@ -30,13 +30,13 @@ test("a trouble that lasts stands in the status, and is gone when a step comes t
   assert.deepEqual(statusOf(world), { phase: "made" });
 });
 
-test("an object whose kind has no place for it is left alone", async () => {
+test("a lasting trouble leaves an object alone whose kind has no status field for it", async () => {
   const world = heldUp();
   await step(world.world, { ...message, tries: 2 });
   assert.equal(world.calls.filter((call) => call.startsWith("patch")).length, 0);
 });
 
-test("a status that changed meanwhile is left to whoever changed it", async () => {
+test("a lasting trouble does not overwrite a status that changed in the meantime", async () => {
   const world = heldUp({ phase: "" });
   const before = world.before;
   world.before = (call) => {
@@ -50,7 +50,7 @@ for (const [call, status, want] of [
   ["create parts arm", { phase: "" }, "Cannot create Part: for Forbidden said so"],
   ["patch", { phase: "old" }, "Cannot status Toy: for Forbidden said so"],
 ] as const)
-  test(`what lasts in the way is told in the kind's words for what could not be done: ${call}`, async () => {
+  test(`the Event of a lasting trouble has the kind's own text for the failed call: ${call}`, async () => {
     const world = heldUp(status);
     world.before = (one) => {
       if (one.startsWith(call)) throw failing(403, "Forbidden");

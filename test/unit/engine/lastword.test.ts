@@ -31,28 +31,28 @@ const refusing = (world: Fixture, error: ApiError): void => {
   };
 };
 
-test("the word is written, and what it was written on is deleted", async () => {
+test("a deletion with a last status writes the status and deletes the object", async () => {
   const { world, version, said } = prepared();
   assert.deepEqual(await ended(world, version), { did: "done" });
   assert.deepEqual(said, [{ phase: "Failed", reason: "NodeLost" }]);
   assert.equal(world.objects.has("parts arm"), false);
 });
 
-test("what has changed since it was looked at gets no word and stays", async () => {
+test("a deletion with a last status neither writes nor deletes an object that changed since it was read", async () => {
   const { world, said } = prepared();
   const { did } = await ended(world, "of before");
   assert.deepEqual([did, said, world.objects.has("parts arm")], ["troubled", [], true]);
 });
 
 for (const status of [403, 404])
-  test(`who is answered ${status} ends it without a word`, async () => {
+  test(`a deletion whose last status is answered with ${status} deletes the object without the status`, async () => {
     const { world, version, said } = prepared();
     refusing(world, failing(status, "Denied"));
     assert.deepEqual(await ended(world, version), { did: "done" });
     assert.deepEqual([said, world.objects.has("parts arm")], [[], false]);
   });
 
-test("a word that took longer than the fence ends nothing", async () => {
+test("a deletion whose last status took longer than the fence does not delete the object", async () => {
   const { world, version } = prepared();
   world.after = (name) => {
     if (name === "patch parts arm") world.time.monotonic += 60_000;

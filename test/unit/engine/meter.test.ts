@@ -11,14 +11,14 @@ const metered = (): { world: Fixture; told: MetricSample[]; run: () => ReturnTyp
   return { world, told, run: () => step({ ...world.world, meter: (measures) => told.push(...measures) }, message) };
 };
 
-test("a status that was written is counted once", async () => {
+test("a step counts a status once, when it writes it", async () => {
   const { told, run } = metered();
   await run();
   await run();
   assert.deepEqual(told, [{ do: "count", name: "made", value: 1, of: {} }]);
 });
 
-test("the loser of a race counts nothing", async () => {
+test("a step that loses the status write counts nothing", async () => {
   const { world, told, run } = metered();
   world.before = (call) => {
     if (call.startsWith("patch")) throw conflict();
@@ -27,7 +27,7 @@ test("the loser of a race counts nothing", async () => {
   assert.deepEqual(told, []);
 });
 
-test("a record that cannot be used is counted", async () => {
+test("a step counts a record that it cannot use", async () => {
   const { world, told, run } = metered();
   await run();
   world.world.operatorOf("Toy");

@@ -28,8 +28,8 @@ const growing = (effect: Effect): Fixture =>
     return { memory, stages: [], status: { phase }, next: { do: "wait", ...wait } };
   });
 
-describe("a plan with more to decide", () => {
-  test("is saved once, looks only at what is new, and tells at its end", async () => {
+describe("a plan that continues", () => {
+  test("is saved once, reads only new objects after its effects, and writes the status at the end", async () => {
     const world = growing(creation("leg"));
     assert.deepEqual(await step(world.world, message), { did: "step", writes: 3 });
     assert.deepEqual(world.calls, [
@@ -50,7 +50,7 @@ describe("a plan with more to decide", () => {
       return { memory, stages: [], status: { version }, next: { do: "rest" } };
     });
 
-  test("takes what it has just created from the answer to the creation, if the decision allows that", async () => {
+  test("takes an object that it created from the answer to the creation, if the query allows that", async () => {
     const world = measuring();
     await step(world.world, message);
     assert.ok(world.calls.includes("create parts leg"));
@@ -59,7 +59,7 @@ describe("a plan with more to decide", () => {
     assert.deepEqual(world.objects.get("toys bear")?.["status"], { version: metadata.resourceVersion });
   });
 
-  test("reads what it has not created itself, because it was there before", async () => {
+  test("reads an object that it did not create itself, because the object existed before", async () => {
     const world = measuring();
     world.after = (call) => {
       if (call === "create parts leg") throw new Error("died");
@@ -73,7 +73,7 @@ describe("a plan with more to decide", () => {
     assert.deepEqual(world.objects.get("toys bear")?.["status"], { version: metadata.resourceVersion });
   });
 
-  test("passes over what it may do without, and is not asked for it again", async () => {
+  test("skips an optional effect that is refused, and does not request it again", async () => {
     const world = growing(wish("leg"));
     world.before = (call) => {
       if (call === "create parts leg") throw failing(403, "Forbidden");
@@ -83,7 +83,7 @@ describe("a plan with more to decide", () => {
     assert.equal(world.calls.filter((call) => call === "create parts leg").length, 2);
   });
 
-  test("tells nothing when it dies in between: the next step decides again", async () => {
+  test("writes no status if the step dies in between: the next step decides again", async () => {
     const world = growing(creation("leg"));
     world.after = (call) => {
       if (call === "create parts leg") throw new Error("died");
@@ -96,11 +96,11 @@ describe("a plan with more to decide", () => {
   });
 });
 
-describe("what is worth a try and no more", () => {
+describe("an optional effect whose creation meets trouble", () => {
   const cases = [
-    { name: "is waited for at first", tries: 1, want: "troubled", told: 0 },
+    { name: "makes the step try again at first", tries: 1, want: "troubled", told: 0 },
     {
-      name: "is given up when it has been in the way for long enough, and that is told",
+      name: "is given up after enough tries, with one log line",
       tries: 2,
       want: "step",
       told: 1,

@@ -37,13 +37,13 @@ describe("a namespace whose messages wait for more than five seconds", () => {
     assert.equal(share.givesWay("large", 0), false);
   });
 
-  test("gives no way while its messages are handed out at once", () => {
+  test("does not give way while its messages are handed out at once", () => {
     const { time, share } = opened();
     share.took("large", 800);
     assert.equal(share.givesWay("large", time.now - 4_000), false);
   });
 
-  test("gives no way without a name: queues and notices belong to the cluster", () => {
+  test("does not give way if it has no name: messages of queues and notices belong to the cluster", () => {
     const { share } = opened();
     share.took("", 800);
     assert.equal(share.givesWay("", 0), false);
@@ -57,7 +57,7 @@ const delivered = (name: string, sentAt?: number): Delivered => ({
   sentAt,
 });
 
-describe("a batch of a function", () => {
+describe("a function's batch", () => {
   const settled = () => openFixture(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
   const paused = () => {
     const { time, share } = opened();
@@ -65,7 +65,7 @@ describe("a batch of a function", () => {
     return { share, old: time.now - 6_000, young: time.now - 1_000 };
   };
 
-  test("sends a key that gives way to the end of the queue, and begins the others", async () => {
+  test("sends a key of a namespace that gives way to the end of the queue, and begins the other keys", async () => {
     const { world, sent, calls } = settled();
     const { share, old, young } = paused();
     const batch = [delivered("bear", old), delivered("wolf", young), delivered("lynx")];
@@ -79,7 +79,7 @@ describe("a batch of a function", () => {
     );
   });
 
-  test("has a key that cannot be sent back delivered again", async () => {
+  test("returns a message for another delivery if its key cannot be sent back", async () => {
     const { world } = settled();
     const { share, old } = paused();
     const queue = { ...world.queue, sendLater: () => Promise.reject(new Error("the queue is gone")) };
@@ -124,12 +124,12 @@ const tenBehind = (bounded: boolean): number => {
   return time.now - sentAt;
 };
 
-describe("ten keys behind another namespace's ten thousand", () => {
-  test("wait for the backlog of a queue that knows no namespaces", () => {
+describe("ten keys behind ten thousand keys of another namespace", () => {
+  test("wait for the whole backlog if the queue does not share its time among namespaces", () => {
     assert.ok(tenBehind(false) > 40_000);
   });
 
-  test("are done after a few seconds where namespaces have a share", () => {
+  test("are done within seconds if each namespace has a share", () => {
     assert.ok(tenBehind(true) < 6_000);
   });
 });

@@ -23,29 +23,33 @@ const answering = (world: Fixture, call: string, ...errors: readonly ApiError[])
 
 const short = (done: Done): string => (done.did === "troubled" ? `troubled ${done.trouble.reason}` : done.did);
 
-describe("what is worth a try and no more", () => {
+describe("an optional creation", () => {
   const wish: Effect = { do: "create", object: part("arm"), resource: parts, owner: "toy-1", optional: true };
   const cases: readonly { name: string; errors: readonly ApiError[]; want: string }[] = [
-    { name: "is made where it can be", errors: [], want: "done" },
-    { name: "is asked for again when one odd answer denies it", errors: [failing(403, "Forbidden")], want: "done" },
+    { name: "is done where the server accepts it", errors: [], want: "done" },
+    { name: "is requested again after a single denial", errors: [failing(403, "Forbidden")], want: "done" },
     {
-      name: "is passed over when refused",
+      name: "is skipped if the server refuses it",
       errors: Array.from({ length: 4 }, () => failing(422, "Invalid")),
       want: "passed",
     },
-    { name: "or not allowed", errors: [failing(403, "Forbidden"), failing(403, "Forbidden")], want: "passed" },
     {
-      name: "or of a kind that is not served",
+      name: "is skipped if two answers forbid it",
+      errors: [failing(403, "Forbidden"), failing(403, "Forbidden")],
+      want: "passed",
+    },
+    {
+      name: "is skipped if its kind is not served",
       errors: [failing(404, "NotFound"), failing(404, "NotFound")],
       want: "passed",
     },
     {
-      name: "but waited for when two answers deny it for reasons that differ",
+      name: "ends in trouble if two answers deny it for different reasons",
       errors: [failing(403, "Forbidden"), failing(404, "NotFound")],
       want: "troubled NotFound",
     },
     {
-      name: "and when the server is busy",
+      name: "ends in trouble if the server is busy",
       errors: [failing(503, "ServiceUnavailable")],
       want: "troubled ServiceUnavailable",
     },
@@ -58,23 +62,23 @@ describe("what is worth a try and no more", () => {
     });
   }
 
-  test("or whose name somebody else has", async () => {
+  test("is skipped if another owner's object has the name", async () => {
     const world = openFixture();
     world.put(part("arm", "toy-9"));
     assert.equal(short(await apply(handsOf(world), wish)), "passed");
   });
 });
 
-describe("a change that is worth a try and no more", () => {
+describe("an optional patch", () => {
   const wish: Effect = {
     ...{ do: "patch", ref: { resource: parts, name: "arm" }, uid: "u", resourceVersion: "1" },
     ...{ patch: { spec: {} }, optional: true },
   };
   const cases = [
-    { name: "is passed over where it is not allowed", error: failing(403, "Forbidden"), want: "passed" },
-    { name: "or its kind is not served", error: failing(404, "NotFound"), want: "passed" },
+    { name: "is skipped if it is forbidden", error: failing(403, "Forbidden"), want: "passed" },
+    { name: "is skipped if its kind is not served", error: failing(404, "NotFound"), want: "passed" },
     {
-      name: "and made again where somebody else was first",
+      name: "ends in trouble after a conflict, so that the step tries again",
       error: failing(409, "Conflict"),
       want: "troubled Conflict",
     },

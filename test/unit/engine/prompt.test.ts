@@ -29,12 +29,19 @@ const passing = (world: Fixture, name: string, ms: number): void => {
 
 const has = (world: Fixture): boolean => world.objects.has("parts arm");
 
-describe("what is to be created soon after a look", () => {
+describe("a creation with a shorter fence", () => {
   const rows = [
-    { why: "is, when nothing was slow", slow: "none", ms: 0, did: "step", made: true, looks: [undefined] },
-    { why: "is, in the last moment", slow: "save", ms: 3_000, did: "step", made: true, looks: [undefined] },
+    { why: "starts if no call was slow", slow: "none", ms: 0, did: "step", made: true, looks: [undefined] },
     {
-      why: "is not, when the save took too long",
+      why: "starts if the save ends exactly at its fence",
+      slow: "save",
+      ms: 3_000,
+      did: "step",
+      made: true,
+      looks: [undefined],
+    },
+    {
+      why: "does not start if the save took longer than its fence",
       slow: "save",
       ms: 3_001,
       did: "troubled",
@@ -42,7 +49,7 @@ describe("what is to be created soon after a look", () => {
       looks: [undefined],
     },
     {
-      why: "is looked for again when the look took long, and then has its time",
+      why: "is decided again if the read took more than half of its fence, and then has time enough",
       slow: "load",
       ms: 1_501,
       did: "step",
@@ -50,7 +57,7 @@ describe("what is to be created soon after a look", () => {
       looks: [undefined, true],
     },
     {
-      why: "is not looked for again when the look took half of its time",
+      why: "is not decided again if the read took exactly half of its fence",
       slow: "load",
       ms: 1_500,
       did: "step",
@@ -66,7 +73,7 @@ describe("what is to be created soon after a look", () => {
       assert.deepEqual([has(world), slow], [made, looks]);
     });
 
-  test("who looked again has saved once", async () => {
+  test("saves the record once even if it is decided again", async () => {
     const { world } = opened();
     passing(world, "load", 9_000);
     await step(world.world, message);

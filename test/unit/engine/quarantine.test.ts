@@ -39,17 +39,17 @@ const fairly =
     }
   };
 
-describe("a time limit stops work wherever it is", () => {
+describe("a time limit", () => {
   const limit = fairly(openTimeLimit());
   const rows: readonly (readonly [why: string, work: () => unknown])[] = [
     [
-      "a loop",
+      "stops a loop",
       () => {
         for (;;);
       },
     ],
     [
-      "a loop that catches everything",
+      "stops a loop that catches every error",
       () => {
         for (;;)
           try {
@@ -58,7 +58,7 @@ describe("a time limit stops work wherever it is", () => {
       },
     ],
     [
-      "a loop after a loop",
+      "stops a loop in the finally block of a loop",
       () => {
         try {
           for (;;);
@@ -67,9 +67,9 @@ describe("a time limit stops work wherever it is", () => {
         }
       },
     ],
-    ["a regular expression that goes back and back", () => /^(a+)+$/.test(`${"a".repeat(60)}b`)],
+    ["stops a regular expression that backtracks without end", () => /^(a+)+$/.test(`${"a".repeat(60)}b`)],
     [
-      "a sort",
+      "stops a sort",
       () => {
         for (;;) Array.from({ length: 100_000 }, (_, at) => -at).sort((a, b) => a - b);
       },
@@ -82,7 +82,7 @@ describe("a time limit stops work wherever it is", () => {
       assert.ok(performance.now() - began < 20_000);
     });
 
-  test("gives what the work gives, and its errors as they are", () => {
+  test("returns the result of the work, and throws its errors unchanged", () => {
     assert.equal(
       limit(1_000, () => limit(500, () => 7)),
       7,
@@ -129,7 +129,7 @@ const opened = (journal?: ReturnType<typeof openJournal>) => {
 };
 
 describe("an object whose decision was stopped", () => {
-  test("waits for growing times, and nothing of it is begun meanwhile", async () => {
+  test("waits for growing times, and no decision about it begins in the meantime", async () => {
     const { time, costs, run, budgets } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
     const waits: number[] = [];
@@ -147,7 +147,7 @@ describe("an object whose decision was stopped", () => {
     assert.equal(budgets.length, 8);
   });
 
-  test("is tried soon when it changes, and goes on as any other when it is mended", async () => {
+  test("is decided again soon after it changes, and is treated as any other once it is repaired", async () => {
     const { time, costs, run } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
     for (let at = 0; at < 4; at += 1) time.now += (await caught(() => run("bomb"))).waitMs;
@@ -159,13 +159,13 @@ describe("an object whose decision was stopped", () => {
     assert.equal(await run("bomb", "2"), "bomb");
   });
 
-  test("says what to change", async () => {
+  test("has a message that says how to repair it", async () => {
     const { costs, run } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
     assert.match((await caught(() => run("bomb"))).message, /quarantine\. Make its spec smaller/);
   });
 
-  test("a wall clock that is set back locks nobody", async () => {
+  test("does not wait longer if the wall clock is set back", async () => {
     const { time, costs, run } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
     await caught(() => run("bomb"));
@@ -175,8 +175,8 @@ describe("an object whose decision was stopped", () => {
   });
 });
 
-describe("a namespace of many such objects", () => {
-  test("costs less with each, and another namespace's budget is whole", async () => {
+describe("a namespace of many objects whose decisions were stopped", () => {
+  test("has a smaller time limit after each stop, while another namespace keeps the whole limit", async () => {
     const { costs, run, budgets } = opened();
     for (let at = 0; at < 7; at += 1) {
       costs.set(`bomb-${at}`, Number.POSITIVE_INFINITY);
@@ -187,7 +187,7 @@ describe("a namespace of many such objects", () => {
     assert.equal(budgets.at(-1), 800);
   });
 
-  test("has its whole budget back after ten minutes", async () => {
+  test("has its whole time limit back after ten minutes", async () => {
     const { costs, run, budgets, time } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
     await caught(() => run("bomb"));
@@ -197,7 +197,7 @@ describe("a namespace of many such objects", () => {
   });
 });
 
-describe("a process that died during a decision", () => {
+describe("after a process that died during a decision", () => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-journal-"));
 
   /** Dies during a decision: the journal gets no end of it. */
@@ -216,12 +216,12 @@ describe("a process that died during a decision", () => {
     await assert.rejects(quarantine.run({ ...message, name }, "1", death), /death/);
   };
 
-  test("once, may have died of something else: the object is tried at once", async () => {
+  test("once, the next process decides the object at once: the death may have had another cause", async () => {
     await die("bomb");
     assert.equal(await opened(openJournal(folder)).run("bomb"), "bomb");
   });
 
-  test("twice, waits, and neither another object nor another version of it does", async () => {
+  test("twice, the next process makes this version of the object wait, but no other object", async () => {
     await die("bomb");
     await die("bomb");
     const { run } = opened(openJournal(folder));
@@ -229,12 +229,12 @@ describe("a process that died during a decision", () => {
     assert.equal(await run("good"), "good");
   });
 
-  test("three times, waits longer", async () => {
+  test("three times, the next process makes the object wait longer", async () => {
     openJournal(folder).begin({ key: textOf({ ...message, name: "bomb" }), namespace: "ns", version: "1" });
     assert.equal((await caught(() => opened(openJournal(folder)).run("bomb"))).waitMs, 20_000);
   });
 
-  test("before it began any, blames nobody; a journal that was cut off says nothing", async () => {
+  test("no object is blamed if no decision had begun, or if the journal is missing", async () => {
     const journal = openJournal(folder);
     journal.end();
     assert.equal(openJournal(folder).died, undefined);
@@ -244,8 +244,8 @@ describe("a process that died during a decision", () => {
   });
 });
 
-describe("a step about an object in quarantine", () => {
-  test("tells it on the object at once, with what to change, and comes back when the wait is over", async () => {
+describe("a step of an object in quarantine", () => {
+  test("records an Event with the repair at once, and comes back when the wait is over", async () => {
     const fixture = openFixture();
     fixture.put(toy());
     fixture.decide = () => {
@@ -278,7 +278,7 @@ describe("a step about an object in quarantine", () => {
     assert.ok(fixture.calls.length > calls);
   });
 
-  test("on a machine that is busy with something else is made again from what was read", async () => {
+  test("decides again on the same reads if the machine was busy with other work", async () => {
     const fixture = openFixture();
     fixture.put(toy());
     let starved = 3;

@@ -8,7 +8,7 @@ for (const { from, at } of [
   { from: "sent", at: 1_000 },
   { from: "answered", at: 1_700 },
 ] as const)
-  test(`a reading that counts from when it was ${from}`, async () => {
+  test(`the server's clock can count from the instant at which a read was ${from}`, async () => {
     const { world, time, ...fixture } = openFixture();
     const { cluster, latest } = openServerTime(world.cluster, world.clock, from);
     assert.equal(latest(), undefined);

@@ -5,8 +5,8 @@ import { openSubmissionSlots } from "../../../shared/engine/load-limits.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { creation, message, openFixture, type ToyPlan, writesIn } from "./fakes.ts";
 
-describe("turns", () => {
-  test("let so many in at once, and the others after them in their order", async () => {
+describe("submission slots", () => {
+  test("admit a bounded number at once, and the others after them in order", async () => {
     const turns = openSubmissionSlots(2);
     const said: string[] = [];
     const all = ["a", "b", "c", "d"].map((name) => ({ name, turn: turns() }));
@@ -20,7 +20,7 @@ describe("turns", () => {
     assert.deepEqual(said, ["a at once", "b at once", "c waited", "d waited"]);
   });
 
-  test("who is inside enters again at once; who leaves twice makes room once", async () => {
+  test("admit a holder again at once, and are freed once even if the holder leaves twice", async () => {
     const turns = openSubmissionSlots(1);
     const [first, second, third] = [turns(), turns(), turns()];
     await first.enter();
@@ -38,7 +38,7 @@ describe("turns", () => {
     await waits;
   });
 
-  test("who never entered makes no room", async () => {
+  test("are not freed by a caller that never entered", async () => {
     const turns = openSubmissionSlots(1);
     turns().leave();
     await turns().enter();
@@ -59,8 +59,8 @@ const submission = (name: string): ToyPlan => ({
   stages: [[creation(name)]],
 });
 
-describe("steps that submit", () => {
-  test("are bounded, and all of them come through", async () => {
+describe("steps that submit an application", () => {
+  test("run in bounded number, and all of them succeed", async () => {
     const turns = openSubmissionSlots(2);
     const seen: { most: number; now: number } = { most: 0, now: 0 };
     const one = async (): Promise<string> => {
@@ -79,7 +79,7 @@ describe("steps that submit", () => {
     assert.equal(seen.most, 2);
   });
 
-  test("decide anew after they waited: what others did meanwhile counts", async () => {
+  test("decide again after a wait, so that the changes of other steps count", async () => {
     const turns = openSubmissionSlots(1);
     const before = turns();
     await before.enter();
@@ -96,7 +96,7 @@ describe("steps that submit", () => {
     assert.deepEqual(writesIn(world.calls), ["save 1"]);
   });
 
-  test("make room also when they fail", async () => {
+  test("free their slot even if they fail", async () => {
     const turns = openSubmissionSlots(1);
     const world = openFixture(() => submission("arm"));
     world.before = (call) => {
@@ -106,7 +106,7 @@ describe("steps that submit", () => {
     assert.equal(await turns().enter(), "at once");
   });
 
-  test("what submits nothing waits for nobody", async () => {
+  test("wait only if they submit: a step without a submission waits for no slot", async () => {
     const turns = openSubmissionSlots(1);
     await turns().enter();
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));

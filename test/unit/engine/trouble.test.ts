@@ -8,7 +8,7 @@ import { message } from "./fakes.ts";
 
 const error = (status: number, text = "no"): ApiError => new ApiError({ status, reason: "R", message: text });
 
-describe("an answer is about the content", () => {
+describe("an answer is a refusal of the content", () => {
   const cases = [
     ...[400, 413, 422].map((status) => ({ status, text: "no", refusal: true })),
     ...[0, 401, 403, 404, 405, 408, 409, 410, 415, 429, 500, 502, 503, 504].map((status) => ({
@@ -41,26 +41,30 @@ describe("an answer is about the content", () => {
   }
 });
 
-describe("any error is a trouble", () => {
+describe("every error becomes a trouble", () => {
   const cases = [
-    { name: "the server's", cause: error(503), want: { reason: "R", message: "no" } },
     {
-      name: "with the wait that it asked for",
+      name: "an error of the server, with its reason and message",
+      cause: error(503),
+      want: { reason: "R", message: "no" },
+    },
+    {
+      name: "an error of the server, with the wait that it requests",
       cause: new ApiError({ status: 429, reason: "R", message: "no", retryAfterMs: 5 }),
       want: { reason: "R", message: "no", retryAfterMs: 5 },
     },
     {
-      name: "ours, without its trace",
+      name: "a fault of Rekindle itself, without its stack trace",
       cause: new TypeError("x of undefined"),
       want: { reason: "RekindleFault", message: "x of undefined" },
     },
-    { name: "no error at all", cause: "oops", want: { reason: "RekindleFault", message: "oops" } },
+    { name: "a thrown value that is no Error", cause: "oops", want: { reason: "RekindleFault", message: "oops" } },
   ];
   for (const { name, cause, want } of cases) test(name, () => assert.deepEqual(troubleOf(cause), want));
 });
 
 describe("backoff", () => {
-  test("never shorter than asked or than before, never beyond the queue, the same for the same try", () => {
+  test("is at least the requested wait, grows up to the queue's limit, and is deterministic", () => {
     fc.assert(
       fc.property(fc.nat(40), fc.option(fc.nat(2_000_000), { nil: undefined }), fc.string(), (tries, asked, name) => {
         const key = { ...message, name };
@@ -72,7 +76,7 @@ describe("backoff", () => {
     );
   });
 
-  test("many keys do not come back at once", () => {
+  test("spreads the retries of many keys", () => {
     const waits = Array.from({ length: 100 }, (_, index) =>
       backoffMs({ ...message, name: `app-${index}` }, 5, undefined),
     );

@@ -13,7 +13,7 @@ const sending = (name: string, id: string): Sending => ({
 const reasons = (sendings: readonly Sending[]): readonly string[] => sendings.map(({ message }) => message.reason);
 
 describe("coalescing", () => {
-  it("lets the first event of every key go at once", () => {
+  it("sends the first event of every key at once", () => {
     const coalescer = openCoalescer();
     assert.deepEqual(coalescer.offer(sending("a", "1"), 0), sending("a", "1"));
     assert.deepEqual(coalescer.offer(sending("b", "2"), 0), sending("b", "2"));
@@ -23,7 +23,7 @@ describe("coalescing", () => {
     assert.deepEqual(coalescer.offer(sending("a", "3"), 201), sending("a", "3"));
   });
 
-  it("lets the first of a quiet key go at once, also when nobody has closed its window yet", () => {
+  it("sends the first event of a quiet key at once, even if the key's last window was not closed", () => {
     const coalescer = openCoalescer();
     assert.notEqual(coalescer.offer(sending("a", "1"), 0), undefined);
     assert.equal(coalescer.offer(sending("a", "2"), 199), undefined);
@@ -32,7 +32,7 @@ describe("coalescing", () => {
     assert.equal(coalescer.offer(sending("a", "4"), 401), undefined);
   });
 
-  it("makes one of all that follow in the window: the latest words, an id of its own", () => {
+  it("makes one message of all events in the window, with the latest reason and an id of its own", () => {
     const coalescer = openCoalescer();
     coalescer.offer(sending("a", "1"), 0);
     assert.equal(coalescer.offer(sending("a", "2"), 10), undefined);
@@ -44,7 +44,7 @@ describe("coalescing", () => {
     assert.equal(["1", "2", "3"].includes(only?.dedupeId ?? ""), false);
   });
 
-  it("lets what is urgent go at once, four times in a window", () => {
+  it("sends urgent events at once, up to four in a window", () => {
     const coalescer = openCoalescer();
     const urgent = (id: string): Sending => ({ ...sending("a", id), urgent: true });
     coalescer.offer(sending("a", "0"), 0);
@@ -55,7 +55,7 @@ describe("coalescing", () => {
     assert.deepEqual(coalescer.offer(urgent("7"), 201), urgent("7"));
   });
 
-  it("keeps what is urgent waiting for half a second at most, however long the window", () => {
+  it("delays an urgent event by half a second at most, however long the window is", () => {
     const coalescer = openCoalescer();
     const longest = 10_000;
     for (let now = 0; now < longest; now += 10) {
@@ -69,7 +69,7 @@ describe("coalescing", () => {
     assert.equal(coalescer.next(), longest + 500);
   });
 
-  it("gives a single one its own id, so that another forwarder's copy cancels it", () => {
+  it("keeps the id of a single event, so that the queue drops another forwarder's copy", () => {
     const coalescer = openCoalescer();
     coalescer.offer(sending("a", "1"), 0);
     coalescer.offer(sending("a", "2"), 10);
@@ -77,7 +77,7 @@ describe("coalescing", () => {
     assert.deepEqual(coalescer.due(200), [sending("a", "2")]);
   });
 
-  it("grows the window to two seconds while there is much, and shrinks it again", () => {
+  it("grows the window to two seconds under many events, and shrinks it again", () => {
     const coalescer = openCoalescer();
     const ends: number[] = [];
     for (let now = 0; now < 20_000; now += 10) {
@@ -91,7 +91,7 @@ describe("coalescing", () => {
     assert.equal(coalescer.next(), 20_200);
   });
 
-  it("keeps what could not be sent for as long as it is told, and the later words with it", () => {
+  it("keeps a message that could not be sent for the given delay, and merges later events into it", () => {
     const coalescer = openCoalescer();
     coalescer.giveBack(sending("a", "1"), 0, 1_000);
     assert.deepEqual(coalescer.due(999), []);
@@ -104,7 +104,7 @@ describe("coalescing", () => {
     assert.equal(coalescer.next(), undefined);
   });
 
-  it("loses nothing, for any events at any times: after the last event of a key, something of it goes", () => {
+  it("loses no key: after a key's last event, for any events at any times, a message is sent", () => {
     const event = fc.record({ key: fc.constantFrom("a", "b", "c"), after: fc.integer({ min: 0, max: 700 }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {

@@ -39,8 +39,8 @@ const written = (manager: string, secondsAgo: number, subresource = "status"): S
 
 const refused = (status: number): ApiError => new ApiError({ status, reason: "Forbidden", message: "list leases: no" });
 
-describe("looking for other controllers", () => {
-  it("finds known leases in any namespace, and those that are named", async () => {
+describe("the detection of other controllers", () => {
+  it("finds known leases in any namespace, and leases that the settings name", async () => {
     const cluster = clusterOf({ leases: [lease("spark-operator-lock"), lease("mine"), lease("other")] });
     const signs = ["kubeflow spark-operator holds the lease ops/spark-operator-lock"];
     assert.deepEqual(await findOtherControllers(cluster), { signs, blind: [] });
@@ -48,12 +48,12 @@ describe("looking for other controllers", () => {
     assert.deepEqual(named.signs, [...signs, "another controller holds the lease ops/mine"]);
   });
 
-  it("tells where it may not look, and looks at the rest", async () => {
+  it("reports a resource that it may not read, and reads the others", async () => {
     const blind = await findOtherControllers(clusterOf({ leases: refused(403) }));
     assert.deepEqual(blind, { signs: [], blind: ["list leases: no"] });
   });
 
-  it("does not take a server in trouble for an empty one", async () => {
+  it("throws if the server is in trouble", async () => {
     for (const status of [0, 409, 410, 429, 500]) {
       await assert.rejects(findOtherControllers(clusterOf({ deployments: refused(status) })), { status });
     }
@@ -61,26 +61,38 @@ describe("looking for other controllers", () => {
 
   const objects: readonly { name: string; pages: readonly (readonly Stored[])[]; signs: readonly string[] }[] = [
     {
-      name: "a status that another has just written",
+      name: "a status that another controller has just written",
       pages: [[written("operator", 9)]],
       signs: ["operator wrote the status of Job ns/operator 9 s ago"],
     },
     {
-      name: "many of them, the newest of all pages named",
+      name: "several of them, of which it names the newest of all pages",
       pages: [
         [written("a", 50), written("b", 40)],
         [written("c", 30), written("d", 45)],
       ],
       signs: ["c wrote the status of Job ns/c 30 s ago (and of 3 more)"],
     },
-    { name: "one written long ago", pages: [[written("operator", 61)]], signs: [] },
-    { name: "one of ours", pages: [[written("rekindle", 1), written("rekindle-reconcile", 1)]], signs: [] },
-    { name: "one that a person wrote", pages: [[written("kubectl-patch", 1), written("kubectl", 1)]], signs: [] },
-    { name: "a spec that was just written", pages: [[written("argocd-controller", 1, "")]], signs: [] },
-    { name: "objects that say nothing of it", pages: [[lease("mine")], []], signs: [] },
+    { name: "no controller by a status that was written long ago", pages: [[written("operator", 61)]], signs: [] },
+    {
+      name: "no controller by a status that Rekindle wrote",
+      pages: [[written("rekindle", 1), written("rekindle-reconcile", 1)]],
+      signs: [],
+    },
+    {
+      name: "no controller by a status that a person wrote with kubectl",
+      pages: [[written("kubectl-patch", 1), written("kubectl", 1)]],
+      signs: [],
+    },
+    {
+      name: "no controller by a spec that was just written",
+      pages: [[written("argocd-controller", 1, "")]],
+      signs: [],
+    },
+    { name: "no controller by objects without managed fields", pages: [[lease("mine")], []], signs: [] },
   ];
   for (const { name, pages, signs } of objects) {
-    it(`in the objects: ${name}`, async () => {
+    it(`finds by the objects: ${name}`, async () => {
       const found = await findOtherControllers(clusterOf({}), [], async function* () {
         yield* pages;
       });
@@ -88,7 +100,7 @@ describe("looking for other controllers", () => {
     });
   }
 
-  it("objects that may not be seen are told, those that are not served are none", async () => {
+  it("reports objects that it may not read, and ignores kinds that are not served", async () => {
     const refusing = (status: number) =>
       findOtherControllers(clusterOf({}), [], async function* () {
         yield [written("operator", 9)];

@@ -83,19 +83,22 @@ describe("a dispatcher", () => {
       { name: "for an object that the watch does not know", messages: [{ ...message, name: "another" }] },
       { name: "while the watch is in doubt", given: { reached: undefined } },
       { name: "while the server's clock is not known", given: { unread: true } },
-      { name: "where a pod is not known whole", given: { forgotten: [driver] } },
+      { name: "if it does not hold a pod whole", given: { forgotten: [driver] } },
       {
-        name: "where a pod is known whole in another version only",
+        name: "if it holds a pod whole in another version only",
         given: { pods: [driver, changed], forgotten: [changed] },
       },
-      { name: "that is too large", given: { pods: [{ ...driver, spec: { text: "x".repeat(longestEnclosure) } }] } },
+      {
+        name: "if the enclosure is too large",
+        given: { pods: [{ ...driver, spec: { text: "x".repeat(longestEnclosure) } }] },
+      },
     ];
   for (const { name, given = {}, messages = [message] } of nothing)
     test(`encloses nothing ${name}`, () => assert.equal(opened(given)(messages), undefined));
 });
 
-describe("whole objects", () => {
-  test("are forgotten when they are deleted, and hold no managers of fields", () => {
+describe("the whole objects of a dispatcher", () => {
+  test("are dropped when they are deleted, and have no managed fields", () => {
     const objects = openWholeObjects(() => true);
     const managed = { ...driver, metadata: { ...driver.metadata, managedFields: [{ manager: "kubectl" }] } };
     objects.see(managed);
@@ -104,7 +107,7 @@ describe("whole objects", () => {
     assert.equal(objects.whole(driver), undefined);
   });
 
-  test("are a thousand at most, the latest ones, and only the chosen", () => {
+  test("are the latest thousand of the chosen kinds", () => {
     const objects = openWholeObjects(({ kind }) => kind === "Pod");
     objects.see(application);
     const pods = Array.from({ length: 1_001 }, (_, index) => podOf(`p-${index}`, "pi"));

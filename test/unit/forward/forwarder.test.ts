@@ -58,7 +58,7 @@ const start = (more: Partial<ForwarderSettings> = {}) => {
   return { sent, names, ask, apply, run };
 };
 
-describe("what the forwarder knows", () => {
+describe("a forwarder's cache", () => {
   const other: Watcher = {
     kind: "Another",
     resource: configMaps,
@@ -72,7 +72,7 @@ describe("what the forwarder knows", () => {
     ],
   };
 
-  it("is for each kind what its own operator watches, where two watch the same resource", async () => {
+  it("shows each kind the objects that its own operator watches, where two watch the same resource", async () => {
     const { apply, run } = start({ operators: [operator, other] });
     apply("secrets", "Secret", "s1", { app: "parent" });
     apply("secrets", "Secret", "s2", { job: "task" });
@@ -88,7 +88,7 @@ describe("what the forwarder knows", () => {
     await forwarder.stop();
   });
 
-  it("is nothing in a namespace whose objects exceed its share of the memory, and their keys are sent all the same", async () => {
+  it("is unused in a namespace whose objects exceed their share, and their keys are still sent", async () => {
     const { apply, run, sent } = start({ operators: [operator, other], cacheBytes: 4_000 });
     for (let at = 0; at < 20; at += 1) apply("secrets", "Secret", `s${at}`, { job: "task", long: "x".repeat(63) });
     const forwarder = run();
@@ -101,7 +101,7 @@ describe("what the forwarder knows", () => {
 });
 
 describe("the forwarder", () => {
-  it("sends what was there before, what comes, and what goes", async () => {
+  it("sends the keys of objects that exist, that appear and that are deleted", async () => {
     const { names, ask, apply, run } = start();
     apply("configmaps", "ConfigMap", "before");
     const forwarder = run();
@@ -121,7 +121,7 @@ describe("the forwarder", () => {
     ]);
   });
 
-  it("of two at once, both send the same ids", async () => {
+  it("sends the same ids as another forwarder beside it", async () => {
     const { sent, apply, run } = start();
     const [one, two] = [run(), run()];
     await until(() => one.synced() && two.synced());
@@ -131,7 +131,7 @@ describe("the forwarder", () => {
     assert.equal(new Set(sent.filter(({ message }) => message.name === "a").map(({ id }) => id)).size, 1);
   });
 
-  it("keeps what the queue does not take, and gives it one more chance when it stops", async () => {
+  it("keeps a message that the queue does not accept, and sends it once more when it stops", async () => {
     const taken: string[] = [];
     const tried: string[] = [];
     let open = false;
@@ -152,7 +152,7 @@ describe("the forwarder", () => {
     assert.ok(taken.includes("a"));
   });
 
-  it("tries again by itself", async (t) => {
+  it("sends a message again by itself", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
     const taken: string[] = [];
     const tried: string[] = [];
@@ -175,7 +175,7 @@ describe("the forwarder", () => {
     await forwarder.stop();
   });
 
-  it("stops while it waits for a server that does not answer", async () => {
+  it("stops although it waits for a server that does not answer", async () => {
     const hanging = { send: () => new Promise<never>(() => {}), stream: () => new Promise<never>(() => {}) };
     const forwarder = start({ transport: hanging }).run();
     await settled();
@@ -184,8 +184,8 @@ describe("the forwarder", () => {
   });
 });
 
-describe("a server that is away", () => {
-  it("is told of at once and every half hour, whatever number of tries that is", async () => {
+describe("an unreachable server", () => {
+  it("is logged at once and every half hour, however many tries there are in between", async () => {
     let now = 0;
     let tries = 0;
     const warned: number[] = [];

@@ -9,7 +9,7 @@ import { tryGuarantees } from "./guarantees.ts";
 
 describe("a forwarder whose connections are cut", () => {
   for (const seed of [1, 2, 3]) {
-    it(`tells every last state and every deletion, in order, and nothing of what did not change (${seed})`, async () => {
+    it(`sends every last state and every deletion, in order, and no unchanged object (${seed})`, async () => {
       const { transport, clock } = openSimulator({ nodes: [] });
       const pass = (): void => clock.advanceTo(clock.now() + 10);
       const { changes, troubles, broken } = await tryGuarantees(transport, "default", seed, pass);

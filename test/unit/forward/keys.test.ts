@@ -45,7 +45,7 @@ const subjectOf = (plural: string, watchers: readonly Watcher[] = [app, cron]) =
 const told = (plural: string, change: Change): readonly string[] =>
   sendingsOf("c1", subjectOf(plural), change).map(({ message }) => `${message.kind}/${message.name}`);
 
-describe("a kind that stands in no namespace", () => {
+describe("a cluster-scoped kind", () => {
   const pool: Watcher = {
     kind: "Pool",
     resource: { group: "g", version: "v1", plural: "pools", kind: "Pool" },
@@ -53,7 +53,7 @@ describe("a kind that stands in no namespace", () => {
     watches: [{ resource: pods, ownerName: owner, matters: always }],
   };
 
-  it("has its own keys for what happens in namespaces, and is chosen by nobody's labels", () => {
+  it("has keys without a namespace for changes in namespaces, and ignores the selector of labels", () => {
     const own: Watcher = { ...pool, watches: [{ resource: pool.resource, ownerName: owner, matters: always }] };
     const after = stored("Pod", "p", { labels: { app: "a" } });
     const [sending] = sendingsOf("c1", subjectOf("pods", [pool]), { before: undefined, after });
@@ -61,7 +61,7 @@ describe("a kind that stands in no namespace", () => {
     assert.equal(subjectsOf([own], "team=data")[0]?.selector, undefined);
   });
 
-  it("is followed only by who looks after all namespaces", () => {
+  it("is watched only by a forwarder of all namespaces", () => {
     const scope = { operators: [pool, app], selector: undefined };
     const pools = (namespaces: readonly string[]) =>
       loopsOf({ ...scope, namespaces }).filter(({ subject }) => subject.interests.some(({ kind }) => kind === "Pool"));
@@ -69,8 +69,8 @@ describe("a kind that stands in no namespace", () => {
   });
 });
 
-describe("subjects", () => {
-  it("are one per resource and selector, whoever is interested", () => {
+describe("the watched subjects", () => {
+  it("are one for each resource and selector, for all interested kinds", () => {
     const subjects = subjectsOf([app, cron]);
     assert.deepEqual(
       subjects.map(({ resource, selector, interests }) => [
@@ -85,7 +85,7 @@ describe("subjects", () => {
     );
   });
 
-  it("a selector narrows the operators' own objects, not their children", () => {
+  it("select the operators' own objects by the selector, but not their children", () => {
     const selectors = subjectsOf([app], "team=a").map(({ resource, selector }) => [resource.plural, selector]);
     assert.deepEqual(selectors, [
       ["apps", "team=a"],
@@ -93,7 +93,7 @@ describe("subjects", () => {
     ]);
   });
 
-  it("keep what every interest needs", () => {
+  it("keep the fields that every interested kind needs", () => {
     const spec = (object: Stored): Stored => ({ ...stored(object.kind, object.metadata.name), spec: object["spec"] });
     const greedy: Watcher = { ...app, watches: [{ resource: pods, ownerName: owner, matters: always, trim: spec }] };
     const plain: Watcher = { ...app, watches: [{ resource: pods, ownerName: owner, matters: always }] };
@@ -107,32 +107,32 @@ describe("subjects", () => {
 describe("a change", () => {
   const before = stored("App", "a", { generation: 1, labels: { cron: "nightly" } });
   const rows: Record<string, { plural: string; change: Change; keys: readonly string[] }> = {
-    "of an object is told to itself and to its parent": {
+    "of an object sends its own key and its parent's": {
       plural: "apps",
       change: { before, after: { ...before, metadata: { ...before.metadata, generation: 2 } } },
       keys: ["App/a", "Cron/nightly"],
     },
-    "of its status is told to its parent only": {
+    "of a status sends the parent's key only": {
       plural: "apps",
       change: { before, after: { ...before, metadata: { ...before.metadata, resourceVersion: "2" } } },
       keys: ["Cron/nightly"],
     },
-    "that ends it is told whether or not it matters": {
+    "that deletes an object sends its keys, whether or not it matters": {
       plural: "apps",
       change: { before, after: undefined },
       keys: ["App/a", "Cron/nightly"],
     },
-    "of a child is told to its owner": {
+    "of a child sends its owner's key": {
       plural: "pods",
       change: { before: undefined, after: stored("Pod", "p", { labels: { app: "a" } }) },
       keys: ["App/a"],
     },
-    "of nobody's child is told to nobody": {
+    "of a child without an owner sends no key": {
       plural: "pods",
       change: { before: undefined, after: stored("Pod", "p") },
       keys: [],
     },
-    "of hands is told to both": {
+    "of a child's owner sends both owners' keys": {
       plural: "pods",
       change: {
         before: stored("Pod", "p", { labels: { app: "a" } }),
@@ -145,7 +145,7 @@ describe("a change", () => {
     it(name, () => assert.deepEqual(told(plural, change), keys));
   }
 
-  it("has an id of its own, the same wherever it is seen", () => {
+  it("has an id that is the same for every forwarder", () => {
     const key = { cluster: "c1", kind: "App", namespace: "ns", name: "a" };
     const after = stored("Pod", "p", { labels: { app: "a" }, resourceVersion: "7" });
     const [seen] = sendingsOf("c1", subjectOf("pods"), { before: undefined, after });

@@ -24,7 +24,7 @@ const open = () => {
 };
 
 describe("the lease of dispatchers", () => {
-  test("belongs to the first, and to no second while it is renewed", async () => {
+  test("belongs to the first dispatcher, and not to a second one while the first renews it", async () => {
     const { time, first, second } = open();
     assert.deepEqual([await first.attempt(), await second.attempt()], [true, false]);
     for (let round = 0; round < 20; round += 1) {
@@ -33,7 +33,7 @@ describe("the lease of dispatchers", () => {
     }
   });
 
-  test("passes to the second 15 s after the last renewal, and the first has stopped 5 s before", async () => {
+  test("passes to the second dispatcher 15 s after its last renewal, and the first stops 5 s before", async () => {
     const { time, first, second } = open();
     await first.attempt();
     await second.attempt();
@@ -46,7 +46,7 @@ describe("the lease of dispatchers", () => {
     assert.equal(await first.attempt(), false);
   });
 
-  test("counts from before a renewal was sent, so a slow answer gives no more time", async () => {
+  test("counts from before a renewal is sent, so that a slow answer gives no more time", async () => {
     const { time, cluster } = open();
     const slow = openLease({
       cluster: {
@@ -64,19 +64,19 @@ describe("the lease of dispatchers", () => {
     assert.equal(slow.held(), false);
   });
 
-  test("of two that take it at once, one has it", async () => {
+  test("belongs to one of two dispatchers that attempt to take it at the same time", async () => {
     const { first, second } = open();
     assert.deepEqual((await Promise.all([first.attempt(), second.attempt()])).filter(Boolean).length, 1);
   });
 
-  test("that is released passes at once", async () => {
+  test("passes to the second dispatcher at once when the first releases it", async () => {
     const { first, second } = open();
     await first.attempt();
     await first.release();
     assert.deepEqual([first.held(), await second.attempt()], [false, true]);
   });
 
-  test("is held for its time while the server does not answer", async () => {
+  test("is held until its end while the server does not answer", async () => {
     const { time, cluster } = open();
     const away = { is: false };
     const lease = openLease({

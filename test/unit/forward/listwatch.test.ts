@@ -53,28 +53,28 @@ type Row = {
 };
 
 const rows: Record<string, Row> = {
-  "a list, then its changes": {
+  "reports a list, then its changes": {
     scenes: [a1, { watch: [line("ADDED", object("b", "6")), modified("a", "7"), line("DELETED", object("b", "8"))] }],
     told: ["+a1", "+b6", "a1>7", "-b8"],
   },
-  "a list of several pages": {
+  "reads a list of several pages": {
     scenes: [
       { list: [object("a", "1")], version: "5", next: "more" },
       { list: [object("b", "2")], version: "5" },
     ],
     told: ["+a1", "+b2"],
   },
-  "a watch that ends goes on from its last event": {
+  "continues from the last event after a watch ends": {
     scenes: [a1, { watch: [modified("a", "7")] }, { watch: [modified("a", "9")] }],
     told: ["+a1", "a1>7", "a7>9"],
     froms: [undefined, "5", "7"],
   },
-  "a bookmark moves the cursor and tells nothing": {
+  "advances its cursor by a bookmark, and reports no change": {
     scenes: [a1, { watch: [bookmark("40")] }, { watch: [bookmark("41")] }],
     told: ["+a1"],
     froms: [undefined, "5", "40"],
   },
-  "410 in the stream: listed again, differences only": {
+  "lists again after 410 in the stream, and reports the differences only": {
     scenes: [
       { list: [object("a", "1"), object("b", "2"), object("c", "3")], version: "5" },
       { watch: [modified("a", "7"), gone410] },
@@ -84,17 +84,17 @@ const rows: Record<string, Row> = {
     told: ["+a1", "+b2", "+c3", "a1>7", "b2>8", "+d9", "-c3", "d9>11"],
     froms: [undefined, "5", undefined, "10"],
   },
-  "410 instead of a stream": {
+  "lists again after 410 in place of a stream": {
     scenes: [a1, { status: 410 }, { list: [], version: "9" }],
     told: ["+a1", "-a1"],
     waits: 1,
   },
-  "another error in the stream": {
+  "lists again after another error in the stream": {
     scenes: [a1, { watch: [line("ERROR", { code: 500, message: "etcd" })] }, a1],
     told: ["+a1"],
     waits: 1,
   },
-  "half a line: listed again": {
+  "lists again after half a line": {
     scenes: [
       a1,
       { watch: [modified("a", "7"), '{"type":"MODIFIED","object":{"kind'] },
@@ -103,7 +103,7 @@ const rows: Record<string, Row> = {
     told: ["+a1", "a1>7", "a7>8"],
     froms: [undefined, "5", undefined],
   },
-  "an event without an object, of no known type, or without identity: listed again": {
+  "lists again after an event without an object, of an unknown type, or without identity": {
     scenes: [
       a1,
       { watch: ['{"type":"MODIFIED"}'] },
@@ -115,22 +115,22 @@ const rows: Record<string, Row> = {
     ],
     told: ["+a1"],
   },
-  "a reset goes on where it was": {
+  "continues from its cursor after a reset": {
     scenes: [a1, { watch: [modified("a", "7")], ending: "reset" }, { watch: [modified("a", "8")] }],
     told: ["+a1", "a1>7", "a7>8"],
     froms: [undefined, "5", "7"],
     waits: 1,
   },
-  "a silence is left and gone on from": {
+  "ends a silent watch and continues from its cursor": {
     scenes: [a1, { watch: [modified("a", "7")], ending: "hang" }, { watch: [modified("a", "8")] }],
     told: ["+a1", "a1>7", "a7>8"],
     froms: [undefined, "5", "7"],
   },
-  "a repeated event is told once": {
+  "reports a repeated event once": {
     scenes: [a1, { watch: [line("ADDED", object("a", "1")), modified("a", "7"), modified("a", "7")] }],
     told: ["+a1", "a1>7"],
   },
-  "another object under the same name": {
+  "reports another object of the same name as a deletion and a creation": {
     scenes: [
       a1,
       { watch: [line("ADDED", object("a", "7", "second")), line("DELETED", object("a", "8"))] },
@@ -138,11 +138,11 @@ const rows: Record<string, Row> = {
     ],
     told: ["+a1", "-a1", "+a7", "-a8"],
   },
-  "another object under the same name, found by a list": {
+  "reports another object of the same name, found by a list, as a deletion and a creation": {
     scenes: [a1, { watch: [gone410] }, { list: [object("a", "7", "second")], version: "9" }],
     told: ["+a1", "-a1", "+a7"],
   },
-  "a list that breaks on its second page says what it saw, and nothing is gone": {
+  "reports the first page of a list that breaks on its second, and reports no deletion": {
     scenes: [
       { list: [object("a", "1"), object("b", "2")], version: "5" },
       { watch: [gone410] },
@@ -153,12 +153,12 @@ const rows: Record<string, Row> = {
     told: ["+a1", "+b2", "a1>3"],
     waits: 2,
   },
-  "a resource that is not served yet": {
+  "tries again while the resource is not served": {
     scenes: [{ status: 404 }, { unreachable: "refused" }, a1],
     told: ["+a1"],
     waits: 2,
   },
-  "a restored server whose versions went back": {
+  "reports changes of a restored server whose versions went back": {
     scenes: [
       a1,
       { watch: [modified("a", "7")] },
@@ -171,7 +171,7 @@ const rows: Record<string, Row> = {
   },
 };
 
-describe("following a resource", () => {
+describe("a watch of a resource", () => {
   for (const [name, { scenes, told, froms, waits }] of Object.entries(rows)) {
     it(name, async () => {
       const seen = await watched(scenes);
@@ -182,7 +182,7 @@ describe("following a resource", () => {
     });
   }
 
-  it("asks for pages, bookmarks and an end, with its selector", async () => {
+  it("requests pages, bookmarks and a time limit, with its selector", async () => {
     const { asked } = await watched([a1, { watch: [bookmark("6")] }], 0.5);
     assert.deepEqual(asked, [
       "/api/v1/namespaces/ns/pods?labelSelector=a%3Db&limit=250",
@@ -190,7 +190,7 @@ describe("following a resource", () => {
     ]);
   });
 
-  it("waits longer with every failure, up to half a minute, and starts small again after a success", async () => {
+  it("waits longer after each failure, up to half a minute, and briefly again after a success", async () => {
     const down: Scene = { unreachable: "refused" };
     const failures = Array.from({ length: 9 }, () => down);
     const { waits } = await watched([...failures, a1, { watch: [bookmark("6")] }, down, a1], 0.999999);
@@ -201,32 +201,32 @@ describe("following a resource", () => {
     );
   });
 
-  it("does not wait longer and longer for a connection that is cut after every event", async () => {
+  it("does not wait longer each time for a connection that is cut after every event", async () => {
     const cut = (version: string): Scene => ({ watch: [modified("a", version)], ending: "reset" });
     const { waits, told } = await watched([a1, cut("6"), cut("7"), cut("8"), cut("9")]);
     assert.deepEqual(waits.slice(0, 4), [250, 250, 250, 250]);
     assert.equal(told.length, 5);
   });
 
-  it("waits as long as the server asks", async () => {
+  it("waits as long as the server requests", async () => {
     const { waits } = await watched([{ status: 429, headers: { "retry-after": "7" } }, a1]);
     assert.equal(waits[0], 7_000);
   });
 
-  it("does not hurry a server that ends every watch at once", async () => {
+  it("waits longer each time for a server that ends every watch at once", async () => {
     const slam: Scene = { watch: [] };
     const { waits } = await watched([a1, slam, slam, slam]);
     assert.deepEqual(waits.slice(0, 3), [250, 500, 1_000]);
   });
 
-  it("does not list in a hurry when every watch is refused as too old", async () => {
+  it("waits longer each time for a list while every watch is refused as too old", async () => {
     const gone: Scene = { watch: [gone410] };
     const { waits, synced } = await watched([a1, gone, a1, gone, a1, gone]);
     assert.deepEqual(waits.slice(0, 3), [250, 500, 1_000]);
     assert.deepEqual(synced, [1, 1, 1]);
   });
 
-  it("lists objects that are too large for a page in smaller ones", async () => {
+  it("lists objects that are too large for a page in smaller pages", async () => {
     const { asked, told, waits } = await watched([{ tooLong: true }, { list: [object("a", "1")], version: "5" }]);
     assert.deepEqual(
       asked.map((path) => /limit=(\d+)/.exec(path)?.[1]),
@@ -235,7 +235,7 @@ describe("following a resource", () => {
     assert.deepEqual([told, waits.slice(0, 1)], [["+a1"], []]);
   });
 
-  it("keeps of an object only what is trimmed", async () => {
+  it("keeps the trimmed fields of an object only", async () => {
     const fat = { ...object("a", "1"), spec: { containers: [] } };
     const changes: Change[] = [];
     const over = new AbortController();

@@ -90,7 +90,7 @@ const marked = (name: string) => `patch ${name} at u-${name} 1: {"rekindle.dev/l
 const said = `info: node node-1 goes at ${goes}`;
 
 describe("a notice that a node is about to go", () => {
-  test("is written on every pod that stands there, and its owners are asked for a step each", async () => {
+  test("is written on every pod of the node, and each owner is sent a message", async () => {
     const pods = [
       podOf({ name: "a" }),
       podOf({ name: "b" }),
@@ -108,7 +108,7 @@ describe("a notice that a node is about to go", () => {
     ]);
   });
 
-  test("is written on the pods of Volcano jobs, and on nobody else's", async () => {
+  test("is written on the pods of Volcano jobs, and on no other owner's", async () => {
     const labels = { "volcano.sh/job-name": "gang" };
     const pods = [podOf({ name: "gang-w-0", more: { labels } }), podOf({ name: "a" })];
     const operatorOf = () => jobWatcher;
@@ -122,7 +122,7 @@ describe("a notice that a node is about to go", () => {
     assert.deepEqual(kinds, ["SparkApplication", "Job"]);
   });
 
-  test("that comes again, or later names a later end, writes nothing", async () => {
+  test("writes nothing if it is repeated, or repeated with a later end", async () => {
     const { did, told } = fixture({ pods: [podOf({ name: "a" })] });
     await told("node-1");
     const before = did.length;
@@ -134,14 +134,14 @@ describe("a notice that a node is about to go", () => {
     );
   });
 
-  test("that names an earlier end is written in the place of the later one", async () => {
+  test("replaces a later end on a pod by its own earlier one", async () => {
     const more = { annotations: { "rekindle.dev/leaving": "2026-11-02T09:00:00Z" } };
     const { did, told } = fixture({ pods: [podOf({ name: "a", more })] });
     await told("node-1");
     assert.ok(did.includes(marked("a")));
   });
 
-  test("is nothing to pods that have ended, are going, or are nobody's", async () => {
+  test("ignores pods that have ended, are being deleted, or have no owner", async () => {
     const pods = [
       podOf({ name: "a", phase: "Failed" }),
       podOf({ name: "b", more: { deletionTimestamp: goes } }),
@@ -150,7 +150,7 @@ describe("a notice that a node is about to go", () => {
     assert.deepEqual(await fixture({ pods }).told("node-1"), { did: "step", writes: 0 });
   });
 
-  test("leaves alone what this deployment is not in charge of", async () => {
+  test("leaves alone the pods out of the deployment's scope", async () => {
     const pods = [podOf({ name: "a" }), podOf({ name: "b", app: "two" })];
     const { did, told } = fixture({ pods, desk: { inCharge: ({ name }) => name === "two" } });
     await told("node-1");
@@ -160,7 +160,7 @@ describe("a notice that a node is about to go", () => {
     );
   });
 
-  test("looks in the namespaces that are looked after, and nowhere else", async () => {
+  test("lists the pods of the namespaces in scope, and no others", async () => {
     const { did, told } = fixture({ desk: { namespaces: ["one", "two"] } });
     await told("node-1");
     assert.deepEqual(
@@ -169,7 +169,7 @@ describe("a notice that a node is about to go", () => {
     );
   });
 
-  test("that dies on the way is written by whoever takes it next", async () => {
+  test("is written on the remaining pods by the next delivery if its step dies", async () => {
     let deaths = 1;
     const fails = (name: string) => (name === "b" && deaths-- > 0 ? conflict : undefined);
     const { did, told } = fixture({ pods: [podOf({ name: "a" }), podOf({ name: "b" })], fails });
@@ -183,10 +183,10 @@ describe("a notice that a node is about to go", () => {
 
   const machines = [
     {
-      name: "by what its provider calls it",
+      name: "by its provider id",
       nodes: [nodeOf("node-9", "aws:///a/i-0abc"), nodeOf("node-1", "aws:///eu-west-1a/i-0123456789abcdef0")],
     },
-    { name: "by its own name", nodes: [nodeOf("i-0123456789abcdef0.eu-west-1.compute.internal")] },
+    { name: "by the name of the node", nodes: [nodeOf("i-0123456789abcdef0.eu-west-1.compute.internal")] },
   ];
   for (const { name, nodes } of machines)
     test(`finds the node of a machine ${name}`, async () => {
@@ -196,7 +196,7 @@ describe("a notice that a node is about to go", () => {
       assert.ok(did.includes(marked("a")));
     });
 
-  test("of a machine that is none of this cluster's is nothing to it", async () => {
+  test("does nothing if no node of this cluster belongs to the machine", async () => {
     const { told } = fixture({ nodes: [nodeOf("node-1", "aws:///a/i-0abc")], pods: [podOf({ name: "a" })] });
     assert.deepEqual(await told("i-0123456789abcdef0"), {
       did: "nothing",
@@ -204,7 +204,7 @@ describe("a notice that a node is about to go", () => {
     });
   });
 
-  test("says what right is missing where nobody may look for the machine, and comes back until that is sure", async () => {
+  test("logs the missing right if nodes may not be listed, and is given up after three tries", async () => {
     const { did, told } = fixture({ hidden: true, pods: [podOf({ name: "a" })] });
     await assert.rejects(told("i-0123456789abcdef0"), forbidden);
     assert.match(did.at(-1) ?? "", /^error: .*grant it list of nodes$/);

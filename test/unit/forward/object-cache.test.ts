@@ -31,7 +31,7 @@ const open = () => openObjectCache(trim, openShare(2_000_000));
 const sizeOf = (value: unknown): number => JSON.stringify(value).length;
 
 describe("a tenant's objects of 100 kB", () => {
-  test("are kept as far as its share reaches, then as outlines, which name their labels and owners", () => {
+  test("are kept whole up to the tenant's share, then as outlines with their labels and owners", () => {
     const cache = open();
     for (const one of crowd(200, 100_000)) cache.seen(one);
     assert.equal(cache.size(), 200);
@@ -42,7 +42,7 @@ describe("a tenant's objects of 100 kB", () => {
     assert.ok(sizeOf(last) < 1_000);
   });
 
-  test("do not cost another tenant its own, and only the tenant's namespace, or all, is not answered from", () => {
+  test("leave another tenant's objects whole; only lists of their own namespace, or of all, are not answered", () => {
     const cache = open();
     for (const one of crowd(200, 100_000)) cache.seen(one);
     cache.seen(pod("default", "mine", 100));
@@ -53,7 +53,7 @@ describe("a tenant's objects of 100 kB", () => {
     assert.deepEqual(cache.get("default", "mine")?.["status"], { phase: "Running" });
   });
 
-  test("are whole again after they have become small, were deleted, or were not listed again", () => {
+  test("are whole again once they have become small, were deleted, or were absent from a list", () => {
     const cache = open();
     for (const one of crowd(200, 100_000)) cache.seen(one);
     for (const one of crowd(100, 10)) cache.seen({ ...one, metadata: { ...one.metadata, resourceVersion: "2" } });
@@ -66,7 +66,7 @@ describe("a tenant's objects of 100 kB", () => {
     assert.ok(cache.isWhole(""));
   });
 
-  test("tell of their changes as any others", () => {
+  test("are reported when they change, as any other objects", () => {
     const cache = open();
     for (const one of crowd(200, 100_000)) cache.seen(one);
     assert.deepEqual(cache.seen(pod("mallory", "p199", 100_000)), []);

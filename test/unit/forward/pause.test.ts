@@ -44,7 +44,7 @@ const longestRow = async (work: (told: () => void, now: () => number) => Promise
 };
 
 describe("the event loop turns", () => {
-  test("while a page of a list is taken in", async () => {
+  test("while a page of a list is processed", async () => {
     let seen = 0;
     const longest = await longestRow(async (told, now) => {
       const over = new AbortController();
@@ -67,7 +67,7 @@ describe("the event loop turns", () => {
     assert.ok(longest <= 10, `${longest} objects in a row`);
   });
 
-  test("while a resync sends what is due", async () => {
+  test("while a resync sends the due keys", async () => {
     let sent = 0;
     const longest = await longestRow(async (told, now) => {
       const queue = {

@@ -29,7 +29,7 @@ const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1"
 ];
 
 describe("a resync", () => {
-  test("asks for what every cluster has and this one has not, unless its record is to be looked at anyway", () => {
+  test("sends the key of a missing object that every cluster needs, or of its record if there is one", () => {
     const queue = (name: string): Metadata => ({ name, uid: name, generation: 1 });
     const record = (name: string): Hint => hint({ kind: "Queue", namespace: "", name, uid: name, generation: 1 });
     const due = (objects: readonly Metadata[], hints: readonly Hint[]): readonly string[] =>
@@ -42,75 +42,75 @@ describe("a resync", () => {
   });
 
   const cases = [
-    { name: "passes by what rests", objects: [object()], hints: [hint()], want: [] },
-    { name: "sends what has no record", objects: [object()], hints: [], want: ["pi: unrecorded"] },
+    { name: "sends no key of an object that rests", objects: [object()], hints: [hint()], want: [] },
+    { name: "sends the key of an object without a record", objects: [object()], hints: [], want: ["pi: unrecorded"] },
     {
-      name: "sends what is not finished, for its timer or event may be lost",
+      name: "sends the key of an unfinished object, whose timer or event may be lost",
       objects: [object()],
       hints: [hint({ rests: false })],
       want: ["pi: unfinished"],
     },
     {
-      name: "also when its timer is far away",
+      name: "sends the key of an unfinished object whose timer is due much later",
       objects: [object()],
       hints: [hint({ rests: false, wakeAt: 9e15 })],
       want: ["pi: unfinished"],
     },
     {
-      name: "passes by what rests and keeps runs whose retention has not passed",
+      name: "sends no key of a resting object before the retention of its runs ends",
       objects: [object()],
       hints: [hint({ pruneAt: 1_001 })],
       want: [],
     },
     {
-      name: "sends what rests when the retention of one of its runs has passed",
+      name: "sends the key of a resting object when the retention of a run has ended",
       objects: [object()],
       hints: [hint({ pruneAt: 1_000 })],
       want: ["pi: retention"],
     },
     {
-      name: "sends what has changed since its record",
+      name: "sends the key of an object that has changed since its record",
       objects: [object({ generation: 3 })],
       hints: [hint()],
       want: ["pi: drifted"],
     },
     {
-      name: "also when the record does not know its generation",
+      name: "sends the key of an object whose record has no generation",
       objects: [object()],
       hints: [hint({ generation: undefined })],
       want: ["pi: drifted"],
     },
     {
-      name: "sends what another object of the name left",
+      name: "sends the key of a record that another object of the name left",
       objects: [object({ uid: "u2" })],
       hints: [hint()],
       want: ["pi: replaced"],
     },
     {
-      name: "sends what is being deleted",
+      name: "sends the key of an object that is being deleted",
       objects: [object({ deletionTimestamp: "2026-11-02T08:00:00Z" })],
       hints: [hint()],
       want: ["pi: ending"],
     },
     {
-      name: "sends records whose object is gone, even if they rest",
+      name: "sends the key of a record whose object is gone, even if it rests",
       objects: [],
       hints: [hint()],
       want: ["pi: orphaned"],
     },
     {
-      name: "does not take the same name elsewhere for it",
+      name: "does not confuse objects of the same name in two namespaces",
       objects: [object({ namespace: "other" })],
       hints: [hint()],
       want: ["pi: unrecorded", "pi: orphaned"],
     },
     {
-      name: "knows objects that no generation counts",
+      name: "sends no key of a resting object without a generation",
       objects: [{ name: "pi", namespace: "ns", uid: "u1" }],
       hints: [hint({ generation: undefined })],
       want: [],
     },
-    { name: "sends nothing of nothing", objects: [], hints: [], want: [] },
+    { name: "sends nothing for an empty cluster", objects: [], hints: [], want: [] },
   ];
   for (const { name, objects, hints, want } of cases) {
     test(name, () => {
@@ -119,7 +119,7 @@ describe("a resync", () => {
     });
   }
 
-  test("sends what rests and for which something waits to be taken up, in its namespace", () => {
+  test("sends the key of a resting object for which an errand waits in its namespace", () => {
     const errands = new Set(["ns/pi", "other/pi", "ns/gone"]);
     const census = { cluster: "here", kind: "SparkApplication", objects: [object()], hints: [hint()], now: 1_000 };
     const due = [...dueOf({ ...census, errands }, "s1")];
@@ -129,7 +129,7 @@ describe("a resync", () => {
     );
   });
 
-  test("sends whole keys, one message each", () => {
+  test("sends one message for each key, with the whole key", () => {
     const [due, ...more] = sweep([object()], []);
     assert.deepEqual(due?.message, {
       cluster: "here",
@@ -141,7 +141,7 @@ describe("a resync", () => {
     assert.deepEqual(more, []);
   });
 
-  test("cannot be taken for another one, but for a copy of itself", () => {
+  test("gives its messages ids that differ from another resync's, and are equal within one", () => {
     const ids = ["s1", "s1", "s2"].flatMap((name) => sweep([object()], [], name).map(({ dedupeId }) => dedupeId));
     assert.deepEqual([ids.length, new Set(ids).size, ids[0] === ids[1]], [3, 2, true]);
   });

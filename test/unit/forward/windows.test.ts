@@ -6,7 +6,7 @@ import type { ForwarderSettings } from "../../../shared/forward/forwarder.ts";
 import { never, open, strayOf, turns } from "./watched.ts";
 
 describe("a window", () => {
-  it("begins with a list, and keeps how far it came", async () => {
+  it("begins with a list, and saves its cursors", async () => {
     const { create, run, news, checkpoints } = open();
     create("a");
     assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 2 });
@@ -19,7 +19,7 @@ describe("a window", () => {
     assert.ok(records.every(([, text]) => /"memory":\{"at":"\d+"\}/.test(text ?? "")));
   });
 
-  it("goes on where another instance ended: what came, changed and went between them, and nothing else", async () => {
+  it("continues where another instance ended, and sends exactly the changes since", async () => {
     const { create, change, remove, child, run, news, asked } = open();
     for (const name of ["stays", "changes", "goes"]) create(name);
     await run();
@@ -34,7 +34,7 @@ describe("a window", () => {
     assert.deepEqual(asked, []);
   });
 
-  it("sends a change whose before it does not know, even if it may not matter", async () => {
+  it("sends a change whose former state it does not know, even if the change may not matter", async () => {
     const { create, touch, run, news } = open();
     create("a");
     await run();
@@ -44,7 +44,7 @@ describe("a window", () => {
     assert.deepEqual(news(), ["a"]);
   });
 
-  it("of the same instance knows what was before: what does not matter is not sent", async () => {
+  it("of the same instance knows the former state, and does not send a change that does not matter", async () => {
     const { create, touch, change, instance, run, news } = open();
     for (const name of ["a", "b"]) create(name);
     const warm = instance();
@@ -56,7 +56,7 @@ describe("a window", () => {
     assert.deepEqual(news(), ["b"]);
   });
 
-  it("in which nothing happens writes nothing", async () => {
+  it("without a change writes nothing", async () => {
     const { create, instance, run, checkpoints, world } = open();
     create("a");
     const warm = instance();
@@ -68,7 +68,7 @@ describe("a window", () => {
     assert.ok(world.time >= 400_000);
   });
 
-  it("whose messages the queue does not take is done again", async () => {
+  it("whose messages the queue does not accept is repeated", async () => {
     const { create, world, instance, run, news } = open();
     const warm = instance();
     await run(warm);
@@ -81,7 +81,7 @@ describe("a window", () => {
     assert.deepEqual(news(), ["a"]);
   });
 
-  it("that dies is done again by the next", async () => {
+  it("that dies is repeated by the next", async () => {
     const { create, instance, run, news } = open();
     await run();
     news();
@@ -93,7 +93,7 @@ describe("a window", () => {
     assert.equal(await Promise.race([dying, turns(1).then(() => "hangs")]), "hangs");
   });
 
-  it("is over as soon as the signal is raised, and keeps what it has", async () => {
+  it("ends as soon as the signal is raised, and saves its cursors", async () => {
     const { create, instance, news, run } = open();
     const stop = new AbortController();
     create("a");
@@ -108,7 +108,7 @@ describe("a window", () => {
 });
 
 describe("a cursor", () => {
-  it("that the server has forgotten is a new list, and whoever vanished meanwhile is asked for", async () => {
+  it("that the server has forgotten leads to a new list, and the keys of deleted objects are sent", async () => {
     const { create, simulator, run, instance, news, remove } = open();
     for (const name of ["stays", "goes"]) create(name);
     await run();
@@ -124,7 +124,7 @@ describe("a cursor", () => {
     assert.ok(names.includes("stays") && names.includes("goes"), names.join(" "));
   });
 
-  it("is not kept while it is not known who vanished", async () => {
+  it("is not saved while the deleted objects are unknown", async () => {
     const { create, run, instance, checkpoints } = open();
     create("a");
     const strays = (): Promise<never> => Promise.reject(new Error("the server is away"));
@@ -133,7 +133,7 @@ describe("a cursor", () => {
     assert.equal((await run()).resumed, 0);
   });
 
-  it("of another cluster means nothing", async () => {
+  it("of another cluster is ignored", async () => {
     const { create, world, run, news } = open();
     create("a");
     await run();
@@ -143,7 +143,7 @@ describe("a cursor", () => {
     assert.ok(news().includes("a"));
   });
 
-  it("that cannot be kept is told, and the messages go all the same", async () => {
+  it("that cannot be saved is logged, and the messages are sent nevertheless", async () => {
     const { create, lines, run, instance, news } = open();
     create("a");
     const cursors = { load: async () => undefined, save: () => Promise.reject(new Error("Forbidden")) };
@@ -152,7 +152,7 @@ describe("a cursor", () => {
     assert.ok(lines.some((line) => line.startsWith("cannot save the cursor")));
   });
 
-  it("of two at once is kept by one, and both have sent everything", async () => {
+  it("of two simultaneous windows is saved by one, and both have sent everything", async () => {
     const { create, run, instance, news, world } = open();
     await run();
     news();
@@ -181,7 +181,7 @@ const acts: readonly Act[] = [
   "no queue",
 ];
 
-it("whatever happens between and in windows, the last change of every object is sent", async () => {
+it("windows send the last change of every object, whatever happens between and in them", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...acts), { maxLength: 25 }), async (sequence) => {
       const { create, change, remove, child, run, news, world, simulator, ...watched } = open();

@@ -39,7 +39,7 @@ describe("the record of a delivery", () => {
     ...{ acknowledged: { stream: "s", sequence: 2 }, memory: { stream: "s", acknowledged: 2, closed: false } },
   };
 
-  test("comes back from the store as it was, byte for byte", () => {
+  test("is read back from the store byte for byte", () => {
     const read = readDelivery(stored);
     assert.equal(JSON.stringify(read.ok ? read.record : read.error), JSON.stringify(stored));
     assert.equal(readAny(stored), read);
@@ -52,7 +52,7 @@ describe("the record of a delivery", () => {
 });
 
 describe("a record", () => {
-  test("comes back from the store as it was", () => {
+  test("is read back from the store unchanged", () => {
     fc.assert(
       fc.property(records, (record) => {
         const stored: unknown = JSON.parse(JSON.stringify(record));
@@ -61,16 +61,24 @@ describe("a record", () => {
     );
   });
 
-  test("whatever is stored, reading it does not throw", () => {
+  test("never makes the parser throw, whatever is stored", () => {
     fc.assert(fc.property(fc.anything(), (stored) => typeof readRecord(stored).ok === "boolean"));
   });
 
   const good = { schema: 1, cluster: "c", uid: "u", saves: 1, memory: {} };
   const cases = [
-    { name: "all that is wrong is named", stored: { ...good, uid: "", saves: 0 }, told: ["uid: ", "saves: "] },
-    { name: "a schema of another version", stored: { ...good, schema: 2 }, told: ["schema: "] },
-    { name: "a status without its answer", stored: { ...good, status: { wished: "w" } }, told: ["status.answered: "] },
-    { name: "no object at all", stored: undefined, told: ["record: "] },
+    {
+      name: "is refused with the name of every damaged field",
+      stored: { ...good, uid: "", saves: 0 },
+      told: ["uid: ", "saves: "],
+    },
+    { name: "is refused if its schema is of another version", stored: { ...good, schema: 2 }, told: ["schema: "] },
+    {
+      name: "is refused if it has the digest of a desired status without that of the answer",
+      stored: { ...good, status: { wished: "w" } },
+      told: ["status.answered: "],
+    },
+    { name: "is refused if it is no object", stored: undefined, told: ["record: "] },
   ];
   for (const { name, stored, told } of cases) {
     test(name, () => {
@@ -80,7 +88,7 @@ describe("a record", () => {
     });
   }
 
-  test("a field of a later version is no reason to stop, and is kept", () => {
+  test("keeps a field of a later version, and is read", () => {
     assert.deepEqual(readRecord({ ...good, later: true }), { ok: true, record: { ...good, later: true } });
   });
 });

@@ -62,14 +62,22 @@ const earlier = part("arm", "toy-1", "0");
 const theirs = part("arm", "toy-9");
 const leaving = { ...theirs, metadata: { ...theirs.metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } };
 
-describe("creating where the name is taken", () => {
+describe("a creation of an object whose name is taken", () => {
   const cases = [
-    { name: "ours, of the same attempt: it is the same act done before", there: part("arm"), want: "done" },
-    { name: "ours, of an earlier attempt: it is waited for", there: earlier, want: "troubled StillThere" },
-    { name: "somebody else's: refused, not touched", there: theirs, want: "refused 409 NameTaken" },
-    { name: "somebody else's on its way out: it is waited for", there: leaving, want: "troubled StillThere" },
+    { name: "counts as done if the object is the step's own, of the same attempt", there: part("arm"), want: "done" },
     {
-      name: "nobody's, though it carries our label: refused",
+      name: "waits if the object is the step's own, of an earlier attempt",
+      there: earlier,
+      want: "troubled StillThere",
+    },
+    {
+      name: "is refused if the object has another owner, and leaves the object alone",
+      there: theirs,
+      want: "refused 409 NameTaken",
+    },
+    { name: "waits if the object has another owner and is being deleted", there: leaving, want: "troubled StillThere" },
+    {
+      name: "is refused if the object has the label but no owner",
       there: { ...part("arm"), metadata: { ...part("arm").metadata, ownerReferences: [] } },
       want: "refused 409 NameTaken",
     },
@@ -83,13 +91,13 @@ describe("creating where the name is taken", () => {
     });
   }
 
-  test("and free again when looked at: the step comes back", async () => {
+  test("ends in trouble if the name is free again when the object is read", async () => {
     const world = openFixture();
     answering(world, "create parts arm", exists());
     assert.equal(short(await apply(handsOf(world), creation("arm"))), "troubled Vanishing");
   });
 
-  test("an answer that was lost is made good by the same create: adopted", async () => {
+  test("adopts the object that it created before, when the answer to that creation was lost", async () => {
     const world = openFixture();
     world.after = () => {
       world.after = () => {};
@@ -101,99 +109,111 @@ describe("creating where the name is taken", () => {
   });
 });
 
-describe("an effect under an answer of the server", () => {
+describe("an effect, by the answers of the server,", () => {
   const webhook = failing(422, 'Invalid: admission webhook "no.example" denied the request');
   const invalid = failing(422, "Invalid");
   const cases: readonly { name: string; effect: Effect; errors: readonly ApiError[]; want: string; calls: number }[] = [
-    { name: "one odd refusal does not count", effect: creation("arm"), errors: [invalid], want: "done", calls: 2 },
     {
-      name: "a refusal that is repeated is evidence",
+      name: "is done if only its first answer refuses it",
+      effect: creation("arm"),
+      errors: [invalid],
+      want: "done",
+      calls: 2,
+    },
+    {
+      name: "is refused if two answers refuse it",
       effect: creation("arm"),
       errors: [invalid, invalid],
       want: "refused 422 Invalid",
       calls: 2,
     },
     {
-      name: "so is 400, and 413",
+      name: "is refused by 400 and 413, too",
       effect: creation("arm"),
       errors: [failing(400, "BadRequest"), failing(413, "RequestEntityTooLarge")],
       want: "refused 413 RequestEntityTooLarge",
       calls: 2,
     },
     {
-      name: "a webhook's no is the platform's",
+      name: "ends in trouble if an admission webhook denies it",
       effect: creation("arm"),
       errors: [webhook],
       want: `troubled ${webhook.reason}`,
       calls: 1,
     },
     {
-      name: "quota is the platform's",
+      name: "ends in trouble if a quota forbids it",
       effect: creation("arm"),
       errors: [failing(403, "Forbidden")],
       want: "troubled Forbidden",
       calls: 1,
     },
     {
-      name: "quota is evidence where the decision takes it as an answer",
+      name: "is refused by an exceeded quota if the effect accepts quota as an answer",
       effect: limited,
       errors: [new ApiError({ status: 403, reason: "Forbidden", message: "forbidden: exceeded quota: team" })],
       want: "refused 403 QuotaExceeded",
       calls: 1,
     },
     {
-      name: "a missing right is the platform's there, too",
+      name: "ends in trouble if the effect accepts quota as an answer and a right is missing",
       effect: limited,
       errors: [failing(403, "Forbidden")],
       want: "troubled Forbidden",
       calls: 1,
     },
     {
-      name: "so are 429",
+      name: "ends in trouble after 429",
       effect: creation("arm"),
       errors: [failing(429, "TooManyRequests")],
       want: "troubled TooManyRequests",
       calls: 1,
     },
     {
-      name: "and 500",
+      name: "ends in trouble after 500",
       effect: creation("arm"),
       errors: [failing(500, "InternalError")],
       want: "troubled InternalError",
       calls: 1,
     },
     {
-      name: "and a conflict that is none of names",
+      name: "ends in trouble after a conflict that is not about a name",
       effect: creation("arm"),
       errors: [failing(409, "Conflict")],
       want: "troubled Conflict",
       calls: 1,
     },
     {
-      name: "a patch that is refused is evidence",
+      name: "is refused by one answer if it is a patch",
       effect: change,
       errors: [invalid],
       want: "refused 422 Invalid",
       calls: 1,
     },
-    { name: "and a delete that was refused", effect: removal, errors: [invalid], want: "troubled Invalid", calls: 1 },
-    { name: "an event that is there already is told", effect: event, errors: [exists()], want: "done", calls: 1 },
     {
-      name: "an event that nobody may write is no trouble",
+      name: "ends in trouble if it is a delete that the server refuses",
+      effect: removal,
+      errors: [invalid],
+      want: "troubled Invalid",
+      calls: 1,
+    },
+    { name: "is done if it is an Event that exists", effect: event, errors: [exists()], want: "done", calls: 1 },
+    {
+      name: "is done if it is an Event that Rekindle may not write",
       effect: event,
       errors: [failing(403, "Forbidden")],
       want: "done",
       calls: 1,
     },
     {
-      name: "an event that the server does not take is none",
+      name: "is done if it is an Event that the server refuses",
       effect: event,
       errors: [invalid],
       want: "done",
       calls: 1,
     },
     {
-      name: "an event in a bad minute is tried again",
+      name: "ends in trouble if it is an Event and the server is unavailable",
       effect: event,
       errors: [failing(503, "ServiceUnavailable")],
       want: "troubled ServiceUnavailable",
@@ -213,7 +233,7 @@ describe("an effect under an answer of the server", () => {
     });
   }
 
-  test("a pause between refusal and second try ends it", async () => {
+  test("a creation whose fence passes between refusal and second try ends as Late", async () => {
     const world = openFixture();
     world.before = () => {
       world.time.monotonic += 10;
@@ -224,15 +244,15 @@ describe("an effect under an answer of the server", () => {
   });
 });
 
-describe("deleting", () => {
-  test("another object of the name stays", async () => {
+describe("a deletion", () => {
+  test("leaves another object of the same name alone", async () => {
     const world = openFixture();
     world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "new" } });
     assert.equal(short(await apply(handsOf(world), removal)), "done");
     assert.ok(world.objects.has("parts arm"));
   });
 
-  test("by judgement, an object that has changed since stays", async () => {
+  test("with a resourceVersion leaves an object alone that has changed since", async () => {
     const world = openFixture();
     const there = world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
     const { resourceVersion } = there.metadata;
@@ -242,10 +262,10 @@ describe("deleting", () => {
   });
 });
 
-describe("patching", () => {
+describe("a patch", () => {
   const there = (world: Fixture) => world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
 
-  test("what is as it was looked at is changed", async () => {
+  test("changes an object that is unchanged since it was read", async () => {
     const world = openFixture();
     const { resourceVersion } = there(world).metadata;
     assert.equal(short(await apply(handsOf(world), { ...change, resourceVersion })), "done");
@@ -253,11 +273,11 @@ describe("patching", () => {
   });
 
   const stale = [
-    { name: "changed since", fence: { uid: "old", resourceVersion: "0" } },
-    { name: "another object by now", fence: { uid: "older" } },
+    { name: "has changed since it was read", fence: { uid: "old", resourceVersion: "0" } },
+    { name: "has another UID by now", fence: { uid: "older" } },
   ];
   for (const { name, fence } of stale) {
-    test(`what has ${name} stays`, async () => {
+    test(`leaves an object alone that ${name}`, async () => {
       const world = openFixture();
       const { resourceVersion } = there(world).metadata;
       assert.equal(short(await apply(handsOf(world), { ...change, resourceVersion, ...fence })), "troubled Conflict");
@@ -266,14 +286,14 @@ describe("patching", () => {
   }
 });
 
-describe("events", () => {
-  test("the same occasion has the same name, another one another", async () => {
+describe("an Event", () => {
+  test("has the same name for the same occasion, and another name for another", async () => {
     const world = openFixture();
     for (const effect of [event, event, { ...event, occasion: "1 2" }]) await apply(handsOf(world), effect);
     assert.deepEqual(new Set(world.calls).size, 2);
   });
 
-  test("an event says whom it is about, when and what, within the API's bounds", async () => {
+  test("names its object, reason and time within the limits of the API", async () => {
     const world = openFixture();
     const about = toy({ name: "b".repeat(253), namespace: "ns" });
     await apply(handsOf(world), { ...event, about, message: "m".repeat(2_000) });
@@ -301,7 +321,7 @@ describe("events", () => {
 });
 
 describe("a stage", () => {
-  test("at most so many effects are in flight, and the answers keep their places", async () => {
+  test("has a bounded number of effects in flight, and returns the results in order", async () => {
     const world = openFixture();
     let flying = 0;
     let most = 0;
@@ -325,7 +345,7 @@ describe("a stage", () => {
     );
   });
 
-  test("after the fence nothing of it starts", async () => {
+  test("starts no effect after the fence", async () => {
     const world = openFixture();
     const results = await applyStage(handsOf(world, 999), [creation("arm"), removal, event], 8);
     assert.deepEqual([results.map(short), world.calls], [Array(3).fill("troubled Late"), []]);

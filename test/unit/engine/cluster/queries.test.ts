@@ -20,7 +20,7 @@ const curious = (): { world: Fixture; heard: ProbeResult[] } => {
 };
 
 describe("getIfAllowed", () => {
-  test("finds the object, or that there is none", async () => {
+  test("returns the object, or that there is none", async () => {
     const { world, heard } = curious();
     await step(world.world, message);
     world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
@@ -34,7 +34,7 @@ describe("getIfAllowed", () => {
     );
   });
 
-  test("finds what one odd answer said is not there: absence ends things", async () => {
+  test("returns an object although a single answer said that it does not exist", async () => {
     const { world, heard } = curious();
     world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
     const { cluster } = world.world;
@@ -47,7 +47,7 @@ describe("getIfAllowed", () => {
     assert.deepEqual(heard[0], { heard: true, value: world.objects.get("parts arm") });
   });
 
-  test("at what is hidden from us says so", async () => {
+  test("returns that the object is forbidden", async () => {
     const { world, heard } = curious();
     world.before = (call) => {
       if (call === "get parts arm") throw failing(403, "Forbidden");
@@ -56,7 +56,7 @@ describe("getIfAllowed", () => {
     assert.deepEqual(heard[0], { heard: false, why: "forbidden", message: "Forbidden said so" });
   });
 
-  test("that the platform does not answer is trouble, as of any look", async () => {
+  test("ends the step in trouble if the platform does not answer, as any read does", async () => {
     const { world, heard } = curious();
     world.before = (call) => {
       if (call === "get parts arm") throw failing(503, "ServiceUnavailable");
@@ -66,13 +66,13 @@ describe("getIfAllowed", () => {
   });
 });
 
-test("what a pod says reaches the decision under the question", async () => {
+test("proxyGet returns a pod's answer to the decision", async () => {
   const { world, heard } = curious();
   await step(world.world, message);
   assert.deepEqual(heard[1], { heard: true, value: { said: "arm" } });
 });
 
-describe("a look at a kind that clusters may do without", () => {
+describe("a list of a kind that a cluster may lack", () => {
   const spared = { do: "list", resource: parts, namespace: "", labels: {}, spared: true } as const;
 
   /** Returns the names that a list finds when its first `denials` requests answer that the kind is not served. */
@@ -88,8 +88,8 @@ describe("a look at a kind that clusters may do without", () => {
   };
 
   const rows = [
-    ["is asked again when a server that has just begun says that it serves none", 1, ["arm"]],
-    ["finds none where none is served", 2, []],
+    ["is requested again if a server that has just started does not serve the kind", 1, ["arm"]],
+    ["returns no object if the kind is not served", 2, []],
   ] as const;
   for (const [what, denials, found] of rows) test(what, async () => assert.deepEqual(await foundAfter(denials), found));
 });

@@ -38,11 +38,11 @@ const differenceOf = async (later: Decide, change: (one: DecisionRecording) => D
   return replay(operator, change(recording));
 };
 
-test("the same version decides the same", async () => {
+test("a replay of the same version decides the same", async () => {
   equal(await differenceOf(counts), undefined);
 });
 
-test("a recording has the key, the reads with their answers, and the plan", async () => {
+test("a recording has the key, the queries with their answers, and the plan", async () => {
   const { recording } = await recorded(counts, counts);
   const { version, key, rounds, plan } = recording;
   deepEqual(
@@ -56,7 +56,7 @@ test("a recording has the key, the reads with their answers, and the plan", asyn
   );
 });
 
-test("another plan is a difference, at its first field", async () => {
+test("a replay reports another plan at its first differing field", async () => {
   const difference = await differenceOf(function* (view) {
     const plan = yield* counts(view);
     return { ...plan, memory: { count: 7 } };
@@ -64,7 +64,7 @@ test("another plan is a difference, at its first field", async () => {
   deepEqual(difference, { path: "plan.memory.count", recorded: 1, replayed: 7 });
 });
 
-test("another query is a difference, and so is a read less or more", async () => {
+test("a replay reports another query, a missing query and an added query", async () => {
   const other = await differenceOf(function* ({ memory }) {
     yield* list({ ...owned, namespace: "elsewhere" });
     return { memory: memory ?? { count: 0 }, stages: [] };
@@ -79,7 +79,7 @@ test("another query is a difference, and so is a read less or more", async () =>
   equal(more?.path, "rounds[1]");
 });
 
-test("a memory that this version cannot parse is a difference, and so is an error", async () => {
+test("a replay reports a memory that this version cannot parse, and an error of the decision", async () => {
   const unreadable = await differenceOf(counts, (one) => ({ ...one, view: { ...one.view, memory: "old" } }));
   deepEqual(unreadable, { path: "view.memory", recorded: "readable", replayed: "no toy's memory" });
   const failed = await differenceOf(() => {

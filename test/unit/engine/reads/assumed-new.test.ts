@@ -35,20 +35,20 @@ const making = (memory: Toy | undefined): ToyPlan => ({
   stages: [[creation(memory === undefined ? "arm" : "leg")]],
 });
 
-describe("what seems new", () => {
-  test("is not asked for its record: one request less", async () => {
+describe("the step of an object that is assumed to be new", () => {
+  test("does not read the record, and so saves one request", async () => {
     const world = openFixture(({ memory }) => making(memory));
     await step(world.world, fresh);
     assert.deepEqual(world.calls, ["get toys bear", "save 1", "create parts arm"]);
   });
 
   const known = [
-    { name: "that shows a status", object: toy({}, { phase: "made" }), more: {} },
+    { name: "with a status", object: toy({}, { phase: "made" }), more: {} },
     { name: "that is being deleted", object: toy({ deletionTimestamp: "2026-11-02T08:00:00Z" }), more: {} },
-    { name: "that a shadow looks at", object: toy(), more: { shadow: () => {} } },
+    { name: "in shadow mode", object: toy(), more: { shadow: () => {} } },
   ];
   for (const { name, object, more } of known) {
-    test(`${name} is asked for it`, async () => {
+    test(`reads the record of an object ${name}`, async () => {
       const world = openFixture(({ memory }) => making(memory));
       world.put(object);
       await step({ ...world.world, ...more }, fresh);
@@ -57,28 +57,28 @@ describe("what seems new", () => {
   }
 });
 
-describe("presumed wrongly", () => {
-  test("the save says so, and is all that was tried: it is decided again from the record", async () => {
+describe("a wrong assumption that an object is new", () => {
+  test("is found by the first save, and the step decides again on the record", async () => {
     const world = await recorded(({ memory }) => making(memory));
     assert.deepEqual(await step(world.world, fresh), { did: "step", writes: 2 });
     assert.deepEqual(writesIn(world.calls), ["save 1", "save 2", "create parts leg"]);
     assert.deepEqual([world.record()?.memory, world.sent], [{ count: 1 }, []]);
   });
 
-  test("a record is not left standing by who would forget it", async () => {
+  test("does not leave a record that the plan forgets", async () => {
     const world = await recorded(() => ({ memory: { count: 0 }, stages: [], next: { do: "forget" } }));
     await step(world.world, fresh);
     assert.equal(world.record(), undefined);
   });
 
-  test("one that cannot be read stops everything, as always", async () => {
+  test("stops the step if the record cannot be read, as always", async () => {
     const world = await recorded(({ memory }) => making(memory));
     const load = async () => ({ record: "rubbish", version: "1" });
     const ending = await step({ ...world.world, checkpoints: { ...world.world.checkpoints, load } }, fresh);
     assert.deepEqual([ending.did, world.objects.has("parts arm")], ["stopped", false]);
   });
 
-  test("a race after the first save is a race like any other", async () => {
+  test("has no part in a race after the first save, which ends as any other race", async () => {
     const world = openFixture(({ refused }) => (refused.length === 0 ? making(undefined) : making({ count: 4 })));
     world.before = async (call) => {
       if (call !== "create parts arm") return;
@@ -91,7 +91,7 @@ describe("presumed wrongly", () => {
     assert.equal(world.calls.includes("load"), false);
   });
 
-  test("who comes back has been at a save already, and asks", async () => {
+  test("is not repeated by a retry: a retried message no longer counts as fresh", async () => {
     const world = openFixture(({ memory }) => making(memory));
     world.before = (call) => {
       if (call === "create parts arm") throw failing(500, "InternalError");

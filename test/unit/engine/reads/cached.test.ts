@@ -63,8 +63,8 @@ const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({}))
   return { world, fixture: there, kept, ...knows };
 };
 
-describe("what was watched", () => {
-  test("is decided on at once: the save, and what it planned", async () => {
+describe("a step for a watched change", () => {
+  test("decides on the cache at once: it saves, and does what it planned", async () => {
     const { world, fixture: there } = await knowing();
     await step(world, watched);
     assert.deepEqual(there.calls, ["save 2", "create parts part-2"]);
@@ -73,30 +73,30 @@ describe("what was watched", () => {
   });
 
   const others = [
-    ["was called by a timer", { ...message, reason: "timer" }],
-    ["comes again after trouble", { ...watched, tries: 1 }],
+    ["was started by a timer", { ...message, reason: "timer" }],
+    ["is a retry after trouble", { ...watched, tries: 1 }],
   ] as const;
   for (const [why, called] of others)
-    test(`who ${why} looks first`, async () => {
+    test(`reads live first if it ${why}`, async () => {
       const { world, fixture: there } = await knowing(() => ({ next: { do: "wait", pollMs: 15_000 } }));
       await step(world, called);
       assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     });
 
-  test("together with what was not, is looked at first", () => {
+  test("reads live first if its messages include one that was not watched", () => {
     assert.equal(merged([watched, watched]).watched, true);
     assert.equal(merged([message, watched]).watched, undefined);
   });
 
-  test("is nothing to a shadow", async () => {
+  test("reads live in shadow mode", async () => {
     const { world, fixture: there } = await knowing();
     await step({ ...world, shadow: () => {} }, watched);
     assert.equal(there.calls[0], "load");
   });
 });
 
-describe("a plan that does not stand behind what is merely known", () => {
-  test("is decided again on what is read, and nothing of the first is done", async () => {
+describe("a plan that is not stale-safe", () => {
+  test("is decided again on live reads, and no effect of the first plan starts", async () => {
     const removing = ({ now }: View<Toy>): Partial<ToyPlan> =>
       now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], safety: {} } : {};
     const { world, fixture: there } = await knowing(removing);
@@ -106,13 +106,13 @@ describe("a plan that does not stand behind what is merely known", () => {
     assert.deepEqual(there.calls, ["load", "get toys bear", "list parts", "save 2", "remove parts part-1"]);
   });
 
-  test("leaves nothing to go by", async () => {
+  test("leaves no entry in the cache", async () => {
     const { kept } = await knowing(() => ({ safety: {} }));
     assert.equal(kept.size, 0);
   });
 });
 
-describe("a kind whose steps begin with what is watched", () => {
+describe("a kind whose steps begin with the watch", () => {
   const watchful = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
     const knows = await knowing(more);
     const { world } = knows;
@@ -124,13 +124,13 @@ describe("a kind whose steps begin with what is watched", () => {
     return { ...knows, world: { ...world, operatorOf } };
   };
 
-  test("reads record and object where it remembers none, and lists nothing", async () => {
+  test("reads record and object if the cache has none, and lists nothing", async () => {
     const { world, fixture: there } = await watchful();
     await step(world, watched);
     assert.deepEqual(there.calls, ["load", "get toys bear", "save 2", "create parts part-2"]);
   });
 
-  test("reads all where nobody watched, and where its plan does not stand behind what was", async () => {
+  test("reads everything if the change was not watched, or if its plan is not stale-safe", async () => {
     const { world, fixture: there } = await watchful(({ memory }) => (memory === undefined ? {} : { safety: {} }));
     await step(world, message);
     assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
@@ -139,7 +139,7 @@ describe("a kind whose steps begin with what is watched", () => {
     assert.deepEqual(there.calls.slice(0, 5), ["load", "get toys bear", "load", "get toys bear", "list parts"]);
   });
 
-  test("goes on by it where there is more to do", async () => {
+  test("continues with the watch if its plan says again", async () => {
     const { world, fixture: there } = await watchful(({ memory }) =>
       memory?.count === 1 ? { next: { do: "again" } } : {},
     );
@@ -151,8 +151,8 @@ describe("a kind whose steps begin with what is watched", () => {
   });
 });
 
-describe("a record that others have gone on from", () => {
-  test("loses the save, has touched nothing, and is read", async () => {
+describe("a step on the cache of its process", () => {
+  test("loses the save before any effect if another process has saved since, and then reads the record", async () => {
     const { world, fixture: there } = await knowing();
     const loaded = await there.checkpoints.load(message);
     const record = there.record();
@@ -162,7 +162,7 @@ describe("a record that others have gone on from", () => {
     assert.deepEqual(writesIn(there.calls), ["save 2", "save 8", "create parts part-8"]);
   });
 
-  test("is acted on within the fence of the instant that its clock shows, which is up to a second ago", async () => {
+  test("has a fence that counts from the instant of its clock, up to a second ago", async () => {
     const begun = await Promise.all(
       [9_001, 9_002].map(async (saveMs) => {
         const { world, fixture: there } = await knowing();
@@ -177,7 +177,7 @@ describe("a record that others have gone on from", () => {
     assert.deepEqual(begun, [true, false]);
   });
 
-  test("is remembered by nobody after a step that did not come through", async () => {
+  test("leaves no entry in the cache if it fails", async () => {
     const { world, fixture: there, kept } = await knowing();
     there.before = (call) => {
       if (call.startsWith("create")) throw new Error("the wire was cut");

@@ -69,7 +69,7 @@ describe("a step of a function that a dispatcher called", () => {
     assert.deepEqual(fixture.calls, ["load", "save 2", "create parts leg", "patch toys bear"]);
   });
 
-  test("decides again on live reads what is not safe on a look of some seconds ago", async () => {
+  test("decides again on live reads if its plan is not enclosure-safe", async () => {
     const fixture = counting({});
     await step(called(fixture, enclosure), fresh);
     assert.deepEqual(readsIn(fixture), live);
@@ -77,13 +77,13 @@ describe("a step of a function that a dispatcher called", () => {
     assert.deepEqual(fixture.objects.get("toys bear")?.["status"], { limbs: 0 });
   });
 
-  test("whose save is lost decides again on live reads, and has touched nothing", async () => {
+  test("decides again on live reads if it loses its save, before any effect", async () => {
     const fixture = await recorded(safe);
     await step(called(fixture, enclosure), fresh);
     assert.deepEqual(fixture.calls.slice(0, 3), ["save 1", "load", "get toys bear"]);
   });
 
-  test("whose enclosed object has changed is told so by the server when it writes the status, and comes again", async () => {
+  test("comes again if the server refuses its status because the enclosed object has changed", async () => {
     const fixture = counting(safe);
     const object = toy({ resourceVersion: "1" });
     assert.equal((await step(called(fixture, { ...enclosure, object }), fresh)).did, "troubled");
@@ -99,7 +99,7 @@ describe("a step of a function that a dispatcher called", () => {
     readonly more?: Partial<World>;
   }[] = [
     { name: "nothing is enclosed", enclosed: undefined },
-    { name: "the dispatcher looked more than four seconds ago", enclosed: far },
+    { name: "the dispatcher read more than four seconds ago", enclosed: far },
     { name: "the dispatcher's clock is far ahead", enclosed: { ...enclosure, date: eight + 2_001 } },
     {
       name: "the function does not know the server's clock",
@@ -107,7 +107,7 @@ describe("a step of a function that a dispatcher called", () => {
       more: { serverTime: () => undefined },
     },
     {
-      name: "the function has not heard the server's clock for a minute",
+      name: "the function last noted the server's clock more than a minute ago",
       enclosed: enclosure,
       more: { serverTime: () => ({ date: eight - 61_000, at: -60_001 }) },
     },
@@ -148,14 +148,14 @@ describe("a step of a function that a dispatcher called", () => {
 
   const unfit = [
     { name: "is about an older object of the name", object: { uid: "toy-0" }, record: {} },
-    { name: "has taken in a newer generation", object: { generation: 0 }, record: {} },
+    { name: "has seen a newer generation", object: { generation: 0 }, record: {} },
     {
-      name: "waits for objects that may still appear",
+      name: "has a recovery window",
       object: {},
       record: { returning: { since: eight, until: eight } },
     },
     {
-      name: "holds an order to end everything",
+      name: "has an order to end everything",
       object: {},
       record: { cleanup: { since: eight, graceSeconds: 1, forceAt: eight } },
     },
@@ -170,13 +170,13 @@ describe("a step of a function that a dispatcher called", () => {
       assert.ok(fixture.calls.includes("get toys bear"));
     });
 
-  test("of a key without a record reads live, unless the watch has just shown the object", async () => {
+  test("reads live if the key has no record, unless the watch has just shown the object", async () => {
     const fixture = counting(safe);
     await step(called(fixture, enclosure), message);
     assert.deepEqual(readsIn(fixture), live);
   });
 
-  test("counts its fence from the dispatcher's look", async () => {
+  test("counts its fence from the dispatcher's read", async () => {
     const late = counting(safe);
     const early = counting(safe);
     const savedAfter = (fixture: Fixture, ms: number): void => {

@@ -18,7 +18,7 @@ const recorded = async (): Promise<{ world: Fixture; seen: unknown[] }> => {
   return { world, seen };
 };
 
-describe("absence", () => {
+describe("an object's absence", () => {
   test("is confirmed by a list before it is believed", async () => {
     const { world, seen } = await recorded();
     world.objects.delete("toys bear");
@@ -27,7 +27,7 @@ describe("absence", () => {
     assert.deepEqual([world.calls.slice(0, 3), seen], [["load", "get toys bear", "list toys"], [undefined]]);
   });
 
-  test("that the list does not confirm ends nothing: the step comes back", async () => {
+  test("makes the step come back, and ends nothing, if a list shows the object", async () => {
     const { world, seen } = await recorded();
     const bear = toy();
     world.objects.delete("toys bear");
@@ -42,7 +42,7 @@ describe("absence", () => {
     assert.deepEqual([seen, world.sent.map((sent) => sent.message.tries)], [[], [1]]);
   });
 
-  test("without a record nothing has to be confirmed", async () => {
+  test("needs no confirmation if the key has no record", async () => {
     const world = openFixture();
     world.objects.clear();
     assert.deepEqual(await step(world.world, message), { did: "nothing", why: "neither object nor checkpoint" });
@@ -51,7 +51,7 @@ describe("absence", () => {
 });
 
 describe("the object", () => {
-  test("is read after the record: whatever others did before their save, this step sees", async () => {
+  test("is read after the record, so that the step sees every change made before another step's save", async () => {
     const { world, seen } = await recorded();
     world.before = async (call) => {
       if (call !== "load") return;
@@ -63,10 +63,10 @@ describe("the object", () => {
   });
 });
 
-describe("an object from before what the memory has taken in", () => {
+describe("an object that is older than the memory", () => {
   const cases = [
-    { name: "is asked for again", again: 2, want: 2 },
-    { name: "is believed the second time: the server was restored", again: 1, want: 1 },
+    { name: "is read again", again: 2, want: 2 },
+    { name: "is believed at the second read, because the server may have been restored", again: 1, want: 1 },
   ];
   for (const { name, again, want } of cases) {
     test(name, async () => {
@@ -83,7 +83,7 @@ describe("an object from before what the memory has taken in", () => {
     });
   }
 
-  test("and gone the second time, its absence is confirmed like any other", async () => {
+  test("is confirmed as absent by a list if the second read does not find it", async () => {
     const { world } = await recorded();
     world.put(toy({ generation: 2 }));
     await step(world.world, message);

@@ -30,7 +30,7 @@ const isWhole = ({ calls }: Fixture): boolean => calls.includes("get toys bear")
 describe("a timer reads the record alone", () => {
   const quiet: readonly Next[] = [{ do: "rest" }, { do: "wait" }];
   for (const next of quiet)
-    test(`when the plan that replaced its own says ${next.do}, without a time`, async () => {
+    test(`when the plan that replaced the timer's own plan says ${next.do}, without a time`, async () => {
       const fixture = await recorded(next);
       const ending = await step(fixture.world, timer);
       assert.deepEqual([ending.did, fixture.calls, fixture.sent], ["nothing", ["load"], []]);
@@ -63,7 +63,7 @@ describe("a timer leads to a whole step", () => {
     entries: [{ state: "A", attempt: 1, terminal: false, sequence: 1, uid: "toy-1", at: eight }],
   };
   const more: readonly (readonly [string, Partial<CheckpointRecord>])[] = [
-    ["is in trouble", { trouble: { reason: "Gone", message: "m", since: eight } }],
+    ["has a trouble", { trouble: { reason: "Gone", message: "m", since: eight } }],
     ["has a recovery window", { returning: at }],
     ["holds an order to end everything", { cleanup: { since: eight, graceSeconds: 1, forceAt: eight } }],
     ["has an update to deliver", { outbox }],
@@ -85,7 +85,7 @@ describe("a timer leads to a whole step", () => {
     assert.equal(merged([timer, timer]).reason, "timer");
   });
 
-  test("when it is a delivery's, whose acknowledgements come in the same batch", () => {
+  test("when it belongs to a delivery, whose acknowledgements come in the same batch", () => {
     const own = { ...message, kind: "updates.Toy" };
     assert.equal(
       merged([
@@ -101,7 +101,7 @@ describe("a record", () => {
   const next: { now: Next } = { now: { do: "wait", wakeAt: eight + 60_000 } };
   const opened = (): Fixture => openFixture(() => ({ memory: { count: 1 }, stages: [], next: next.now }));
 
-  test("is saved when a plan begins to want a timer, and nothing else changes", async () => {
+  test("is saved when a plan begins to wait for a timer, although nothing else changes", async () => {
     next.now = { do: "wait" };
     const fixture = opened();
     await step(fixture.world, message);
@@ -112,7 +112,7 @@ describe("a record", () => {
     assert.ok(fixture.calls.slice(-3).includes("get toys bear"));
   });
 
-  test("is not saved when a plan wants no timer any more, and nothing else changes", async () => {
+  test("is not saved when a plan no longer waits for a timer and nothing else changes", async () => {
     next.now = { do: "wait", pollMs: 15_000 };
     const fixture = opened();
     await step(fixture.world, message);

@@ -41,18 +41,23 @@ const halfBroken = () => {
 
 describe("a batch", () => {
   const cases = [
-    { name: "nothing in it", names: [], failed: [], steps: [] },
-    { name: "messages of one key are one step", names: ["a", "a", "a"], failed: [], steps: ["a"] },
-    { name: "each key has its own", names: ["a", "b", "a"], failed: [], steps: ["a", "b"] },
+    { name: "without messages takes no step", names: [], failed: [], steps: [] },
+    { name: "takes one step for all messages of a key", names: ["a", "a", "a"], failed: [], steps: ["a"] },
+    { name: "takes a step for each key", names: ["a", "b", "a"], failed: [], steps: ["a", "b"] },
     {
-      name: "only the failed key comes back, whole",
+      name: "returns every message of a failed key, and no other",
       names: ["x", "a", "x", "b"],
       failed: ["0 x", "2 x"],
       steps: ["x", "a", "b"],
     },
-    { name: "two failed keys", names: ["x1", "a", "x2"], failed: ["0 x1", "2 x2"], steps: ["x1", "a", "x2"] },
+    {
+      name: "returns the messages of two failed keys",
+      names: ["x1", "a", "x2"],
+      failed: ["0 x1", "2 x2"],
+      steps: ["x1", "a", "x2"],
+    },
   ];
-  test("each step is told at its end, with the time at which the queue took its oldest message", async () => {
+  test("reports each step at its end, with the time at which the queue took its oldest message", async () => {
     const { world } = halfBroken();
     const told: EndedStep[] = [];
     const sent = batch("a", "x", "a").map((envelope, at) => ({ ...envelope, sentAt: 30 - at * 10 }));
@@ -71,7 +76,7 @@ describe("a batch", () => {
     });
   }
 
-  test("of the same name in another namespace, kind or cluster is another key", async () => {
+  test("takes a step for each namespace and cluster of the same name", async () => {
     const { world, steps } = halfBroken();
     const others = [of("a"), of("a", { namespace: "other" }), of("a", { cluster: "there" })];
     await takeBatch(
@@ -81,7 +86,7 @@ describe("a batch", () => {
     assert.equal(steps.length, 3);
   });
 
-  test("a slow key holds up no other", async () => {
+  test("lets a slow key block no other", async () => {
     const world = openFixture();
     const order: string[] = [];
     let release = (): void => {};
@@ -98,7 +103,7 @@ describe("a batch", () => {
     assert.deepEqual(order, ["fast", "slow"]);
   });
 
-  test("a step that failed is told, and is no ending", async () => {
+  test("logs a failed step, which has no ending", async () => {
     const { world, lines } = halfBroken();
     assert.equal(await take(world, [of("x")]), undefined);
     assert.equal(lines.at(-1)?.message, "a step failed and will be delivered again");
@@ -106,23 +111,23 @@ describe("a batch", () => {
   });
 });
 
-describe("one message stands for several", () => {
+describe("the message that stands for several of one key", () => {
   const cases: readonly { name: string; messages: readonly [Message, ...Message[]]; want: Message }[] = [
-    { name: "alone, itself", messages: [of("a", { tries: 2 })], want: of("a", { tries: 2 }) },
+    { name: "is the message itself if it is alone", messages: [of("a", { tries: 2 })], want: of("a", { tries: 2 }) },
     {
-      name: "the newest",
+      name: "is the newest",
       messages: [of("a", { reason: "old" }), of("a", { reason: "new", resourceVersion: "5" })],
       want: of("a", { reason: "new", resourceVersion: "5" }),
     },
-    { name: "anything new starts afresh", messages: [of("a", { tries: 4 }), of("a")], want: of("a") },
+    { name: "has no tries if any of them is new", messages: [of("a", { tries: 4 }), of("a")], want: of("a") },
     {
-      name: "of notices the earlier end counts",
+      name: "has the earliest deadline of notices",
       messages: [of("a", { until: 2 }), of("a", { until: 1 }), of("a", { until: 3 })],
       want: of("a", { until: 1 }),
     },
-    { name: "whichever came first", messages: [of("a"), of("a", { tries: 4 })], want: of("a") },
+    { name: "has no tries, even if the new one came first", messages: [of("a"), of("a", { tries: 4 })], want: of("a") },
     {
-      name: "among retries the youngest counts",
+      name: "has the fewest tries among retries",
       messages: [of("a", { tries: 4 }), of("a", { tries: 2 })],
       want: of("a", { tries: 2 }),
     },

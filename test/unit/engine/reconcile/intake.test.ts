@@ -20,22 +20,22 @@ const delivered = (more: Partial<Delivered> = {}, text: object = {}): Delivered 
 const settled = () => openFixture(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
 
 describe("a delivery", () => {
-  test("of a message is a step", async () => {
+  test("of a message becomes a step", async () => {
     const { world, record } = settled();
     assert.deepEqual(await intake(world, [delivered()]), []);
     assert.deepEqual(record()?.memory, { count: 1 });
   });
 
   const poison = [
-    { name: "of no JSON", body: "{" },
+    { name: "without JSON", body: "{" },
     { name: "of another version's message", body: JSON.stringify({ v: 2, keys: ["ns/bear"] }) },
-    { name: "of somebody else's JSON", body: '{"Type":"Notification","Message":"hello"}' },
+    { name: "of another application's JSON", body: '{"Type":"Notification","Message":"hello"}' },
     { name: "of a delayed message on the wrong queue", body: JSON.stringify({ message, id: "t" }) },
     { name: "of a megabyte", body: JSON.stringify({ ...message, extra: "x".repeat(1_000_000) }) },
-    { name: "of nothing", body: "" },
+    { name: "without text", body: "" },
   ];
   for (const { name, body } of poison) {
-    test(`${name} is told once without its text, acknowledged, and harms no neighbour`, async () => {
+    test(`${name} is logged once without its text, acknowledged, and does not affect the other messages`, async () => {
       const { world, lines, record } = settled();
       assert.deepEqual(await intake(world, [delivered({ id: "bad", body }), delivered()]), []);
       const told = lines.filter(({ level }) => level === "error");
@@ -50,17 +50,17 @@ describe("a delivery", () => {
     });
   }
 
-  test("of a key out of charge is acknowledged without a request", async () => {
+  test("of a key out of scope is acknowledged without a request", async () => {
     const { world, calls } = settled();
     assert.deepEqual(await intake({ ...world, inCharge: () => false }, [delivered()]), []);
     assert.deepEqual(calls, []);
   });
 });
 
-describe("two versions on one queue", () => {
+describe("two versions of Rekindle on one queue", () => {
   const newer = { schema: 2, cluster: "c", kind: "Toy", name: "bear", keys: ["another form"] };
 
-  test("what the later one sent is left for it, told, and its neighbours are taken", async () => {
+  test("leave the later version's message for it, log that, and take the other messages", async () => {
     const { world, lines, record, sent } = settled();
     const theirs = delivered({ id: "theirs", body: JSON.stringify(newer), received: 9 });
     assert.deepEqual(await intake(world, [theirs, delivered()]), ["theirs"]);
@@ -71,15 +71,15 @@ describe("two versions on one queue", () => {
     );
   });
 
-  test("what the earlier one sent is taken, and hints that are not known yet are left out", async () => {
+  test("take the earlier version's message, and ignore hints that they do not know yet", async () => {
     const { world, record } = settled();
     assert.deepEqual(await intake(world, [delivered({}, { hint: "of the next minor version" })]), []);
     assert.deepEqual(record()?.memory, { count: 1 });
   });
 });
 
-describe("a message that comes back again and again", () => {
-  test("is not begun a fourth time: its key is sent for alone, and its neighbours are taken", async () => {
+describe("a message that is delivered again and again", () => {
+  test("is replaced at its fourth delivery by a message for its key alone; others are taken", async () => {
     const { world, sent, calls, put } = settled();
     put(toy({ name: "cat", uid: "toy-2" }));
     const neighbour = delivered({ id: "m2" }, { name: "cat" });
@@ -90,13 +90,13 @@ describe("a message that comes back again and again", () => {
     assert.ok(!calls.some((call) => call.includes("bear")) && calls.some((call) => call.includes("cat")));
   });
 
-  test("alone is begun three times more", async () => {
+  test("is begun three times more when it is alone", async () => {
     const { world, record } = settled();
     assert.deepEqual(await intake(world, [delivered({ received: 3 }, { reason: alone })]), []);
     assert.deepEqual(record()?.memory, { count: 1 });
   });
 
-  test("alone, too, is let go of: an event and the record tell it, and nothing rests", async () => {
+  test("is given up when it fails alone, too; an Event and the record report that", async () => {
     const { world, record, objects, lines } = settled();
     await intake(world, [delivered()]);
     assert.equal(record()?.rests, true);
@@ -111,7 +111,7 @@ describe("a message that comes back again and again", () => {
     assert.equal(lines.filter(({ level }) => level === "error").length, 1);
   });
 
-  test("and was let go of before, is told once", async () => {
+  test("is reported once if it was given up before", async () => {
     const { world, calls } = settled();
     await intake(world, [delivered()]);
     const again = [delivered({ received: 4 }, { reason: alone })];
@@ -124,14 +124,14 @@ describe("a message that comes back again and again", () => {
     );
   });
 
-  test("takes the key's other messages with it", async () => {
+  test("takes the other messages of its key with it", async () => {
     const { world, sent } = settled();
     const batch = [delivered({ received: 5 }), delivered({ id: "m2", received: 1 })];
     assert.deepEqual(await intake(world, batch), []);
     assert.equal(sent.length, 1);
   });
 
-  test("is let go of at once when it cannot be sent for", async () => {
+  test("is given up at once if the queue does not take its replacement", async () => {
     const { world, record } = settled();
     await intake(world, [delivered()]);
     const queue = { ...world.queue, sendLater: () => Promise.reject(new Error("no permission: allow sqs:…")) };
@@ -139,7 +139,7 @@ describe("a message that comes back again and again", () => {
     assert.match(record()?.trouble?.message ?? "", /begun 4 times in a row.*: no permission: allow sqs:…$/);
   });
 
-  test("is given back when neither can be done", async () => {
+  test("is returned for another delivery if it can neither be replaced nor given up", async () => {
     const world = settled();
     const queue = { ...world.world.queue, sendLater: () => Promise.reject(new Error("AccessDenied")) };
     world.before = () => {
@@ -148,7 +148,7 @@ describe("a message that comes back again and again", () => {
     assert.deepEqual(await intake({ ...world.world, queue }, [delivered({ received: 4 })]), ["m1"]);
   });
 
-  test("for a key that is gone is acknowledged", async () => {
+  test("is acknowledged if its key's object is gone", async () => {
     const { world, objects } = settled();
     objects.clear();
     assert.deepEqual(await intake(world, [delivered({ received: 4 }, { reason: alone })]), []);

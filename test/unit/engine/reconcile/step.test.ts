@@ -40,15 +40,15 @@ const careful = (world: Fixture): void => {
   };
 };
 
-describe("R1: saved before acted on", () => {
-  test("the memory is stored before the first effect starts", async () => {
+describe("R1: a step saves before it acts", () => {
+  test("a step saves the memory before its first effect starts", async () => {
     const world = openFixture(() => making(["arm", "leg"]));
     await step(world.world, message);
     assert.deepEqual(writesIn(world.calls), ["save 1", "create parts arm", "create parts leg"]);
     assert.deepEqual(world.record()?.memory, { count: 1 });
   });
 
-  test("of two invocations with one key, the loser touches nothing and comes back", async () => {
+  test("the loser of two steps of one key touches nothing and comes back", async () => {
     const world = openFixture(() => making(["arm"]));
     world.before = async (call) => {
       if (call !== "save 1") return;
@@ -62,7 +62,7 @@ describe("R1: saved before acted on", () => {
     assert.deepEqual([back?.message.reason, back?.delayMs], ["raced", 1_000]);
   });
 
-  test("when it is not known whether the save took place, nothing is done", async () => {
+  test("a step whose save may or may not have succeeded does nothing", async () => {
     const world = openFixture(() => making(["arm"]));
     world.after = (call) => {
       if (call === "save 1") throw failing(0, "Timeout");
@@ -71,7 +71,7 @@ describe("R1: saved before acted on", () => {
     assert.equal(world.objects.has("parts arm"), false);
   });
 
-  test("a plan that only deletes is bound to a save, too: the loser deletes nothing", async () => {
+  test("a plan that only deletes needs a save, too: the loser deletes nothing", async () => {
     const world = openFixture();
     await step(world.world, message);
     world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
@@ -92,7 +92,7 @@ describe("R1: saved before acted on", () => {
     assert.ok(world.objects.has("parts arm"));
   });
 
-  test("a fenced plan is saved anew even if it says nothing new", async () => {
+  test("a fenced plan is saved again even if its memory is unchanged", async () => {
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [], safety: { fenced: true } }));
     await step(world.world, message);
     await step(world.world, message);
@@ -100,11 +100,11 @@ describe("R1: saved before acted on", () => {
   });
 });
 
-describe("R2: decided again, never replayed", () => {
+describe("R2: a step decides again, and never replays", () => {
   const deaths = ["save 1", "create parts arm", "patch toys bear"];
   for (const death of deaths) {
     for (const when of ["before", "after"] as const) {
-      test(`dead ${when} ${death}, the next invocation ends in the same world`, async () => {
+      test(`a step that dies ${when} ${death} is followed by steps that end in the same state`, async () => {
         const world = openFixture();
         careful(world);
         const decide = world.decide;
@@ -127,7 +127,7 @@ describe("R2: decided again, never replayed", () => {
     }
   }
 
-  test("the second delivery of a settled key makes no write and sends nothing", async () => {
+  test("the second step of a settled key writes nothing and sends nothing", async () => {
     const world = openFixture();
     careful(world);
     await step(world.world, message);
@@ -138,14 +138,14 @@ describe("R2: decided again, never replayed", () => {
     assert.deepEqual([writesIn(world.calls), world.sent], [[], []]);
   });
 
-  test("what stood in a message is not believed: the object is read", async () => {
+  test("a step reads the object, whatever version the message names", async () => {
     const world = openFixture(({ object }) => ({ memory: { count: object?.metadata.generation ?? 0 }, stages: [] }));
     world.put(toy({ generation: 7 }));
     await step(world.world, { ...message, resourceVersion: "1" });
     assert.deepEqual(world.record()?.memory, { count: 7 });
   });
 
-  test("every look is answered live, and the decision gets the server's clock", async () => {
+  test("a step answers every query live, and decides by the server's clock", async () => {
     const times: number[] = [];
     const world = openFixture(function* ({ now }) {
       times.push(now);
@@ -158,11 +158,11 @@ describe("R2: decided again, never replayed", () => {
   });
 });
 
-describe("R3: fenced", () => {
+describe("R3: a step's effects are fenced", () => {
   const cases = [
-    { name: "within the fence an effect starts", afterSaveMs: 10_000, beforeMs: 0, made: true },
-    { name: "after the fence no effect starts", afterSaveMs: 10_001, beforeMs: 0, made: false },
-    { name: "a step that is over its own time starts none either", afterSaveMs: 100, beforeMs: 19_950, made: false },
+    { name: "an effect starts within the fence", afterSaveMs: 10_000, beforeMs: 0, made: true },
+    { name: "no effect starts after the fence", afterSaveMs: 10_001, beforeMs: 0, made: false },
+    { name: "no effect starts after the time limit of the step", afterSaveMs: 100, beforeMs: 19_950, made: false },
   ];
   for (const { name, afterSaveMs, beforeMs, made } of cases) {
     test(name, async () => {
@@ -178,7 +178,7 @@ describe("R3: fenced", () => {
     });
   }
 
-  test("the pause may fall between two stages: the second does not start", async () => {
+  test("the second stage does not start if the fence passes after the first", async () => {
     const world = openFixture(() => making(["arm", "leg"]));
     world.after = (call) => {
       if (call === "create parts arm") world.time.monotonic += 10_001;
@@ -187,7 +187,7 @@ describe("R3: fenced", () => {
     assert.deepEqual([world.objects.has("parts arm"), world.objects.has("parts leg")], [true, false]);
   });
 
-  test("a refusal goes back to the decision, which may plan otherwise in the same step", async () => {
+  test("a refusal returns to the decision, which may plan otherwise in the same step", async () => {
     const world = openFixture(({ refused }) =>
       refused.length === 0 ? making(["arm"]) : { memory: { count: 9 }, stages: [] },
     );
@@ -199,7 +199,7 @@ describe("R3: fenced", () => {
   });
 });
 
-test("what is optional and not to be had is told once, and the step goes on to its end", async () => {
+test("the refusal of an optional effect is reported in one Event, and the step continues to its end", async () => {
   const wish = { do: "create", object: part("bell"), resource: parts, owner: "toy-1", optional: true } as const;
   const world = openFixture(() => ({
     memory: { count: 1 },
@@ -216,18 +216,18 @@ test("what is optional and not to be had is told once, and the step goes on to i
   assert.match(names[0] ?? "", /^events bear\./);
 });
 
-describe("what a step leaves alone", () => {
+describe("a step leaves alone", () => {
   const idle = [
     { name: "another kind", message: { ...message, kind: "Doll" }, world: {}, object: toy() },
-    { name: "a key out of its charge", message, world: { inCharge: () => false }, object: toy() },
+    { name: "a key out of its scope", message, world: { inCharge: () => false }, object: toy() },
     {
-      name: "an object out of its charge",
+      name: "an object out of its scope",
       message,
       world: { inCharge: (_: unknown, object: unknown) => object === undefined },
       object: toy(),
     },
     { name: "a paused object", message, world: {}, object: toy({ annotations: { "rekindle.dev/paused": "true" } }) },
-    { name: "a name that stands for nothing", message: { ...message, name: "doll" }, world: {}, object: toy() },
+    { name: "a name without an object", message: { ...message, name: "doll" }, world: {}, object: toy() },
   ];
   for (const { name, message: asked, world: more, object } of idle) {
     test(name, async () => {
@@ -239,13 +239,13 @@ describe("what a step leaves alone", () => {
     });
   }
 
-  test("a key out of its charge is not even read", async () => {
+  test("a key out of its scope without a read", async () => {
     const world = openFixture();
     await step({ ...world.world, inCharge: () => false }, message);
     assert.deepEqual(world.calls, []);
   });
 
-  test("a key of which nobody can tell whether it is in its charge is looked at later, and not read", async () => {
+  test("a key whose scope cannot be determined, reads nothing of it, and tries again later", async () => {
     const world = openFixture();
     const inCharge = () => Promise.reject(failing(500, "InternalError"));
     const ending = await step({ ...world.world, inCharge }, message);
@@ -256,14 +256,14 @@ describe("what a step leaves alone", () => {
     );
   });
 
-  test("pausing is taken back with the annotation, and is no other value than true", async () => {
+  test("an object only while its annotation for a pause has the value true", async () => {
     const world = openFixture(() => making(["arm"]));
     world.put(toy({ annotations: { "rekindle.dev/paused": "false" } }));
     await step(world.world, message);
     assert.ok(world.objects.has("parts arm"));
   });
 
-  test("shadow mode tells the plan and writes nothing, not even of a trouble that lasts", async () => {
+  test("every object in shadow mode: it reports the plan, and writes nothing, not even a lasting trouble", async () => {
     const told: unknown[] = [];
     const world = openFixture(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
     const shadow = {
@@ -283,7 +283,7 @@ describe("what a step leaves alone", () => {
   });
 });
 
-test("the kind's resource is what is read", async () => {
+test("every resource but the one of its kind", async () => {
   const world = openFixture();
   await step(world.world, message);
   assert.deepEqual(world.calls.slice(0, 2), ["load", `get ${toys.plural} bear`]);

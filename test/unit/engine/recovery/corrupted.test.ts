@@ -73,7 +73,7 @@ const wrongWith = async (ward: Ward, spoil: Pick<Spoil, "record">, strict: boole
   ];
 };
 
-describe("a record with one field spoilt harms nobody, in a step that neither fails nor goes on for ever", () => {
+describe("a record with one damaged field affects no other object, and its step ends", () => {
   for (const [name, making] of Object.entries(rows))
     test(name, async () => {
       const ward = await openWard(making);
@@ -91,7 +91,7 @@ describe("a record with one field spoilt harms nobody, in a step that neither fa
     });
 });
 
-describe("a record that was not saved like that", () => {
+describe("a record that was changed after its save", () => {
   const run = rows["a run of Spark"];
   const stateOf = (ward: Ward): readonly unknown[] => [
     textAt(ward.get("SparkApplication", brokenRecord), "status", "applicationState", "state"),
@@ -106,7 +106,7 @@ describe("a record that was not saved like that", () => {
     return [ward, state];
   };
 
-  test("is refused, whatever was done to it, and what is wrong is named", async () => {
+  test("is refused, whatever its change, and the refusal names the defect", async () => {
     const [ward] = await opened();
     for (const { says, record } of spoilsOf(...ward.records)) {
       const { endings, writes } = await ward.treat(record, { strict: true, edited: true });
@@ -116,7 +116,7 @@ describe("a record that was not saved like that", () => {
     }
   });
 
-  test("loses no run when what can be read of it is kept: the driver that lives says more", async () => {
+  test("loses no run if its readable part is kept, because the living driver is better evidence", async () => {
     const [ward, before] = await opened();
     // A record of another cluster is no evidence of the driver in this one.
     const here = spoilsOf(...ward.records).filter(({ path: [field] }) => field !== "cluster" && field !== "schema");
@@ -126,7 +126,7 @@ describe("a record that was not saved like that", () => {
     }
   });
 
-  test("names the field that no record has like that, sealed or not", async () => {
+  test("is refused with the name of a field whose value no record can have, sealed or not", async () => {
     const [ward] = await opened();
     const absurd = spoilsOf(...ward.records).filter((spoil) => spoil.absurd);
     assert.ok(absurd.length > 20);
@@ -137,7 +137,7 @@ describe("a record that was not saved like that", () => {
     }
   });
 
-  test("is no record when it was cut off, at any length", async () => {
+  test("is refused if it was cut off at any length", async () => {
     const [ward, before] = await opened();
     for (const { says, record } of cutOff(ward.records[0], 24)) {
       const strict = await ward.treat(record, { strict: true, edited: false });
@@ -152,7 +152,7 @@ describe("a record that was not saved like that", () => {
   });
 });
 
-describe("of every record that was ever released", () => {
+describe("the parser of released records", () => {
   const folder = new URL("released/", import.meta.url);
   const parsers = new Map(operatorsFor(timing).map(({ kind, parse }) => [kind, parse]));
   /** Returns the defect of a record; undefined if it can be used. */
@@ -167,7 +167,7 @@ describe("of every record that was ever released", () => {
   const isUnread = ({ path }: Spoil): boolean => path.join(".").startsWith("recovered.was");
 
   for (const file of readdirSync(folder).sort())
-    test(`${file}: no field is taken for what it cannot be, and none makes reading fail`, () => {
+    test(`refuses every impossible field of ${file}, and never throws`, () => {
       const { kind, spec } = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
       const spoils = spoilsOf(spec, undefined);
       const absurd = spoils.filter((spoil) => spoil.absurd && !isUnread(spoil));

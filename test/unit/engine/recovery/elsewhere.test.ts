@@ -22,7 +22,7 @@ const taken = async (box: ToyBox, record: unknown, more: Partial<World> = {}) =>
 
 describe("a record that was made in another cluster", () => {
   for (const settings of [{ recovery }, lenient])
-    test(`is gone on with, its UIDs void, ${settings.recovery.strict ? "strict" : "not strict"}`, async () => {
+    test(`is continued without its UIDs, ${settings.recovery.strict ? "strict" : "not strict"}`, async () => {
       const box = toyBox();
       assert.equal((await taken(box, away, settings)).did, "step");
       const { cluster, uid, memory, recovered, saves } = box.record() ?? {};
@@ -30,14 +30,14 @@ describe("a record that was made in another cluster", () => {
       assert.deepEqual([recovered?.how, saves], ["voided", 8]);
     });
 
-  test("is voided once: the next step finds a sound record", async () => {
+  test("is voided once: the next step finds a valid record", async () => {
     const box = toyBox();
     await taken(box, away);
     await step(box.toyWorld(), message);
     assert.deepEqual(box.counts, [-3, -3]);
   });
 
-  test("whoever dies before the save begins the same again; after it nothing is repeated", async () => {
+  test("is voided again after a death before the save, and not after a death behind it", async () => {
     const fates = [
       { at: "before", counts: [-3] },
       { at: "after", counts: [-3] },
@@ -58,7 +58,7 @@ describe("a record that was made in another cluster", () => {
     }
   });
 
-  test("of two that come upon it, one recovers it, and the other has touched nothing", async () => {
+  test("is recovered by one of two steps at a time; the other touches nothing", async () => {
     const box = toyBox();
     const world = await stored(box, away);
     const second = toyBox();
@@ -70,7 +70,7 @@ describe("a record that was made in another cluster", () => {
     assert.equal(box.counts.length + second.counts.length, 1);
   });
 
-  test("keeps the run that was under way as one that came to nothing", async () => {
+  test("keeps the run in progress as a voided run", async () => {
     const box = toyBox();
     await taken(box, away);
     assert.deepEqual(
@@ -79,7 +79,7 @@ describe("a record that was made in another cluster", () => {
     );
   });
 
-  test("of a kind without recovery is gone on with as it stands, which is told", async () => {
+  test("is continued unchanged if its kind has no recovery, and an Event reports that", async () => {
     const box = toyBox();
     const world = box.toyWorld(await stored(box, away));
     const { recovery: _, ...operator } = { ...world.operatorOf("Toy") };
@@ -89,7 +89,7 @@ describe("a record that was made in another cluster", () => {
     assert.equal(event?.["reason"], "RekindleRecovered");
   });
 
-  test("of an object that did not come along: what is remembered is wound up, not adopted", async () => {
+  test("whose object is missing is cleaned up, not adopted", async () => {
     const seen: unknown[] = [];
     const box = toyBox({}, ({ object, uid }) => {
       seen.push([object, uid]);
@@ -105,7 +105,7 @@ describe("a record that was made in another cluster", () => {
     { name: "made with a longer fence", record: { ...away, made } },
   ];
   for (const { name, record } of ills)
-    test(`${name}: starts afresh, and keeps what it was`, async () => {
+    test(`${name}: is replaced by a fresh one, which keeps the old one's content`, async () => {
       const box = toyBox();
       box.put(toy({}, { count: 4 }));
       assert.equal((await taken(box, record)).did, "step");
@@ -118,7 +118,7 @@ describe("a record that was made in another cluster", () => {
       assert.deepEqual(box.counts, [-4, -4]);
     });
 
-  test("a start afresh that dies before its save decides the same again", async () => {
+  test("is replaced by the same fresh one after a death before the save", async () => {
     const box = toyBox();
     const world = await stored(box, { ...away, schema: 5 });
     box.before = (call) => {
@@ -130,7 +130,7 @@ describe("a record that was made in another cluster", () => {
     assert.deepEqual([box.counts, box.record()?.recovered?.how], [[-0], "fresh"]);
   });
 
-  test("damaged besides, strict stops it, and else what parses is voided", async () => {
+  test("and is damaged stops its key in strict mode; otherwise its readable part is voided", async () => {
     const record = { ...away, saves: "many" };
     assert.equal((await taken(toyBox(), record)).did, "stopped");
     const box = toyBox();
@@ -143,8 +143,12 @@ describe("a record made under other settings", () => {
   const policies = (policy: "equal" | "additive" | "any") => ({ recovery: { ...recovery, policy } });
   const { fenceMs, requestTimeoutMs } = timing;
   const rows = [
-    { name: "the same", made: { fenceMs, requestTimeoutMs }, goes: { equal: true, additive: true, any: true } },
-    { name: "none, from before", made: undefined, goes: { equal: true, additive: true, any: true } },
+    {
+      name: "the same settings",
+      made: { fenceMs, requestTimeoutMs },
+      goes: { equal: true, additive: true, any: true },
+    },
+    { name: "none, by an earlier version", made: undefined, goes: { equal: true, additive: true, any: true } },
     {
       name: "a fence that has grown since",
       made: { fenceMs: fenceMs - 1, requestTimeoutMs },
@@ -179,7 +183,7 @@ describe("a record made under other settings", () => {
     );
   });
 
-  test("that go on are no reason to write, and are taken in with the next write", async () => {
+  test("that are accepted cause no write, and the next write records the new ones", async () => {
     const box = toyBox();
     await taken(box, { ...good, made: { fenceMs: 1, requestTimeoutMs: 1 }, generation: 1 });
     assert.deepEqual(writesIn(box.calls), []);

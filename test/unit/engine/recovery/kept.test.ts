@@ -18,15 +18,20 @@ import { good, stored, toyBox } from "./toys.ts";
 const day = 86_400_000;
 const run = (attempt: number, endedAt = eight) => ({ attempt, endedAt, outcome: "failed" as const });
 
-describe("runs that are over", () => {
+describe("runs that have ended", () => {
   const limits = { runs: 3, retentionMs: 7 * day };
   const rows = [
-    { name: "the one that ends is added, the oldest first", runs: [run(1)], over: run(2), want: [1, 2] },
-    { name: "nothing ends, nothing changes", runs: [run(1)], over: undefined, want: [1] },
-    { name: "no more than so many", runs: [run(1), run(2), run(3)], over: run(4), want: [2, 3, 4] },
-    { name: "one that was kept already is not kept twice", runs: [run(1), run(2)], over: run(2), want: [1, 2] },
-    { name: "until its retention has passed", runs: [run(1, eight - 7 * day), run(2)], over: undefined, want: [2] },
-    { name: "and not before", runs: [run(1, eight - 7 * day + 1)], over: undefined, want: [1] },
+    { name: "are kept, the oldest first", runs: [run(1)], over: run(2), want: [1, 2] },
+    { name: "stay the same while no run ends", runs: [run(1)], over: undefined, want: [1] },
+    { name: "are kept up to a bounded number", runs: [run(1), run(2), run(3)], over: run(4), want: [2, 3, 4] },
+    { name: "are kept once each", runs: [run(1), run(2)], over: run(2), want: [1, 2] },
+    {
+      name: "are removed when their retention ends",
+      runs: [run(1, eight - 7 * day), run(2)],
+      over: undefined,
+      want: [2],
+    },
+    { name: "are not removed before", runs: [run(1, eight - 7 * day + 1)], over: undefined, want: [1] },
   ];
   for (const { name, runs, over, want } of rows)
     test(name, () =>
@@ -36,7 +41,7 @@ describe("runs that are over", () => {
       ),
     );
 
-  test("are kept by the step that ends them, and cleared away by the first that comes after their time", async () => {
+  test("are kept by the step that ends them, and removed by the first step after their retention", async () => {
     let count = 3;
     const box = toyBox({}, () => ({ memory: { count }, stages: [], next: { do: "rest" } }));
     await step(box.toyWorld(await stored(box, good)), message);
@@ -54,17 +59,17 @@ describe("runs that are over", () => {
   });
 });
 
-describe("what a later version wrote", () => {
+describe("the fields of a later version", () => {
   const { fenceMs, requestTimeoutMs } = timing;
   const later = { ...good, generation: 1, invented: { a: [1] }, memory: { count: 3, more: "x" } };
 
-  test("is no reason to write", async () => {
+  test("cause no write", async () => {
     const box = toyBox();
     await step(box.toyWorld(await stored(box, { ...later, made: { fenceMs, requestTimeoutMs } })), message);
     assert.deepEqual(box.counts, [3]);
   });
 
-  test("comes through a save unchanged, in the record and in the memory", async () => {
+  test("survive a save unchanged, in the record and in the memory", async () => {
     const box = toyBox({}, () => ({ memory: { count: 4 }, stages: [] }));
     await step(box.toyWorld(await stored(box, later)), message);
     const text = box.checkpoints.text(message) ?? "";
@@ -86,7 +91,7 @@ describe("a record that would be too large", () => {
     runs: [1, 2, 3, 4].map((attempt) => ({ ...run(attempt), error: long })),
   };
   for (const maxBytes of [81_000, 60_000, 40_000, 30_000, 20_000, 12_000, 2_000])
-    test(`is made smaller until it fits into ${maxBytes} bytes`, () => {
+    test(`is reduced until it fits into ${maxBytes} bytes`, () => {
       assert.ok(toy !== undefined && operator !== undefined);
       const small = bounded(large, toy, maxBytes);
       assert.ok(Buffer.byteLength(JSON.stringify(small)) <= maxBytes);
@@ -94,7 +99,7 @@ describe("a record that would be too large", () => {
       assert.deepEqual([small.uid, small.saves, small.cluster], [good.uid, good.saves, good.cluster]);
     });
 
-  test("gives up what is needed least first", () => {
+  test("loses its least needed fields first", () => {
     assert.ok(toy !== undefined);
     const sizes = [81_000, 75_000, 15_000, 12_000, 2_000].map((maxBytes) => bounded(large, toy, maxBytes));
     assert.deepEqual(
@@ -114,7 +119,7 @@ describe("a record that would be too large", () => {
     );
   });
 
-  test("and is saved all the same", async () => {
+  test("is saved at its reduced size", async () => {
     const box = toyBox({}, ({ memory }) => ({
       memory: memory ?? { count: 0 },
       stages: [],
@@ -138,7 +143,7 @@ describe("records of released schemas", () => {
     return read?.ok === true ? read.memory : read;
   };
 
-  test("each has a fixture, of every kind that remembers", () => {
+  test("have a fixture for each schema, and for every kind that has a memory", () => {
     const schemas = new Set(files.map((file) => Number(file.split(".")[0])));
     assert.deepEqual(
       [...schemas],
@@ -152,7 +157,7 @@ describe("records of released schemas", () => {
   });
 
   for (const { file, kind, spec } of fixtures)
-    test(`${file} is read, and so is its memory, and nothing of either is dropped`, () => {
+    test(`are read from ${file} with all fields and the whole memory`, () => {
       const forward = broughtForward(spec);
       assert.deepEqual(readRecord(forward), { ok: true, record: forward });
       assert.deepEqual(memoryIn(kind, spec.memory), spec.memory);
@@ -165,16 +170,16 @@ describe("records of released schemas", () => {
 
   const rows = [
     {
-      name: "step by step to the newest",
+      name: "from one schema to the next up to the newest",
       from: { schema: 1, a: 1 },
       to: { schema: 3, a: 1, second: true, third: true },
     },
-    { name: "from where it stands", from: { schema: 2 }, to: { schema: 3, third: true } },
-    { name: "the newest stays as it is", from: { schema: 3 }, to: { schema: 3 } },
-    { name: "a later one, too", from: { schema: 9 }, to: { schema: 9 } },
-    { name: "what gives no schema", from: { schema: "1" }, to: { schema: "1" } },
-    { name: "what is no record", from: "text", to: "text" },
+    { name: "from their own schema on", from: { schema: 2 }, to: { schema: 3, third: true } },
+    { name: "not if they have the newest schema", from: { schema: 3 }, to: { schema: 3 } },
+    { name: "not if they have a later schema", from: { schema: 9 }, to: { schema: 9 } },
+    { name: "not if they have no schema", from: { schema: "1" }, to: { schema: "1" } },
+    { name: "not if they are no record", from: "text", to: "text" },
   ];
   for (const { name, from, to } of rows)
-    test(`forward: ${name}`, () => assert.deepEqual(broughtForward(from, steps), to));
+    test(`are migrated: ${name}`, () => assert.deepEqual(broughtForward(from, steps), to));
 });

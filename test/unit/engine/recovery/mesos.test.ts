@@ -49,7 +49,7 @@ const completes = (stand: Stand, of = "app"): Promise<void> =>
 
 const long = { scripts: { app: [{ jobMs: 120_000 }, { jobMs: 5_000 }], other: [{ jobMs: 10_000 }] } };
 
-describe("row 28: what names the run is damaged", () => {
+describe("row 28: a record whose run id is damaged", () => {
   const spoils = [
     { what: "the state", spec: { memory: { state: { phase: "NONSENSE" } } } },
     { what: "the attempt", spec: { memory: { attempt: "two" } } },
@@ -62,7 +62,7 @@ describe("row 28: what names the run is damaged", () => {
   ];
   for (const { what, spec } of spoils)
     it(
-      `${what}: strict refuses it, not strict adopts the driver that runs`,
+      `${what}: is refused in strict mode; otherwise the running driver is adopted`,
       onStand(async (stand) => {
         const driver = await underWay(stand);
         await stand.patch("Checkpoint", name, { spec });
@@ -78,9 +78,9 @@ describe("row 28: what names the run is damaged", () => {
     );
 });
 
-describe("rows 18 and 19: cleanup", () => {
+describe("rows 18 and 19: rekindle recover --mode cleanup", () => {
   it(
-    "ends everything that belongs to it, records that, and stops; nobody else is touched",
+    "ends every object of the application and no other, records that, and stops the key",
     onStand(async (stand) => {
       await underWay(stand);
       const asking = await rekindle(stand, "recover", "default/app", "--mode", "cleanup");
@@ -97,7 +97,7 @@ describe("rows 18 and 19: cleanup", () => {
   );
 
   it(
-    "what does not go is ended by force when its grace is over, by its UID",
+    "deletes by force, by its UID, a pod that outlives its grace period",
     onStand(
       async (stand) => {
         await underWay(stand);
@@ -121,7 +121,7 @@ describe("rows 18 and 19: cleanup", () => {
   );
 
   it(
-    "interrupted, a host carries the order out",
+    "is carried out by a host if the command ends before",
     onStand(async (stand) => {
       await underWay(stand);
       const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes", "--wait", "0s");
@@ -132,11 +132,11 @@ describe("rows 18 and 19: cleanup", () => {
   );
 });
 
-describe("rows 24 to 27: another cluster", () => {
+describe("rows 24 to 27: a record of another cluster", () => {
   const elsewhere = { cluster: "another-cluster", uid: "another-uid" };
 
   it(
-    "row 24: a run that was under way becomes the next attempt, with one driver, and spends no retry",
+    "row 24: makes a run in progress the next attempt, with one driver, and spends no retry",
     onStand(async (stand) => {
       const before = await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
@@ -153,7 +153,7 @@ describe("rows 24 to 27: another cluster", () => {
   );
 
   it(
-    "row 24: a run that was completed stays so",
+    "row 24: leaves a completed run completed",
     onStand(
       async (stand) => {
         await underWay(stand);
@@ -172,7 +172,7 @@ describe("rows 24 to 27: another cluster", () => {
   );
 
   it(
-    "row 25: a pod of the driver's name that is another's is neither adopted nor ended",
+    "row 25: neither adopts nor ends a pod of another owner",
     onStand(async (stand) => {
       await underWay(stand);
       const stranger: Obj = {
@@ -193,7 +193,7 @@ describe("rows 24 to 27: another cluster", () => {
   );
 
   it(
-    "rows 26 and 27: and of a later schema: starts afresh, and the decision stands",
+    "rows 26 and 27: starts afresh if its schema is later, too, and that decision lasts",
     onStand(async (stand) => {
       await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: { ...elsewhere, schema: 9 } });
@@ -205,9 +205,9 @@ describe("rows 24 to 27: another cluster", () => {
   );
 });
 
-describe("a later schema in the same cluster", () => {
+describe("a record of a later schema in the same cluster", () => {
   it(
-    "is refused, strict or not, until somebody gives the record up; then what lives is adopted",
+    "is refused, strict or not, until rekindle recover --fresh; then the running driver is adopted",
     onStand(async (stand) => {
       const driver = await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: { schema: 9 } });
@@ -224,9 +224,9 @@ describe("a later schema in the same cluster", () => {
   );
 });
 
-describe("rows 4, 32, 39 and 41: the record alone, or none", () => {
+describe("rows 4, 32, 39 and 41: an application with a record alone, or with none", () => {
   it(
-    "row 32: lost while it runs, everything is rebuilt, nothing is doubled",
+    "row 32: that loses its record while it runs is rebuilt, and nothing is created twice",
     onStand(async (stand) => {
       const driver = await underWay(stand);
       await stand.remove("Checkpoint", name);
@@ -238,7 +238,7 @@ describe("rows 4, 32, 39 and 41: the record alone, or none", () => {
   );
 
   it(
-    "row 41: a status that somebody set back is taken for what it is, and written anew",
+    "row 41: whose status was set back gets the right status again",
     onStand(async (stand) => {
       const driver = await underWay(stand);
       const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/app/status";
@@ -252,7 +252,7 @@ describe("rows 4, 32, 39 and 41: the record alone, or none", () => {
   );
 
   it(
-    "one poisoned key never holds up another",
+    "whose record is damaged never blocks another",
     onStand(async (stand) => {
       await underWay(stand);
       await stand.patch("Checkpoint", name, { spec: { memory: 7, cluster: "", uid: "", saves: 0 } });

@@ -40,7 +40,7 @@ const later = async (box: ToyBox, ms: number): Promise<void> => {
 };
 
 describe("reconnect", () => {
-  test("adopts what lives, and opens a window", async () => {
+  test("adopts the living objects, and opens a recovery window", async () => {
     const windows: unknown[] = [];
     const box = withParts({}, ({ returning, memory }) => {
       windows.push(returning);
@@ -55,30 +55,30 @@ describe("reconnect", () => {
   });
 
   const rows = [
-    { name: "what is asked for", ask: { ...reconnect, returnMs: 5_000 }, ownMs: 60_000, want: 5_000 },
-    { name: "the object's own", ask: reconnect, ownMs: 60_000, want: 60_000 },
-    { name: "the deployment's", ask: reconnect, ownMs: undefined, want: 30_000 },
+    { name: "the request names", ask: { ...reconnect, returnMs: 5_000 }, ownMs: 60_000, want: 5_000 },
+    { name: "the object names", ask: reconnect, ownMs: 60_000, want: 60_000 },
+    { name: "the deployment's settings name", ask: reconnect, ownMs: undefined, want: 30_000 },
   ];
   for (const { name, ask, ownMs, want } of rows)
-    test(`the window is ${name}`, async () => {
+    test(`opens the window that ${name}`, async () => {
       const box = toyBox({ returnMs: () => ownMs });
       const { found } = await asked(box, ask, await stored(box, good));
       assert.equal(found?.returning?.until, eight + want);
     });
 
-  test("a window that nobody needs is closed by the same step", async () => {
+  test("closes a window that the plan does not need in the same step", async () => {
     const box = toyBox();
     await asked(box, reconnect, await stored(box, good));
     assert.deepEqual([box.counts, box.record()?.returning], [[3], undefined]);
   });
 
-  test("of what has no record, one is made from its status and objects", async () => {
+  test("makes a missing record from status and objects", async () => {
     const box = withParts();
     const { found } = await asked(box, reconnect);
     assert.deepEqual([found?.record, box.record()?.memory], ["missing", { count: 4 }]);
   });
 
-  test("of what is paused nothing is touched", async () => {
+  test("leaves a paused object alone, as every order does", async () => {
     const box = toyBox();
     box.put(toy({ annotations: { "rekindle.dev/paused": "true" } }));
     const more = await stored(box, good);
@@ -87,7 +87,7 @@ describe("reconnect", () => {
     assert.deepEqual([ending.did, writesIn(box.calls)], ["nothing", []]);
   });
 
-  test("asked of a damaged record in one breath, it is recovered once", async () => {
+  test("recovers a damaged record once if one request has both orders", async () => {
     const box = withParts();
     const more = await stored(box, { ...good, schema: 4 });
     const { found } = await asked(box, { ...reconnect, fresh: true }, more);
@@ -96,7 +96,7 @@ describe("reconnect", () => {
 });
 
 describe("an order to end everything", () => {
-  test("ends what belongs to it by UID, with grace, and nothing else; then records it, and stops", async () => {
+  test("ends the object's own parts by UID, with grace; then it is recorded and stops the key", async () => {
     const box = withParts();
     await asked(box, cleanup, await stored(box, good));
     assert.deepEqual(left(box), ["stranger", "old"]);
@@ -109,7 +109,7 @@ describe("an order to end everything", () => {
     assert.match("why" in ending ? ending.why : "", /--mode cleanup: change its spec/);
   });
 
-  test("is not carried out before what was planned before it can have arrived", async () => {
+  test("is not complete before every earlier planned creation can have arrived", async () => {
     const box = toyBox();
     await asked(box, cleanup, await stored(box, good));
     box.put(part("late"));
@@ -119,7 +119,7 @@ describe("an order to end everything", () => {
     assert.notEqual(box.record()?.cleanup?.done, undefined);
   });
 
-  test("whoever dies between two deletions has told it: the next step goes on", async () => {
+  test("is continued by the next step after a death between two deletions", async () => {
     for (const dies of ["remove parts arm", "remove parts leg", "save 8", "save 9"]) {
       const box = withParts();
       const more = await stored(box, good);
@@ -138,7 +138,7 @@ describe("an order to end everything", () => {
     }
   });
 
-  test("what does not go is asked once, and ended by force when its grace is over", async () => {
+  test("sends one deletion with grace, and deletes by force when the grace period is over", async () => {
     const box = toyBox();
     const graces: (number | undefined)[] = [];
     const dying = { ...part("arm"), metadata: { ...part("arm").metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } };
@@ -161,7 +161,7 @@ describe("an order to end everything", () => {
     assert.equal(box.record()?.cleanup?.done, undefined);
   });
 
-  test("given again while it is carried out, it gets no more time", async () => {
+  test("gets no more time if it is given again in progress", async () => {
     const box = withParts();
     await asked(box, cleanup, await stored(box, good));
     const order = box.record()?.cleanup;
@@ -170,7 +170,7 @@ describe("an order to end everything", () => {
     assert.deepEqual(box.record()?.cleanup, order);
   });
 
-  test("ends with a change of the spec, or when somebody asks to go on", async () => {
+  test("ends with a change of the spec, or with an order to reconnect", async () => {
     for (const how of ["change", "ask"] as const) {
       const box = toyBox();
       await asked(box, cleanup, await stored(box, good));
@@ -181,7 +181,7 @@ describe("an order to end everything", () => {
     }
   });
 
-  test("a kind that can tell that it was ended goes on by that", async () => {
+  test("lets a kind that has a memory of its end continue with that", async () => {
     const box = toyBox({ ended: () => ({ count: 1_000 }) });
     await asked(box, cleanup, await stored(box, good));
     await later(box, settled);
@@ -189,7 +189,7 @@ describe("an order to end everything", () => {
     assert.deepEqual([box.counts, box.record()?.memory], [[1_000], { count: 1_000 }]);
   });
 
-  test("of an object that is deleted meanwhile nothing is left but its own end", async () => {
+  test("leaves only the record's own end if the object is deleted in the meantime", async () => {
     const seen: unknown[] = [];
     const box = toyBox({}, ({ object }) => {
       seen.push(object);
@@ -201,7 +201,7 @@ describe("an order to end everything", () => {
     assert.deepEqual([seen, box.record()], [[undefined], undefined]);
   });
 
-  test("that somebody else was faster with is theirs: the loser has ended nothing", async () => {
+  test("whose save another step won ends nothing", async () => {
     const box = withParts();
     const more = await stored(box, good);
     box.before = async (call) => {

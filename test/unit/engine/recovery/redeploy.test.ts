@@ -35,9 +35,9 @@ const completes = (stand: Stand): Promise<void> =>
 const unsealed = { "rekindle.dev/seal": null };
 const long = { scripts: { app: [{ jobMs: 300_000 }] } };
 
-describe("rows 20 and 21: without a record", () => {
+describe("rows 20 and 21: an application without a record", () => {
   it(
-    "row 20: a run whose record and driver are gone is lost, but not before it has had its time to come back",
+    "row 20: has lost its run if its driver is gone, too, but only after the recovery window",
     onStand(async (stand) => {
       const { host } = await underWay(stand);
       await host.drain(1_000);
@@ -52,7 +52,7 @@ describe("rows 20 and 21: without a record", () => {
   );
 
   it(
-    "row 21: what nobody is to run has no record",
+    "row 21: gets no record while it is paused",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
@@ -62,9 +62,9 @@ describe("rows 20 and 21: without a record", () => {
   );
 });
 
-describe("rows 30 and 31: hosts that are stopped", () => {
+describe("rows 30 and 31: a host that is stopped", () => {
   it(
-    "row 30: another one comes back as the same: it writes nothing, and the run is the same",
+    "row 30: is followed by a host that writes nothing, and the run continues",
     onStand(async (stand) => {
       const { host, driver } = await underWay(stand);
       await stand.pass(0.02);
@@ -78,7 +78,7 @@ describe("rows 30 and 31: hosts that are stopped", () => {
   );
 
   it(
-    "row 31: nothing is held: no finalizer, no lease; and of what is deleted meanwhile nothing is left",
+    "row 31: leaves no finalizer and no lease, and its successor cleans up after a deletion in the meantime",
     onStand(async (stand) => {
       const { host } = await underWay(stand);
       await host.drain(1_000);
@@ -97,9 +97,9 @@ describe("rows 30 and 31: hosts that are stopped", () => {
   );
 });
 
-describe("row 39: a death between the intent and the deed", () => {
+describe("row 39: a death between save and effect", () => {
   it(
-    "what was saved and not done is done by the next one, once",
+    "makes the next host do what was saved, once",
     onStand(async (stand) => {
       const host = await stand.host();
       stand.fault(({ method, path, body }) =>
@@ -120,9 +120,9 @@ describe("row 39: a death between the intent and the deed", () => {
   );
 });
 
-describe("rows 40, 44 and 45: other versions and settings", () => {
+describe("rows 40, 44 and 45: a record of another version or other settings", () => {
   it(
-    "row 40: with a longer fence the run is not touched, and the next write takes it in",
+    "row 40: of a shorter fence leaves its run alone, and takes the new fence with the next write",
     onStand(async (stand) => {
       const { host, driver } = await underWay(stand);
       await host.drain(1_000);
@@ -143,7 +143,7 @@ describe("rows 40, 44 and 45: other versions and settings", () => {
       kept: undefined,
     },
     {
-      what: "row 45: of the version after: with fields that nobody here knows",
+      what: "row 45: of the version after: with fields that this version does not know",
       annotations: unsealed,
       spec: { invented: { a: [1] }, made: { shards: 3 }, memory: { invented: "x" } },
       kept: { a: [1] },
@@ -151,7 +151,7 @@ describe("rows 40, 44 and 45: other versions and settings", () => {
   ];
   for (const { what, annotations, spec, kept } of others)
     it(
-      `${what}: its run goes on, and its pods are ended by this one`,
+      `${what}: its run continues, and this version ends its pods`,
       onStand(async (stand) => {
         const { driver } = await underWay(stand, { spec: { timeToLiveSeconds: 600 } });
         await stand.patch("Checkpoint", name, { metadata: { annotations }, spec });

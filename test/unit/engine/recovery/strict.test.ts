@@ -27,14 +27,20 @@ type Row = {
 };
 
 const rows: readonly Row[] = [
-  { name: "no record but a text", record: "rubbish", why: /record: /, count: 2, errors: 1 },
+  { name: "a text in place of a record", record: "rubbish", why: /record: /, count: 2, errors: 1 },
   { name: "a number", record: 7, why: /record: /, count: 2, errors: 1 },
   { name: "a list", record: [good], why: /record: /, count: 2, errors: 1 },
   { name: "half written: no memory", record: half, why: /memory: /, count: 2, errors: 1 },
   { name: "half written: no UID", record: { ...good, uid: undefined }, why: /uid: /, count: 3, errors: 1 },
   { name: "a field of another type", record: { ...good, saves: "many" }, why: /saves: /, count: 3, errors: 1 },
   { name: "two fields", record: { ...good, saves: 0, rests: 1 }, why: /saves: .*rests: /, count: 3, errors: 2 },
-  { name: "a run that is none", record: { ...good, runs: [{ attempt: "1" }] }, why: /runs.0/, count: 3, errors: 3 },
+  {
+    name: "a run without its fields",
+    record: { ...good, runs: [{ attempt: "1" }] },
+    why: /runs.0/,
+    count: 3,
+    errors: 3,
+  },
   { name: "a memory that its kind cannot read", record: { ...good, memory: {} }, why: /no toy/, count: 2, errors: 1 },
   { name: "edited by hand", record: good, edited: true, why: /edited by hand/, count: 3, errors: 1 },
   {
@@ -60,7 +66,7 @@ const opened = async ({ record, edited }: Pick<Row, "record" | "edited">) => {
   return { box, more: { ...more, meter }, measured };
 };
 
-describe("strict: a record that cannot be used stops writes for its key, and says so", () => {
+describe("strict: a record that cannot be used stops every write for its key but an Event", () => {
   for (const { name, why, errors, sent = 0, ...row } of rows) {
     test(name, async () => {
       const { box, more, measured } = await opened(row);
@@ -77,7 +83,7 @@ describe("strict: a record that cannot be used stops writes for its key, and say
       assert.match(String(event?.["message"]), why);
     });
 
-    test(`${name}: told once, however often it is come upon`, async () => {
+    test(`${name}: one Event reports it, however often a step reads it`, async () => {
       const { box, more } = await opened(row);
       await step(box.toyWorld(more), message);
       const there = box.objects.size;
@@ -85,14 +91,14 @@ describe("strict: a record that cannot be used stops writes for its key, and say
       assert.equal(box.objects.size, there);
     });
 
-    test(`${name}: shadow mode tells nothing to anybody else`, async () => {
+    test(`${name}: shadow mode writes no Event`, async () => {
       const { box, more } = await opened(row);
       const ending = await step(box.toyWorld({ ...more, shadow: () => assert.fail("there is no plan") }), message);
       assert.deepEqual([ending.did, writesIn(box.calls)], ["stopped", []]);
     });
   }
 
-  test("and goes on by itself as soon as it is mended", async () => {
+  test("and its key continues as soon as the record is repaired", async () => {
     const { box, more } = await opened({ record: "rubbish" });
     await step(box.toyWorld(more), message);
     const mended = await stored(box, good);
@@ -101,7 +107,7 @@ describe("strict: a record that cannot be used stops writes for its key, and say
   });
 });
 
-describe("not strict: what parses is kept, the rest is made anew, and every error is counted", () => {
+describe("not strict: the readable part is kept, the rest is made anew, and every error is counted", () => {
   for (const { name, why, count, errors, ...row } of rows.filter((one) => one.count !== undefined)) {
     test(name, async () => {
       const { box, more, measured } = await opened(row);
@@ -123,12 +129,12 @@ describe("not strict: what parses is kept, the rest is made anew, and every erro
     });
   }
 
-  test("a later schema is refused all the same", async () => {
+  test("a later schema is refused nevertheless", async () => {
     const { box, more } = await opened({ record: { ...good, schema: 9 } });
     assert.equal((await step(box.toyWorld({ ...more, ...lenient }), message)).did, "stopped");
   });
 
-  test("of an object that is gone, what it left is ended by what can still be read", async () => {
+  test("the record of a deleted object ends its parts by what can still be read", async () => {
     const { box, more } = await opened({ record: { ...good, saves: "many" } });
     box.objects.delete("toys bear");
     const seen: unknown[] = [];
@@ -141,7 +147,7 @@ describe("not strict: what parses is kept, the rest is made anew, and every erro
     assert.deepEqual(seen, [[undefined, "toy-1", { count: 3 }]]);
   });
 
-  test("of an object that another has the name of, nothing is taken for the new one's", async () => {
+  test("the record of an older object is not used for the new object of the same name", async () => {
     const { box, more } = await opened({ record: { ...good, uid: "toy-0", saves: "many" } });
     const seen: unknown[] = [];
     const decided = toyBox({}, ({ object, uid }) => {
@@ -153,7 +159,7 @@ describe("not strict: what parses is kept, the rest is made anew, and every erro
   });
 });
 
-describe("missing and empty records are never an error", () => {
+describe("a missing or empty record is never an error", () => {
   const empties = [undefined, null, {}, ""];
   for (const settings of [{ recovery }, lenient])
     for (const record of empties) {
@@ -164,7 +170,7 @@ describe("missing and empty records are never an error", () => {
       });
     }
 
-  test("no record at all, of what has a status: what is missing may come back for a while", async () => {
+  test("a missing record of an object with a status opens a recovery window", async () => {
     const windows: unknown[] = [];
     const box = toyBox({}, ({ returning, now }) => {
       windows.push(returning === undefined ? undefined : returning.until - now);

@@ -38,17 +38,29 @@ type Row = {
 };
 
 const rows: readonly Row[] = [
-  { why: "what is kept of a record", record: damaged, settings: lenient, reason: "RekindleRecovered", saved: true },
   {
-    why: "that the cluster is another one",
+    why: "about the readable part of a record",
+    record: damaged,
+    settings: lenient,
+    reason: "RekindleRecovered",
+    saved: true,
+  },
+  {
+    why: "about a record of another cluster",
     record: { ...good, cluster: "cluster-0" },
     settings: strict,
     reason: "RekindleRecovered",
     saved: true,
   },
-  { why: "that nothing can be done", record: damaged, settings: strict, reason: "RecoveryFailed", saved: false },
   {
-    why: "what somebody asks for",
+    why: "about a record that stops its key",
+    record: damaged,
+    settings: strict,
+    reason: "RecoveryFailed",
+    saved: false,
+  },
+  {
+    why: "about an order to reconnect",
     record: good,
     settings: { ask: reconnect },
     reason: "RekindleRecovering",
@@ -58,9 +70,9 @@ const rows: readonly Row[] = [
 
 const saves = (box: ToyBox): number => box.calls.filter((call) => call.startsWith("save")).length;
 
-describe("an event of a recovery that meets trouble", () => {
+describe("the Event of a recovery", () => {
   for (const { why, record, settings, reason, saved } of rows) {
-    test(`${why}: nothing is saved, and who comes back begins again`, async () => {
+    test(`${why}: meets trouble, so that nothing is saved, and the retry recovers again`, async () => {
       const box = toyBox();
       const more = { ...(await stored(box, record)), ...settings };
       box.calls.length = 0;
@@ -73,7 +85,7 @@ describe("an event of a recovery that meets trouble", () => {
       assert.deepEqual([told(box), saves(box) > 0], [[reason], saved]);
     });
 
-    test(`${why}: in the way for long, it holds nothing up any more`, async () => {
+    test(`${why}: meets trouble for long, and no longer blocks the recovery`, async () => {
       const box = toyBox();
       const more = { ...(await stored(box, record)), ...settings };
       box.calls.length = 0;
@@ -82,7 +94,7 @@ describe("an event of a recovery that meets trouble", () => {
       assert.equal(saves(box) > 0, saved);
     });
 
-    test(`${why}: refused, it is not tried again`, async () => {
+    test(`${why}: is refused, and is not tried again`, async () => {
       const box = toyBox();
       const more = { ...(await stored(box, record)), ...settings };
       box.calls.length = 0;

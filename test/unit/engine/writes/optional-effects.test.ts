@@ -27,14 +27,14 @@ const withoutLeg = (times: number): Fixture => {
 
 const told = (world: Fixture): number => [...world.objects.values()].filter(({ kind }) => kind === "Event").length;
 
-describe("what is passed over", () => {
-  test("is told", async () => {
+describe("the Event of a skipped optional effect", () => {
+  test("is recorded once", async () => {
     const world = withoutLeg(0);
     assert.equal((await step(world.world, message)).did, "step");
     assert.equal(told(world), 1);
   });
 
-  test("and cannot be told now, is come back for", async () => {
+  test("is tried again if it meets trouble", async () => {
     const world = withoutLeg(1);
     assert.equal((await step(world.world, message)).did, "troubled");
     assert.deepEqual([told(world), world.record()?.memory], [0, { count: 1 }]);
@@ -42,7 +42,7 @@ describe("what is passed over", () => {
     assert.deepEqual([told(world), world.record()?.memory], [1, { count: 2 }]);
   });
 
-  test("and cannot be told for long, holds nothing up", async () => {
+  test("is given up after enough tries, so that the step continues", async () => {
     const world = withoutLeg(9);
     assert.equal((await step(world.world, { ...message, tries: 2 })).did, "step");
     assert.deepEqual([told(world), world.record()?.memory], [0, { count: 2 }]);

@@ -36,8 +36,8 @@ const retries = async (world: Fixture, times: number): Promise<void> => {
   for (let done = 1; done < times; done++) await step(world.world, last(world)?.message ?? message);
 };
 
-describe("trouble", () => {
-  test("comes back later and later, acknowledged every time, and never fails the application", async () => {
+describe("a step in trouble", () => {
+  test("comes back with growing delays, acknowledges every message, and never fails the application", async () => {
     const world = openFixture(() => making);
     refusing(world, "create parts arm", 503, "ServiceUnavailable");
     await retries(world, 12);
@@ -51,9 +51,14 @@ describe("trouble", () => {
   });
 
   const asked = [
-    { name: "Retry-After is obeyed", tries: 0, retryAfterMs: 40_000, least: 40_000 },
-    { name: "the backoff is when it is longer", tries: 6, retryAfterMs: 1_000, least: 64_000 },
-    { name: "nothing is asked of the queue that it cannot hold", tries: 0, retryAfterMs: 86_400_000, least: 900_000 },
+    { name: "waits as long as Retry-After says", tries: 0, retryAfterMs: 40_000, least: 40_000 },
+    { name: "waits for the backoff if that is longer", tries: 6, retryAfterMs: 1_000, least: 64_000 },
+    {
+      name: "never waits longer than the queue can hold a message",
+      tries: 0,
+      retryAfterMs: 86_400_000,
+      least: 900_000,
+    },
   ];
   for (const { name, tries, retryAfterMs, least } of asked) {
     test(name, async () => {
@@ -65,7 +70,7 @@ describe("trouble", () => {
     });
   }
 
-  test("of several troubles the one that asks for the longest wait is heard", async () => {
+  test("waits for the longest of several requested waits", async () => {
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm"), creation("leg")]] }));
     world.before = (call) => {
       if (call === "create parts arm") throw failing(500, "InternalError");
@@ -77,7 +82,7 @@ describe("trouble", () => {
 
   const places = ["load", "get toys bear", "list toys", "save 1", "create parts arm", "patch toys bear"];
   for (const place of places) {
-    test(`at ${place} it comes back, too`, async () => {
+    test(`comes back if the call that failed is ${place}`, async () => {
       const world = openFixture(function* () {
         yield* list({
           do: "list",
@@ -93,7 +98,7 @@ describe("trouble", () => {
     });
   }
 
-  test("a fault of ours backs off like any other and is told with its trace only to the log", async () => {
+  test("comes back after a fault of Rekindle, whose stack trace is only in the log", async () => {
     const world = openFixture(() => {
       throw new TypeError("count of undefined");
     });
@@ -110,7 +115,7 @@ describe("trouble", () => {
     );
   });
 
-  test("a decision that never comes to a plan is a fault, not a loop", async () => {
+  test("comes back after a decision that never returns a plan, and does not loop", async () => {
     const world = openFixture(function* () {
       for (let round = 0; ; round++)
         yield* list({ do: "list", resource: parts, namespace: "ns", labels: { round: `${round}` } });
@@ -119,7 +124,7 @@ describe("trouble", () => {
     assert.equal(world.calls.filter((call) => call === "list parts").length, 32);
   });
 
-  test("only when not even the queue answers is the message not acknowledged", async () => {
+  test("leaves its message unacknowledged only if the queue fails, too", async () => {
     const world = openFixture(() => making);
     world.before = (call) => {
       if (call === "get toys bear" || call === "sendLater") throw failing(500, "InternalError");
@@ -128,11 +133,11 @@ describe("trouble", () => {
   });
 });
 
-describe("trouble that lasts", () => {
+describe("a lasting trouble", () => {
   const eventsOf = (world: Fixture): readonly string[] =>
     world.calls.filter((call) => call.startsWith("create events"));
 
-  test("is told once as an event and kept in the record until a step comes through", async () => {
+  test("is one Event, and stays in the record until a step succeeds", async () => {
     const world = openFixture(() => making);
     refusing(world, "create parts arm", 403, "Forbidden");
     await retries(world, 2);
@@ -148,7 +153,7 @@ describe("trouble that lasts", () => {
     assert.deepEqual([world.record()?.trouble, world.record()?.memory], [undefined, { count: 1 }]);
   });
 
-  test("is told also when it is a look that meets it", async () => {
+  test("is recorded if a read meets it, too", async () => {
     const world = openFixture();
     await step(world.world, message);
     world.decide = function* () {
@@ -160,7 +165,7 @@ describe("trouble that lasts", () => {
     assert.equal(world.record()?.trouble?.reason, "Forbidden");
   });
 
-  test("another reason is told anew, since the first", async () => {
+  test("is recorded again if its reason changes, since its first instant", async () => {
     const world = openFixture(() => making);
     refusing(world, "create parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
@@ -170,7 +175,7 @@ describe("trouble that lasts", () => {
     assert.deepEqual([world.record()?.trouble?.reason, world.record()?.trouble?.since], ["InternalError", eight]);
   });
 
-  test("adds no second chain of tries to the first, whichever invocation comes upon it", async () => {
+  test("starts no second chain of retries beside the first, whichever process takes the step", async () => {
     const world = openFixture(() => making);
     refusing(world, "create parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
@@ -196,7 +201,7 @@ describe("trouble that lasts", () => {
     message: "made",
   } as const;
 
-  test("events are told in the name that the kind declares: the plan's, and of what is in the way", async () => {
+  test("is an Event with the component that the kind declares, as the plan's own Events are", async () => {
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [[event], [creation("arm")]] }));
     refusing(world, "create parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
@@ -205,7 +210,7 @@ describe("trouble that lasts", () => {
     assert.deepEqual(heard, ["Made of toy-maker", "Forbidden of toy-maker"]);
   });
 
-  test("an event that cannot be written is given up after three tries: status and record go on", async () => {
+  test("is not made of an Event that cannot be written: after three tries status and record go on", async () => {
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [[event]], status: { phase: "made" } }));
     world.before = (call) => {
       if (call.startsWith("create events")) throw failing(429, "TooManyRequests");
@@ -217,29 +222,29 @@ describe("trouble that lasts", () => {
   });
 });
 
-describe("timers", () => {
+describe("a timer", () => {
   const following = (next: Next): Fixture => openFixture(() => ({ memory: { count: 1 }, stages: [], next }));
   const waiting = (wait: Wait): Fixture => following({ do: "wait", ...wait });
 
   const cases: readonly { name: string; next: Next; delayMs: number | undefined }[] = [
-    { name: "a plan without a time arms none", next: { do: "wait" }, delayMs: undefined },
-    { name: "an instant is waited for", next: { do: "wait", wakeAt: eight + 90_000 }, delayMs: 90_000 },
+    { name: "is not armed by a plan without a time", next: { do: "wait" }, delayMs: undefined },
+    { name: "is armed for an instant", next: { do: "wait", wakeAt: eight + 90_000 }, delayMs: 90_000 },
     {
-      name: "the nearer of instant and poll counts",
+      name: "is armed for the nearer of instant and poll",
       next: { do: "wait", wakeAt: eight + 900_000, pollMs: 60_000 },
       delayMs: 60_000,
     },
     {
-      name: "an instant that has passed is a second away",
+      name: "is armed for a second later if its instant has passed",
       next: { do: "wait", wakeAt: eight - 5_000 },
       delayMs: 1_000,
     },
     {
-      name: "what the queue cannot hold is left to the resync",
+      name: "is left to the resync if the queue cannot hold it",
       next: { do: "wait", wakeAt: eight + 900_001 },
       delayMs: undefined,
     },
-    { name: "a forgotten key waits for nothing", next: { do: "forget" }, delayMs: undefined },
+    { name: "is not armed by a plan that forgets its key", next: { do: "forget" }, delayMs: undefined },
   ];
   for (const { name, next, delayMs } of cases) {
     test(name, async () => {
@@ -252,7 +257,7 @@ describe("timers", () => {
     });
   }
 
-  test("the record keeps the instant, so that a lost timer can be armed again", async () => {
+  test("has its instant in the record, so that a lost timer can be armed again", async () => {
     const world = waiting({ wakeAt: eight + 90_000, waitsFor: until("the snow", "ended") });
     await step(world.world, message);
     assert.deepEqual([world.record()?.wakeAt, world.record()?.waitsFor], [eight + 90_000, "the snow to end"]);
@@ -266,12 +271,12 @@ describe("timers", () => {
     return new Set(world.sent.map((sent) => sent.id)).size;
   };
 
-  test("many steps that wait for one instant arm one timer", async () => {
+  test("is armed once by many steps that wait for the same instant", async () => {
     const steps = [0, 1_000, 2_000].map((later): [number, string] => [eight + later, "event"]);
     assert.equal(await idsOf(waiting({ wakeAt: eight + 90_000 }), steps), 1);
   });
 
-  test("a timer that came before its time is armed anew and not swallowed as a copy of itself", async () => {
+  test("is armed again if it came too early, and is no duplicate of itself", async () => {
     const steps: readonly [number, string][] = [
       [eight, "event"],
       [eight + 89_000, "timer"],
@@ -279,14 +284,14 @@ describe("timers", () => {
     assert.equal(await idsOf(waiting({ wakeAt: eight + 90_000 }), steps), 2);
   });
 
-  test("polls of one key fall together, and one follows the other", async () => {
+  test("stands for all polls of a key at one time, and the next poll follows it", async () => {
     const burst = [0, 1_000, 2_000, 14_000].map((later): [number, string] => [eight + 1_000 + later, "event"]);
     assert.equal(await idsOf(waiting({ pollMs: 15_000 }), burst), 1);
     const chain = [0, 15_000, 30_000, 45_000].map((later): [number, string] => [eight + later, "timer"]);
     assert.equal(await idsOf(waiting({ pollMs: 15_000 }), chain), 4);
   });
 
-  test("there is more to do: said again after each step, and none of it is swallowed", async () => {
+  test("is no part of a plan that says again: each of its steps sends another message", async () => {
     const world = following({ do: "again" });
     for (let times = 0; times < 3; times++) {
       world.time.monotonic += 1;
@@ -296,7 +301,7 @@ describe("timers", () => {
     assert.deepEqual([reasons, new Set(world.sent.map((sent) => sent.id)).size], [["again", "again", "again"], 3]);
   });
 
-  test("no hint of the old message travels on with a timer", async () => {
+  test("carries no hint of the old message", async () => {
     const world = waiting({ wakeAt: eight + 5_000 });
     await step(world.world, { ...message, resourceVersion: "12", tries: 3 });
     assert.deepEqual(last(world)?.message, {
@@ -309,7 +314,7 @@ describe("timers", () => {
   });
 });
 
-test("a paused winner's trouble is saved nowhere once another has saved", async () => {
+test("a step in trouble records nothing once another step has saved", async () => {
   const world = openFixture(() => making);
   refusing(world, "create parts arm", 403, "Forbidden");
   world.after = (call) => {

@@ -44,15 +44,15 @@ const watchful = (there: Fixture, cache: Partial<StepCache>): World => {
   };
 };
 
-describe("what the status tells", () => {
-  test("is written, then done, and not saved", async () => {
+describe("a status that is the record", () => {
+  test("is written before the effects, and no record is saved", async () => {
     const there = openFixture(growing);
     assert.deepEqual(await step(there.world, message), { did: "step", writes: 2 });
     assert.deepEqual(there.calls, ["load", "get toys bear", "patch toys bear", "create parts arm"]);
     assert.equal(there.record(), undefined);
   });
 
-  test("is where the next step begins, which saves what it has to", async () => {
+  test("is the start of the next step, which saves a record if its plan needs one", async () => {
     const there = openFixture(growing);
     await step(there.world, message);
     there.calls.length = 0;
@@ -61,14 +61,14 @@ describe("what the status tells", () => {
     assert.deepEqual(there.record()?.memory, { count: 11 });
   });
 
-  test("is told by nobody to whom it was news already, and a step without a deed leaves no record either", async () => {
+  test("is not written if it is the same, and a step without an effect saves no record either", async () => {
     const there = openFixture(() => ({ ...shown, stages: [] }));
     there.put(toy({}, { phase: "new" }));
     assert.deepEqual(await step(there.world, message), { did: "step", writes: 0 });
     assert.equal(there.record(), undefined);
   });
 
-  test("is no lock when it stands already: what is done then is saved", async () => {
+  test("is no lock if it is the same: a step with effects then saves a record", async () => {
     const there = openFixture(() => shown);
     there.put(toy({}, { phase: "new" }));
     await step(there.world, message);
@@ -76,7 +76,7 @@ describe("what the status tells", () => {
   });
 });
 
-describe("who loses the write of a status", () => {
+describe("a step that loses the write of a status", () => {
   const changing = (): Fixture => {
     const there = openFixture(growing);
     there.before = (call) => {
@@ -86,7 +86,7 @@ describe("who loses the write of a status", () => {
     return there;
   };
 
-  test("has touched nothing, and comes again", async () => {
+  test("touches nothing, and comes again", async () => {
     const there = changing();
     assert.deepEqual(await step(there.world, message), { did: "raced" });
     assert.equal(there.objects.has("parts arm"), false);
@@ -96,24 +96,24 @@ describe("who loses the write of a status", () => {
     );
   });
 
-  test("looks at once, when it had only presumed", async () => {
+  test("reads live at once if it had assumed a new object", async () => {
     const there = changing();
     await step(there.world, fresh);
     assert.deepEqual([there.objects.has("parts arm"), there.objects.has("parts leg")], [false, true]);
   });
 });
 
-describe("a record is made all the same", () => {
+describe("a record is saved beside such a status", () => {
   const orderOf = ({ calls }: Fixture): readonly string[] => calls.filter((call) => /^(save|create)/.test(call));
 
-  test("where somebody listens, who is told by it", async () => {
+  test("if the application has a listener, whose updates it carries", async () => {
     const there = openFixture(() => shown);
     const updates = { destinationOf: async () => "https://x.example", acknowledged: async () => undefined };
     await step({ ...there.world, updates }, message);
     assert.deepEqual(orderOf(there), ["save 1", "create parts arm"]);
   });
 
-  test("where the server does not keep what was shown", async () => {
+  test("if the server does not keep the written status", async () => {
     const there = openFixture(growing);
     there.keeps = () => ({ phase: "" });
     await step(there.world, message);
@@ -121,8 +121,8 @@ describe("a record is made all the same", () => {
   });
 });
 
-describe("what is watched", () => {
-  test("of a new object is enough to begin with, while the server's clock is known from lately", async () => {
+describe("the watch of an object", () => {
+  test("is enough to begin a new object's first step while the server's clock was noted within a minute", async () => {
     const at = (there: Fixture, agoMs: number): Partial<StepCache> => ({
       appeared: () => ({
         object: there.objects.get("toys bear") ?? toy(),
@@ -137,14 +137,14 @@ describe("what is watched", () => {
     assert.equal(late.calls[0], "get toys bear");
   });
 
-  test("of one that is new no more is not", async () => {
+  test("is not enough to begin once the object has a status", async () => {
     const there = openFixture(growing);
     const epoch = { date: eight, at: there.time.monotonic };
     await step(watchful(there, { appeared: () => ({ object: toy({}, { phase: "old" }), epoch }) }), fresh);
     assert.equal(there.calls[0], "get toys bear");
   });
 
-  test("goes on from what was shown: the next save finds out whether there is a record", async () => {
+  test("continues from the written status: the next save shows whether there is a record", async () => {
     const there = openFixture(growing);
     const kept: CachedStep[] = [];
     const world = watchful(there, { take: () => kept.pop(), keep: (_, one) => void kept.push(one) });
@@ -158,7 +158,7 @@ describe("what is watched", () => {
   });
 });
 
-describe("what is watched is in doubt", () => {
+describe("the watch cache of a key", () => {
   const doubtful = async (call: object, kept: readonly CachedStep[] = [], plan: Partial<ToyPlan> = {}) => {
     const there = openFixture(() => ({
       memory: { count: 1 },
@@ -179,11 +179,12 @@ describe("what is watched is in doubt", () => {
     return [first, doubts - first];
   };
 
-  test("not by a new key's steps that go by it, and not by a look that finds the record as it was left", async () =>
+  test("is kept by a new key's step on the watch, and by a read that finds the process's own record", async () =>
     assert.deepEqual(await doubtful(fresh, [], { stages: [], status: { phase: "new" } }), [0, 0]));
 
-  test("by whoever saves what was read", async () => assert.deepEqual(await doubtful(fresh), [0, 1]));
+  test("is invalidated by a step that saves after a live read", async () =>
+    assert.deepEqual(await doubtful(fresh), [0, 1]));
 
-  test("by a record that was left by others, or nobody knows by whom", async () =>
+  test("is invalidated by a record that another process saved, or that has no known origin", async () =>
     assert.deepEqual(await doubtful({}, [], { safety: {}, stages: [] }), [2, 1]));
 });

@@ -16,28 +16,28 @@ const pruning = (status: unknown): unknown =>
 const patches = (world: Fixture): number => world.calls.filter((call) => call.startsWith("patch")).length;
 
 describe("a status", () => {
-  test("that is there already is not written", async () => {
+  test("is not written if the object has it already", async () => {
     const world = telling({ phase: "made", parts: { arm: 1, leg: 2 } });
     world.put(toy({}, { parts: { leg: 2, arm: 1 }, phase: "made" }));
     await step(world.world, message);
     assert.equal(patches(world), 0);
   });
 
-  test("replaces what was there: nothing of an old one stays", async () => {
+  test("replaces the old one completely", async () => {
     const world = telling({ phase: "made" });
     world.put(toy({}, { phase: "torn", parts: { arm: 1 } }));
     await step(world.world, message);
     assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "made" });
   });
 
-  test("that the CRD prunes is written once and not for ever", async () => {
+  test("is written once although the CRD prunes it", async () => {
     const world = telling({ phase: "made", detail: "brown" });
     world.keeps = pruning;
     for (let times = 0; times < 4; times++) await step(world.world, message);
     assert.deepEqual([patches(world), writesIn(world.calls).length], [1, 3]);
   });
 
-  test("that is pruned is written again when the wish changes, and when somebody else changed it", async () => {
+  test("that the CRD prunes is written again after a change of the desired or of the stored status", async () => {
     let detail = "brown";
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made", detail } }));
     world.keeps = pruning;
@@ -66,7 +66,7 @@ describe("a status", () => {
     assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "made" });
   });
 
-  test("is not shown by who saves nothing and goes by a record that others have gone on from", async () => {
+  test("is not written by a step that saves nothing on a record that another step has replaced", async () => {
     let least = 1;
     const world = openFixture(({ memory }) => {
       const count = Math.max(least, memory?.count ?? 0);
@@ -88,7 +88,7 @@ describe("a status", () => {
     );
   });
 
-  test("is not shown by who was held up beyond its fence while others went on and had nothing to show", async () => {
+  test("is not written by a step beyond its fence after other steps have saved without a status write", async () => {
     const world = openFixture(({ memory }) => {
       const count = (memory?.count ?? 0) + 1;
       const status = { phase: count === 2 ? "past" : "as it is" };
@@ -107,7 +107,7 @@ describe("a status", () => {
     assert.deepEqual([world.record()?.memory, patches(world)], [{ count: 3 }, 0]);
   });
 
-  test("comes after the effects: a death between them says too little, never too much", async () => {
+  test("is written after the effects, so that a death between them leaves the older status", async () => {
     const world = telling({ phase: "made" });
     world.decide = () => ({
       memory: { count: 1 },
@@ -126,7 +126,7 @@ describe("a status", () => {
     assert.deepEqual(writesIn(world.calls), ["save 1", "remove parts arm", "patch toys bear"]);
   });
 
-  test("whose answer was lost is compared anew by the next step", async () => {
+  test("whose answer was lost is compared again by the next step", async () => {
     const world = telling({ phase: "made" });
     world.after = (call) => {
       if (call === "patch toys bear") throw failing(0, "Timeout");
@@ -136,7 +136,7 @@ describe("a status", () => {
     assert.deepEqual(await step(world.world, message), { did: "step", writes: 0 });
   });
 
-  test("that has been in trouble is told before anything rests", async () => {
+  test("whose write met trouble is written before the record rests", async () => {
     const world = openFixture(() => ({
       memory: { count: 1 },
       stages: [],
@@ -155,7 +155,7 @@ describe("a status", () => {
     assert.deepEqual([world.record()?.rests, world.record()?.trouble], [true, undefined]);
   });
 
-  test("of an object that is gone is not written", async () => {
+  test("of a deleted object is not written", async () => {
     const world = telling({ phase: "made" });
     await step(world.world, message);
     world.objects.delete("toys bear");
@@ -164,35 +164,41 @@ describe("a status", () => {
   });
 });
 
-describe("what is still to be written", () => {
+describe("the patch of a status", () => {
   const memo = (wished: unknown, answered: unknown) => ({ wished: digestOf(wished), answered: digestOf(answered) });
   const cases = [
-    { name: "no status yet, none wished", there: undefined, wished: {}, memo: undefined, patch: undefined },
-    { name: "the first", there: undefined, wished: { a: 1 }, memo: undefined, patch: { a: 1 } },
     {
-      name: "only what differs",
+      name: "is none if there is no status and none is desired",
+      there: undefined,
+      wished: {},
+      memo: undefined,
+      patch: undefined,
+    },
+    { name: "is the whole of the first status", there: undefined, wished: { a: 1 }, memo: undefined, patch: { a: 1 } },
+    {
+      name: "has only the fields that differ",
       there: { a: 1, b: { c: 2, d: 3 } },
       wished: { a: 1, b: { c: 2 } },
       memo: undefined,
       patch: { b: { d: null } },
     },
-    { name: "a null of another writer goes", there: { a: null }, wished: {}, memo: undefined, patch: { a: null } },
+    { name: "removes a null of another writer", there: { a: null }, wished: {}, memo: undefined, patch: { a: null } },
     {
-      name: "the same wish with the same answer: nothing",
+      name: "is none if the desired status and the server's answer are those of before",
       there: { a: 1 },
       wished: { a: 1, b: 2 },
       memo: memo({ a: 1, b: 2 }, { a: 1 }),
       patch: undefined,
     },
     {
-      name: "the same wish, another answer",
+      name: "has the desired status if the server's answer differs from before",
       there: { a: 2 },
       wished: { a: 1, b: 2 },
       memo: memo({ a: 1, b: 2 }, { a: 1 }),
       patch: { a: 1, b: 2 },
     },
     {
-      name: "another wish, the same answer",
+      name: "has the changed fields if the desired status differs from before",
       there: { a: 1 },
       wished: { a: 1, b: 3 },
       memo: memo({ a: 1, b: 2 }, { a: 1 }),

@@ -98,7 +98,10 @@ export const rare: readonly Rare[] = [
   {
     account: "rekindle-dispatch",
     rights: records("create", "update"),
-    test: ["test/unit/deployments/common/controller-sightings.test.ts", "keeps what it sees when it is news"],
+    test: [
+      "test/unit/deployments/common/controller-sightings.test.ts",
+      "saves a detected controller, and writes nothing",
+    ],
   },
   {
     account: "rekindle-dispatch",
@@ -108,7 +111,7 @@ export const rare: readonly Rare[] = [
       ...of("flow.volcano.sh", ["jobflows"], ["get"]),
       ...of("", ["events"], ["list"]),
     ],
-    test: ["test/unit/deployments/reading.test.ts", "page of a dispatcher reads what the account"],
+    test: ["test/unit/deployments/reading.test.ts", "page of a dispatcher needs only the rights"],
   },
   { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
@@ -116,7 +119,7 @@ export const rare: readonly Rare[] = [
     // A step looks for other controllers itself if neither the forwarder nor a resync has done so.
     account: "rekindle-reconcile",
     rights: of("apps", ["deployments"], ["list"]),
-    test: ["test/unit/deployments/common/controller-sightings.test.ts", "is read again within a minute"],
+    test: ["test/unit/deployments/common/controller-sightings.test.ts", "read the record again within a minute"],
   },
   {
     // A patch that creates an object is a creation for the authorizer, and a patch in the audit log.
@@ -131,12 +134,12 @@ export const rare: readonly Rare[] = [
   {
     account: "rekindle-forward",
     rights: records("list", "create", "update"),
-    test: ["test/unit/deployments/forward/function.test.ts", "keeps its cursors as checkpoints in its own namespace"],
+    test: ["test/unit/deployments/forward/function.test.ts", "stores its cursors as checkpoints in its own namespace"],
   },
   {
     account: "rekindle-resync",
     rights: records("create", "update"),
-    test: ["test/unit/deployments/resync/function.test.ts", "that has no time for all goes on in the next run"],
+    test: ["test/unit/deployments/resync/function.test.ts", "that runs out of time continues in the next run"],
   },
   {
     account: "rekindle-deliver",
@@ -163,12 +166,12 @@ export const rare: readonly Rare[] = [
       ...of("", ["pods", "events"], ["list"]),
       ...records("get", "list"),
     ],
-    test: ["test/unit/deployments/reading.test.ts", "uses each of its rights, and needs no other"],
+    test: ["test/unit/deployments/reading.test.ts", "reads use each of its rights, and need no other"],
   },
   {
     account: "rekindle-admission",
     rights: ["list resourcequotas", "list queues.scheduling.volcano.sh", "get namespaces"],
-    test: ["test/unit/deployments/admission/quotas.test.ts", "are asked for once in a second, and per namespace"],
+    test: ["test/unit/deployments/admission/quotas.test.ts", "are read once in a second for each namespace"],
   },
   {
     account: "rekindle-submitter",
@@ -178,7 +181,7 @@ export const rare: readonly Rare[] = [
     ],
     test: [
       "test/unit/deployments/submitter/function.test.ts",
-      "after a death at any of its calls is completed by the next try",
+      "that dies at any of its calls is completed by the next try",
     ],
   },
 ];

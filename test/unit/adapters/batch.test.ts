@@ -13,7 +13,7 @@ describe("a batch", () => {
     { given: undefined, received: 1, sentAt: undefined },
   ];
   for (const { given, received, sentAt } of counts) {
-    test(`with attributes ${JSON.stringify(given)} was delivered ${received} times`, () => {
+    test(`of a record with attributes ${JSON.stringify(given)} has its number of deliveries, ${received}`, () => {
       assert.deepEqual(recordsOf({ Records: [{ ...record, attributes: given }] }), [
         { id: "m", body: "{}", received, sentAt },
       ]);
@@ -30,12 +30,12 @@ describe("a batch", () => {
     { source: "aws.events" },
   ];
   for (const other of others) {
-    test(`is not ${JSON.stringify(other)}: one line says so`, () => {
+    test(`cannot be read from ${JSON.stringify(other)}, and the error is one line`, () => {
       assert.throws(() => recordsOf(other), /^Error: this function takes batches of an SQS queue, [^\n]*$/);
     });
   }
 
-  test("is answered with the failed ones alone", () => {
+  test("is answered with the ids of the failed messages", () => {
     assert.deepEqual(answerOf(["a", "b"]), { batchItemFailures: [{ itemIdentifier: "a" }, { itemIdentifier: "b" }] });
   });
 });
@@ -48,7 +48,7 @@ describe("an invocation", () => {
     { context: undefined, ms: 30_000 },
   ];
   for (const { context, ms } of contexts) {
-    test(`has ${ms} ms left by ${typeof context?.getRemainingTimeInMillis}`, () => {
+    test(`has ${ms} ms left if getRemainingTimeInMillis is ${typeof context?.getRemainingTimeInMillis}`, () => {
       assert.equal(remainingMsOf(context), ms);
     });
   }
@@ -60,6 +60,6 @@ describe("an invocation", () => {
     [undefined, undefined],
     ["text", undefined],
   ] as const) {
-    test(`of schedule event ${JSON.stringify(event)} is run ${run}`, () => assert.equal(runOf(event), run));
+    test(`of the schedule event ${JSON.stringify(event)} has the run id ${run}`, () => assert.equal(runOf(event), run));
   }
 });

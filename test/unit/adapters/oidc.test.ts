@@ -59,13 +59,13 @@ const told: string[] = [];
 const open = () => openSubjects((_, cause) => void told.push(String(cause)));
 
 describe("a token", () => {
-  test("of the provider's is its subject's, by keys it names or that are found", async () => {
+  test("of the provider yields its subject, with keys at a given URL or at the discovered one", async () => {
     const subjectOf = open();
     assert.equal(await subjectOf(provider(), await tokenOf({})), "repo:acme");
     assert.equal(await subjectOf(provider({ jwks: undefined }), await tokenOf({})), "repo:acme");
   });
 
-  test("under a key that came later holds at once, and the keys are not asked for each time", async () => {
+  test("is verified with keys that are fetched once", async () => {
     const subjectOf = openSubjects(() => {});
     const before = asked;
     for (let round = 0; round < 5; round++) await subjectOf(provider(), await tokenOf({}));
@@ -75,22 +75,22 @@ describe("a token", () => {
   const bad: readonly { readonly name: string; readonly words: Words }[] = [
     { name: "for another audience", words: { audience: "other" } },
     { name: "of another issuer", words: { from: "https://evil.example" } },
-    { name: "that is over", words: { for: "-1m" } },
-    { name: "under somebody else's key of the same name", words: { by: strange } },
-    { name: "under a key that is not published", words: { by: second } },
+    { name: "that has expired", words: { for: "-1m" } },
+    { name: "signed with another key of the same id", words: { by: strange } },
+    { name: "signed with a key that is not published", words: { by: second } },
   ];
   for (const { name, words } of bad)
-    test(`${name} is nobody's`, async () => {
+    test(`${name} yields no subject`, async () => {
       assert.equal(await open()(provider(), await tokenOf(words)), undefined);
     });
 
-  test("without a signature is nobody's", async () => {
+  test("without a signature yields no subject", async () => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims = { iss: issuer, aud: "rekindle", sub: "repo:acme", exp: Math.floor(Date.now() / 1_000) + 60 };
     assert.equal(await open()(provider(), `${part({ alg: "none" })}.${part(claims)}.`), undefined);
   });
 
-  test("holds under the new key when the provider has changed it, and under the old one no more", async () => {
+  test("signed with a rotated provider's new key yields its subject, and with the old key none", async () => {
     published = [second];
     const subjectOf = open();
     assert.equal(await subjectOf(provider(), await tokenOf({ by: second })), "repo:acme");
@@ -98,7 +98,7 @@ describe("a token", () => {
     published = [first];
   });
 
-  test("is nobody's while the provider does not answer, which is told; and holds again when it does", async () => {
+  test("yields no subject while the provider fails, which is logged once, and its subject afterwards", async () => {
     broken = true;
     const time = { now: 0 };
     const subjectOf = openSubjects(

@@ -6,7 +6,7 @@ import { makeSshKey } from "../../../shared/adapters/secrets.ts";
 
 const text = (base64 = ""): string => Buffer.from(base64, "base64").toString();
 
-test("both halves of a key pair are of one key, and no two pairs are alike", async () => {
+test("the halves of an SSH key pair belong together, and no two pairs are equal", async () => {
   const [one, other] = await Promise.all([makeSshKey("ssh-key"), makeSshKey("ssh-key")]);
   const { n = "" } = createPublicKey(createPrivateKey(text(one["id_rsa"]))).export({ format: "jwk" });
   const [kind, blob = ""] = text(one["id_rsa.pub"]).trim().split(" ");

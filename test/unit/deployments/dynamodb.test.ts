@@ -19,7 +19,7 @@ const withoutCheckpoints = crds.filter(({ metadata }) => metadata.name !== "chec
 const done = { batchItemFailures: [] };
 
 describe("functions with records in a table", () => {
-  test("make one driver, whichever environment takes the next step, and sweep what is left", async () => {
+  test("create one driver whichever process takes the next step, and resync what is left", async () => {
     const { table, wire } = await openTable();
     const act: Parameters<typeof onCluster>[1] = async (env, podsNow, { transport }) => {
       await withQueue(taken, async (queues, bodies) => {
@@ -53,7 +53,7 @@ describe("functions with records in a table", () => {
     await onCluster(["pi"], act, withoutCheckpoints);
   });
 
-  test("whose table is not there lock no group, and say so", async () => {
+  test("whose table is missing block no message group, and retry the key", async () => {
     await openTable();
     await onCluster(["pi"], async (env, podsNow) => {
       await withQueue(taken, async (queues, bodies) => {

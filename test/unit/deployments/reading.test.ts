@@ -54,7 +54,7 @@ describe("the api function", () => {
     });
   });
 
-  test("lists what the cluster has", async () => {
+  test("lists the objects of the cluster", async () => {
     await onTable(async (env) => {
       const page = await openApi(env).reader?.list({ limit: 1 }, { n: 0 }, []);
       assert.deepEqual(
@@ -64,7 +64,7 @@ describe("the api function", () => {
     });
   });
 
-  test("whose table is not there says so in its log, and to its caller nothing", async () => {
+  test("whose table is missing logs that, and returns nothing of it to the caller", async () => {
     const log = mock.method(console, "log", () => {});
     try {
       await onTable(async (env) => {
@@ -80,7 +80,7 @@ describe("the api function", () => {
     }
   });
 
-  test("that reads nothing needs no cluster, and knows a place of records only by its form", () => {
+  test("that reads nothing needs no cluster, and checks the setting of the record store by its syntax", () => {
     const fifo = { REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/0/keys.fifo" };
     assert.equal(openApi(fifo).reader, undefined);
     assert.throws(() => openApi({ ...fifo, REKINDLE_CHECKPOINTS: "elsewhere" }), /REKINDLE_CHECKPOINTS/);
@@ -136,10 +136,10 @@ const scraped = async (env: Readonly<Record<string, string>>, token?: string) =>
 /** Returns the names of the metrics in a scrape. */
 const namesIn = (text: string): readonly string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
 
-describe("figures of the api function", () => {
+describe("metrics of the api function", () => {
   const door = { REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/0/keys.fifo" };
 
-  test("are counted from the objects, under names that the host has too, and are gauges alone", async () => {
+  test("are gauges of the objects, under names that the host has, too", async () => {
     await onCluster(["pi", "other"], async (cluster, _, { transport }) => {
       const path = `${applications}/pi/status`;
       const found = await request(transport, "GET", `${applications}/pi`);
@@ -161,7 +161,7 @@ describe("figures of the api function", () => {
     });
   });
 
-  test("are shown to callers who may read everything, and to nobody else", async () => {
+  test("are served to callers that may read every namespace, and to no other", async () => {
     await onCluster([], async (cluster) => {
       const env = { ...door, ...cluster, REKINDLE_TRIGGER_SECRET: tokens };
       assert.equal((await scraped(env)).status, 401);
@@ -173,7 +173,7 @@ describe("figures of the api function", () => {
   });
 });
 
-test("reading finds nothing of kinds that are not installed", async () => {
+test("a read returns nothing of kinds that are not installed", async () => {
   const reader = openReader(openSimulator({ crds: [] }));
   assert.deepEqual(await reader.list({ limit: 10 }, { n: 0 }, []), { items: [] });
   assert.equal(await reader.find(pi), undefined);
@@ -189,7 +189,7 @@ const lookAtPage = async (transport: Transport): Promise<void> => {
   for (const kind of shownKinds) await details({ ...pi, kind });
 };
 
-test("reading uses each of its rights, and needs no other", async () => {
+test("the api function's reads use each of its rights, and need no other", async () => {
   const simulator = openSimulator({ crds });
   await request(simulator.transport, "POST", applications, application("pi"));
   const { own, used, refused } = await shippedWay(simulator);
@@ -207,7 +207,7 @@ test("reading uses each of its rights, and needs no other", async () => {
   assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
 });
 
-test("the page of a dispatcher reads what the account of the dispatcher may", async () => {
+test("the page of a dispatcher needs only the rights of the dispatcher's account", async () => {
   const simulator = openSimulator({ crds });
   await request(simulator.transport, "POST", applications, application("pi"));
   const { own, used, refused } = await shippedWay(simulator, "dispatch");

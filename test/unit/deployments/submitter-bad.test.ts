@@ -78,7 +78,7 @@ const bad: readonly (readonly [name: string, sent: unknown, status: number, code
     /does not say which class to run/,
   ],
   [
-    "what Spark refuses",
+    "a value that Spark refuses",
     { ...body, spark_submit_args: ["--driver-memory", "much", ...args] },
     400,
     "INVALID_SPARK_SUBMIT_ARGS",
@@ -107,9 +107,9 @@ const bad: readonly (readonly [name: string, sent: unknown, status: number, code
   ],
 ];
 
-describe("a submission that is none", () => {
+describe("an invalid submission", () => {
   for (const [name, sent, status, code, says] of bad) {
-    it(`${name}: ${status} ${code}, and nothing is made`, async () => {
+    it(`with ${name} is answered ${status} ${code}, and creates nothing`, async () => {
       const { simulator, post } = stand();
       const said = await post(sent);
       assert.deepEqual([said.status, said.error_code], [status, code]);
@@ -119,7 +119,7 @@ describe("a submission that is none", () => {
     });
   }
 
-  it("is told apart by method, type and size", async () => {
+  it("is refused by method, by type and by size", async () => {
     const { app, post } = stand();
     for (const method of ["GET", "PUT", "DELETE"]) {
       const response = await app.request(url, { method });
@@ -139,14 +139,14 @@ describe("a submission that is none", () => {
     [500, "InternalError", 500, "INTERNAL_SERVER_ERROR"],
   ];
   for (const [status, reason, answered, code] of platform) {
-    it(`an API server that says ${status} is ${answered} ${code}`, async () => {
+    it(`is answered ${answered} ${code} if the API server answers ${status}`, async () => {
       const { post } = stand(({ method }) => (method === "POST" ? refusal(status, reason) : undefined));
       const said = await post(body);
       assert.deepEqual([said.status, said.error_code], [answered, code]);
     });
   }
 
-  it("more than can be made at once are asked to come back", async () => {
+  it("is no submission beyond the bound of simultaneous ones, which is answered 503", async () => {
     const { post } = stand(undefined, 1);
     const many = await Promise.all([post(body), post(body), post(body)]);
     assert.deepEqual(many.map(({ status }) => status).sort(), [201, 503, 503]);

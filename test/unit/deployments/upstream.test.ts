@@ -19,13 +19,13 @@ const read = async (...args: readonly string[]) => readConfiguration(args, {});
 
 describe("upstream's flags", () => {
   for (const { of, file, table, atLeast } of helps) {
-    test(`the ${of}'s table is total over the recorded help, and names nothing else`, { skip }, () => {
+    test(`have a table that is total over the recorded help of the ${of}, and has no other flag`, { skip }, () => {
       const flags = [...readFileSync(file, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, flag]) => flag);
       assert.deepEqual(table.map(({ flag }) => flag).toSorted(), flags.toSorted());
       assert.ok(flags.length > atLeast);
     });
 
-    test(`what takes nothing in the ${of}'s recorded help takes nothing here`, { skip }, () => {
+    test(`take no value if they take none in the ${of}'s recorded help`, { skip }, () => {
       const lines = [...readFileSync(file, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)( \w+)? {2,}/gm)];
       const switches = lines.filter(([, flag, type]) => type === undefined && flag !== "help").map(([, flag]) => flag);
       assert.deepEqual(
@@ -34,7 +34,7 @@ describe("upstream's flags", () => {
       );
     });
 
-    test(`what is said to be the same for the ${of} is one of ours by that name`, () => {
+    test(`that count as the same for the ${of} are settings of Rekindle with that name`, () => {
       const ours = [...settingNames.filter((name) => isReadBy("host", name)).map(flagName), "help"];
       const missing = table.filter(({ is, flag }) => is === "same" && !ours.includes(flag));
       assert.deepEqual(missing, []);
@@ -43,7 +43,7 @@ describe("upstream's flags", () => {
     });
   }
 
-  test("the arguments of upstream's webhook deployment start a host that serves admission", async () => {
+  test("from upstream's webhook deployment start a host that serves admission", async () => {
     const asked = await read(
       ...["webhook", "start", "--zap-log-level=info", "--namespaces=default", "--webhook-secret-name=certs"],
       ...["--webhook-secret-namespace=ops", "--webhook-svc-name=hook", "--webhook-svc-namespace=ops"],
@@ -63,18 +63,18 @@ describe("upstream's flags", () => {
     assert.match(notes[0] ?? "", /^webhook start: runs as a host that serves admission/);
   });
 
-  test("half of a Service's name is upstream's default", async () => {
+  test("with one half of a Service's name have upstream's default for the other", async () => {
     const asked = await read("webhook", "start", "--webhook-svc-namespace=ops");
     const reach = asked.do === "run" ? asked.configuration.admissionReach : undefined;
     assert.deepEqual(reach, { service: { namespace: "ops", name: "spark-webhook", port: 443 } });
   });
 
-  test("a leader lease of another name is looked for", async () => {
+  test("name the leader lease of another controller", async () => {
     const asked = await read("controller", "start", "--leader-election-lock-name=mine");
     assert.deepEqual(asked.do === "run" && asked.configuration.leases, ["mine"]);
   });
 
-  test("the arguments of upstream's chart start a host as they are", async () => {
+  test("from upstream's chart start a host unchanged", async () => {
     const asked = await read(
       ...["controller", "start", "--zap-log-level=info", "--zap-encoder=console", "--namespaces=default,jobs"],
       ...[
@@ -105,7 +105,7 @@ describe("upstream's flags", () => {
     ["error", "error"],
   ] as const;
   for (const [said, meant] of levels) {
-    test(`--zap-log-level ${said} is --log-level ${meant}`, async () => {
+    test(`--zap-log-level ${said} mean --log-level ${meant}`, async () => {
       const asked = await read("--zap-log-level", said);
       assert.equal(asked.do === "run" && asked.configuration.logLevel, meant);
     });
@@ -117,7 +117,7 @@ describe("upstream's flags", () => {
     ["--secure-metrics=false"],
   ];
   for (const args of harmless) {
-    test(`${args.join(" ")} asks for nothing, and nothing is said`, async () => {
+    test(`${args.join(" ")} have no effect, and cause no warning`, async () => {
       const asked = await read(...args);
       assert.deepEqual(asked.do === "run" && asked.notes, []);
     });
@@ -137,7 +137,7 @@ describe("upstream's flags", () => {
     [["--webhook-port=9443"], /^flag --webhook-port: unknown/],
   ];
   for (const [args, line] of wrong) {
-    test(`refused in one line: ${args.join(" ")}`, async () => {
+    test(`${args.join(" ")} are refused in one line`, async () => {
       const asked = await read(...args);
       const problems = asked.do === "refuse" ? asked.problems : [];
       assert.equal(problems.length, 1, JSON.stringify(asked));

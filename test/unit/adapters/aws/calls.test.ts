@@ -53,7 +53,7 @@ test("a call is signed by the credentials of the environment, for its region, an
     assert.deepEqual([asked[0]?.url, target], ["/", "AmazonSQS.SendMessage"]);
   }));
 
-test("credentials and region that no variable has are those of the AWS client", () =>
+test("a call without complete credentials in the environment has credentials and region of the AWS client", () =>
   opened(
     [fine],
     async (call, asked) => {
@@ -63,7 +63,7 @@ test("credentials and region that no variable has are those of the AWS client", 
     { env: { AWS_REGION: "eu-west-1" }, signer: "AKIDPOD" },
   ));
 
-test("an endpoint in a variable takes the place of the queue's", () =>
+test("an endpoint in a variable replaces the queue's", () =>
   opened(
     [fine],
     async (call, asked) => {
@@ -80,25 +80,25 @@ const again: readonly { readonly first: Answer; readonly what: string }[] = [
   { first: "silence", what: "no answer in time" },
 ];
 for (const { first, what } of again)
-  test(`after ${what} the call is sent again`, () =>
+  test(`a call is sent again after ${what}`, () =>
     opened([first, fine], async (call, asked) => {
       assert.deepEqual(await call(), { MessageId: "1" });
       assert.equal(asked.length, 2);
     }));
 
-test("a call is sent three times at most, and its last error has the service's name for it", () =>
+test("a call is sent at most three times, and its error has the name that the service gives", () =>
   opened([refusal("InternalError", 500)], async (call, asked) => {
     await assert.rejects(call(), { name: "InternalError", message: "no" });
     assert.equal(asked.length, 3);
   }));
 
-test("all tries together take no longer than the call may", () =>
+test("all tries of a call together end within its time limit", () =>
   opened(["silence"], async (call, asked) => {
     await assert.rejects(call({ tryMs: 200, callMs: 200 }), { name: "TimeoutError" });
     assert.equal(asked.length, 1);
   }));
 
-test("a refusal is final", () =>
+test("a refused call is not sent again", () =>
   opened([refusal("QueueDoesNotExist"), fine], async (call, asked) => {
     await assert.rejects(call(), { name: "QueueDoesNotExist" });
     assert.equal(asked.length, 1);

@@ -59,7 +59,7 @@ const urlIn = (token: string): URL => {
 describe("an EKS token", () => {
   for (const [who, credentials] of Object.entries(people)) {
     for (const region of ["eu-west-1", "cn-north-1"]) {
-      test(`${who} in ${region} is what AWS's signer makes`, async () => {
+      test(`${who} in ${region} equals the token that AWS's signer makes`, async () => {
         const url = urlIn(tokenOf({ name: "prod cluster", region }, credentials, now));
         const request = {
           ...{ method: "GET", protocol: "https:", hostname: url.hostname, path: "/" },
@@ -75,7 +75,7 @@ describe("an EKS token", () => {
     }
   }
 
-  test("asks the region's own STS", () => {
+  test("calls STS of the cluster's region", () => {
     const [credentials = { accessKeyId: "", secretAccessKey: "" }] = Object.values(people);
     const hosts = ["eu-west-1", "cn-north-1"].map(
       (region) => urlIn(tokenOf({ name: "a", region }, credentials, now)).host,
@@ -125,14 +125,14 @@ const withServer = async (
 };
 
 describe("a stored text", () => {
-  test("is a secret's", () =>
+  test("of Secrets Manager is read by its ARN", () =>
     withServer(200, { SecretString: "x" }, async (env, asked) => {
       assert.equal(await storedText(arns.secret, env, now), "x");
       const [one] = asked;
       assert.deepEqual(one, { target: "secretsmanager.GetSecretValue", body: { SecretId: arns.secret }, signed: true });
     }));
 
-  test("is a parameter's, decrypted", () =>
+  test("of Parameter Store is read by its ARN, decrypted", () =>
     withServer(200, { Parameter: { Value: "x" } }, async (env, asked) => {
       assert.equal(await storedText(arns.parameter, env, now), "x");
       const body = { Name: arns.parameter, WithDecryption: true };
@@ -146,7 +146,7 @@ describe("a stored text", () => {
     ["Odd", /: HTTP 400$/],
   ];
   for (const [type, expected] of refusals) {
-    test(`that is refused as ${type} says what to change`, () =>
+    test(`that is refused as ${type} leads to an error that names the repair`, () =>
       withServer(400, { __type: type }, async (env) => {
         const error = await storedText(arns.parameter, env, now).catch((cause: unknown) => cause);
         assert.ok(error instanceof ApiError);

@@ -30,14 +30,14 @@ const asked = async ({ cert, key }: Pair, ca: string, servername: string): Promi
 const today = await makePair(names, Date.now());
 
 describe("a certificate", () => {
-  test("is trusted by whom is told of its authority, for its names and no other", async () => {
+  test("is trusted by a client with its authority, for its names and no other", async () => {
     assert.equal(await asked(today, today.ca, "door.team.svc"), "200");
     assert.match(await asked(today, today.ca, "door.other.svc"), /does not match|Hostname/);
     const stranger = await makePair(names, Date.now());
     assert.match(await asked(today, stranger.ca, "door.team.svc"), /unable to verify|self.signed|issuer/);
   });
 
-  test("has an authority whose key is not in it", () => {
+  test("has an authority whose private key is not kept", () => {
     const [authority, leaf] = [new X509Certificate(today.ca), new X509Certificate(today.cert)];
     assert.equal(authority.ca, true);
     assert.equal(leaf.ca, false);
@@ -56,14 +56,14 @@ describe("a certificate", () => {
   for (const [what, later, wanted, is] of fresh)
     test(`is fresh ${what}`, async () => assert.equal(isFresh(await makePair(names, now), wanted, now + later), is));
 
-  test("that cannot be read is not", () => {
+  test("is not fresh if it cannot be read", () => {
     assert.equal(isFresh({ ca: "", cert: "", key: "" }, names, now), false);
     assert.equal(isFresh({ ca: "", cert: "-----BEGIN CERTIFICATE-----\nAAAA", key: "" }, names, now), false);
   });
 });
 
-describe("a bundle", () => {
-  test("holds the new authority and the one before, each once, and none that has expired", async () => {
+describe("a bundle of authorities", () => {
+  test("holds the new authority and the previous one, each once, and no expired one", async () => {
     const [first, second] = [await makePair(names, now), await makePair(names, now + 250 * day)];
     const both = bundled(second.ca, first.ca, now + 250 * day);
     assert.equal((both.match(/BEGIN/g) ?? []).length, 2);
@@ -72,7 +72,7 @@ describe("a bundle", () => {
     assert.equal((bundled(second.ca, "nonsense", now).match(/BEGIN/g) ?? []).length, 1);
   });
 
-  test("is trusted for what either signed", async () => {
+  test("lets a client trust the certificates of both authorities", async () => {
     const next = await makePair(names, Date.now() + 1_000);
     const both = bundled(next.ca, today.ca, Date.now());
     assert.equal(await asked(today, both, "door.team.svc"), "200");

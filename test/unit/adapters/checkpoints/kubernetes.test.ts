@@ -31,7 +31,7 @@ const serve = (): Transport => {
 checkpointSuite("objects of a simulated API server", () => kubernetesCheckpoints(serve()));
 
 describe("a checkpoint object", () => {
-  it("tells a resync from its metadata alone what it is about", async () => {
+  it("describes its object to a resync by its metadata alone", async () => {
     const transport = serve();
     const store = kubernetesCheckpoints(transport);
     await store.save(
@@ -48,7 +48,7 @@ describe("a checkpoint object", () => {
     assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt }]);
   });
 
-  it("of what stands in no namespace says so, wherever its record is kept", async () => {
+  it("of a cluster-scoped object has an empty namespace for a resync, wherever the record is stored", async () => {
     const transport = serve();
     const queue = { cluster: "here", kind: "Queue", namespace: "", name: "root" };
     await kubernetesCheckpoints(transport).save(queue, record(1), undefined);
@@ -58,7 +58,7 @@ describe("a checkpoint object", () => {
     assert.deepEqual(hints, [["rekindle", ""]]);
   });
 
-  it("of what stands in no namespace says which one is to be made for it", async () => {
+  it("of a cluster-scoped object needs a namespace for its save, and the error has the command for it", async () => {
     const { transport } = openSimulator({ crds: [crd] });
     const queue = { cluster: "here", kind: "Queue", namespace: "", name: "root" };
     const store = kubernetesCheckpoints(transport);
@@ -73,10 +73,10 @@ describe("a checkpoint object", () => {
     "as long as can be": { kind: "Job", name: "x".repeat(249), expected: `job.${"x".repeat(249)}` },
     "one too long": { kind: "Job", name: "x".repeat(250) },
     "with capitals": { kind: "Gang", name: "Cluster_1" },
-    "of nothing but signs": { kind: "", name: "///" },
+    "of nothing but signs": { kind: "", name: "of punctuation only" },
   };
   for (const [what, { kind, name, expected }] of Object.entries(names)) {
-    it(`has a name that a server takes: ${what}`, () => {
+    it(`has a name that the API server accepts: ${what}`, () => {
       const got = checkpointName(kind, name);
       assert.match(got, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
       assert.ok(got.length <= bound);
@@ -85,12 +85,12 @@ describe("a checkpoint object", () => {
   }
 });
 
-describe("a record that somebody edits", () => {
+describe("an edited record", () => {
   const path = "/apis/rekindle.dev/v1alpha1/namespaces/team-a/checkpoints/sparkapplication.pi";
   const edits: Record<string, { patch: object; edited: boolean | undefined }> = {
-    "within what it remembers": { patch: { spec: { memory: { attempt: 7 } } }, edited: true },
+    "in its memory": { patch: { spec: { memory: { attempt: 7 } } }, edited: true },
     "by adding a field": { patch: { spec: { more: 1 } }, edited: true },
-    "by taking one away": { patch: { spec: { memory: null } }, edited: true },
+    "by removing a field": { patch: { spec: { memory: null } }, edited: true },
     "in its labels only": { patch: { metadata: { labels: { team: "x" } } }, edited: undefined },
     "as an earlier version saves it, without a seal": {
       patch: { metadata: { annotations: { "rekindle.dev/seal": null } }, spec: { memory: { attempt: 7 } } },
@@ -98,7 +98,7 @@ describe("a record that somebody edits", () => {
     },
   };
   for (const [what, { patch, edited }] of Object.entries(edits)) {
-    it(`is told from one that was saved: ${what}`, async () => {
+    it(`is marked as edited if it changed after its save: ${what}`, async () => {
       const transport = serve();
       const store = kubernetesCheckpoints(transport);
       await store.save(key, record(1, { wakeAt: 5, runs: [] }), undefined);
@@ -110,8 +110,8 @@ describe("a record that somebody edits", () => {
   }
 });
 
-describe("what is no answer", () => {
-  it("is never taken for a missing record or a lost race", async () => {
+describe("an error of the API server", () => {
+  it("is never read as a missing record or a lost race", async () => {
     const away = kubernetesCheckpoints(scripted({ status: 404, body: "404 page not found" }));
     const error = { status: 404, message: /is its CRD installed/ };
     await assert.rejects(away.load(key), error);
@@ -122,7 +122,7 @@ describe("what is no answer", () => {
     await assert.rejects(troubled.save(key, record(1), undefined), { status: 500 });
   });
 
-  it("a namespace that is gone is told", async () => {
+  it("about a missing namespace is thrown with the server's message", async () => {
     const homeless = kubernetesCheckpoints(
       scripted(refusal(404, "NotFound", "team-a", 'namespaces "team-a" not found')),
     );
@@ -132,7 +132,7 @@ describe("what is no answer", () => {
     });
   });
 
-  it("a record that somebody emptied is loaded as what it is", async () => {
+  it("does not follow from an emptied record, which is loaded as undefined with its version", async () => {
     const emptied = kubernetesCheckpoints(scripted({ body: pod("sparkapplication.pi", "u", "3") }));
     assert.deepEqual(await emptied.load(key), { record: undefined, version: "u/3" });
   });

@@ -23,7 +23,7 @@ const won = (saved: string): string => {
 
 export const checkpointSuite = (name: string, open: () => Checkpoints): void => {
   describe(`checkpoints: ${name}`, () => {
-    it("gives back what was saved, and the version of its save", async () => {
+    it("loads the saved record with the version of its save", async () => {
       const store = open();
       assert.equal(await store.load(key), undefined);
       const version = won(await store.save(key, record(1, { wakeAt: 5, rests: false }), undefined));
@@ -33,7 +33,7 @@ export const checkpointSuite = (name: string, open: () => Checkpoints): void => 
       assert.deepEqual(await store.load(key), { record: record(2), version: next });
     });
 
-    it("of two with one version, the later one loses and changes nothing", async () => {
+    it("let one of two saves on the same version win, and the loser changes nothing", async () => {
       const store = open();
       const version = won(await store.save(key, record(1), undefined));
       const next = won(await store.save(key, record(2), version));
@@ -42,13 +42,13 @@ export const checkpointSuite = (name: string, open: () => Checkpoints): void => 
       assert.deepEqual(await store.load(key), { record: record(2), version: next });
     });
 
-    it("of two that find none, one makes it", async () => {
+    it("let one of two first saves win", async () => {
       const store = open();
       const saves = await Promise.all([store.save(key, record(1), undefined), store.save(key, record(1), undefined)]);
       assert.equal(saves.filter((saved) => saved === "raced").length, 1);
     });
 
-    it("removes what it is told to, once, and not its successor", async () => {
+    it("remove a record of the given version once, and never its successor", async () => {
       const store = open();
       const version = won(await store.save(key, record(1), undefined));
       assert.equal(await store.remove(key, version), "removed");
@@ -60,7 +60,7 @@ export const checkpointSuite = (name: string, open: () => Checkpoints): void => 
       assert.equal(await store.save(key, record(2), version), "raced");
     });
 
-    it("keeps the records of different keys apart, long and odd names too", async () => {
+    it("keep records of different keys apart, also with long and unusual names", async () => {
       const store = open();
       const long = "x".repeat(245);
       const keys: readonly Key[] = [

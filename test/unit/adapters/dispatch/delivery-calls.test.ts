@@ -52,7 +52,7 @@ const waitsAfter = async (
 };
 
 describe("a call of a function", () => {
-  test("acknowledges nothing before its answer: a call that breaks off loses no message", async (t) => {
+  test("acknowledges no message before its answer, so that a broken call loses none", async (t) => {
     const time = { now: 1_000 };
     const queue = openQueue({ now: () => time.now, visibilityMs: 60_000, mostMessages: 10 });
     const calls: { readonly text: string; readonly end: (called: Called) => void }[] = [];
@@ -78,7 +78,7 @@ describe("a call of a function", () => {
     assert.equal(queue.depth().ready, 0);
   });
 
-  test("puts what the answer carries into the queue before it acknowledges", async () => {
+  test("sends the messages of the answer to the queue before it acknowledges", async () => {
     const take = takingBy({
       call: async () => ({ did: "answered", failed: [], carried: [{ body: "{}", id: "later", delayMs: 5 }] }),
       put: () => Promise.reject(new Error("the queue takes nothing")),
@@ -93,7 +93,7 @@ describe("a call of a function", () => {
     { what: "a 503", status: 503, failed: [], counted: "uncounted" },
     { what: "a 500", status: 500, failed: [], counted: "counted" },
   ])
-    test(`waits 1 s, 2 s, 4 s after ${what} that asks for no wait`, async () => {
+    test(`waits 1 s, 2 s and 4 s after ${what} without a wait`, async () => {
       assert.deepEqual(await waitsAfter(status, "0", failed), [
         [counted, 1_000],
         [counted, 2_000],
@@ -101,7 +101,7 @@ describe("a call of a function", () => {
       ]);
     });
 
-  test("waits as long as an answer asks for", async () => {
+  test("waits as long as an answer requests", async () => {
     assert.deepEqual(await waitsAfter(200, "7", ["1.0"]), [
       ["counted", 7_000],
       ["counted", 7_000],

@@ -12,7 +12,7 @@ const enclosure = { date: 1_000, object, lists: [[object]] };
 const key = { cluster: "c", kind: "SparkApplication", namespace: "ns", name: "pi" };
 
 describe("an enclosure", () => {
-  test("is taken from the event", () => assert.deepEqual(enclosureIn({ Records: [], enclosure }), enclosure));
+  test("is read from the event", () => assert.deepEqual(enclosureIn({ Records: [], enclosure }), enclosure));
 
   for (const [name, given] of [
     ["nothing", undefined],
@@ -23,9 +23,9 @@ describe("an enclosure", () => {
     ["too many listed objects", { ...enclosure, lists: [Array.from({ length: 65 }, () => object)] }],
     ["too many lists", { ...enclosure, lists: [[], [], [], [], []] }],
   ] as const)
-    test(`that has ${name} is as none`, () => assert.equal(enclosureIn({ enclosure: given }), undefined));
+    test(`with ${name} is ignored`, () => assert.equal(enclosureIn({ enclosure: given }), undefined));
 
-  test("is known to the steps of its own call, for its key", async () => {
+  test("is available to the steps of its own call, for its key only", async () => {
     const { within, find } = openEnclosed("c");
     assert.equal(find(key), undefined);
     const found = await within(enclosure, async () => [key, { ...key, name: "e" }, { ...key, cluster: "d" }].map(find));

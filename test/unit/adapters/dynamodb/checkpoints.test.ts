@@ -31,7 +31,7 @@ const itemIn = async (cluster: string) => {
 checkpointSuite("items of a table", () => open());
 
 describe("a checkpoint item", () => {
-  it("whose save was heard and never answered is saved once, and the save has won", async () => {
+  it("is saved once, and its save wins, if the answer to the save was lost", async () => {
     const store = open();
     const before = wire.acts.length;
     wire.lose("PutItem", 1);
@@ -43,7 +43,7 @@ describe("a checkpoint item", () => {
     assert.deepEqual(await store.load(key), { record: record(2), version: next });
   });
 
-  it("whose removal was heard and never answered is gone for whoever asked again", async () => {
+  it("is removed if the answer to the removal was lost, and the second try reports raced", async () => {
     const store = open();
     const version = await store.save(key, record(1), undefined);
     wire.lose("DeleteItem", 1);
@@ -51,7 +51,7 @@ describe("a checkpoint item", () => {
     assert.equal(await store.load(key), undefined);
   });
 
-  it("tells a resync what it is about without its record, of all namespaces or of some", async () => {
+  it("describes its object to a resync without its record, for all namespaces or some", async () => {
     const store = open();
     const [wakeAt, pruneAt] = [now + 1, now + 2];
     await store.save(key, record(1, { generation: 3, rests: true, wakeAt, pruneAt }), undefined);
@@ -67,7 +67,7 @@ describe("a checkpoint item", () => {
     );
   });
 
-  it("is found also when the records of its cluster do not fit into one answer", async () => {
+  it("is found even if the records of its cluster exceed one answer", async () => {
     const store = open();
     const names = ["a", "b", "c", "d", "e", "f", "g"];
     for (const name of names) await store.save({ ...key, name }, record(1, { memory: noise(400_000) }), undefined);
@@ -82,14 +82,14 @@ describe("a checkpoint item", () => {
     assert.ok(wire.acts.length - before > 1);
   });
 
-  it("of another cluster in the same table is another one's", async () => {
+  it("of another cluster in the same table is not found", async () => {
     await open().save(key, record(1), undefined);
     const store = open();
     assert.equal(await store.load(key), undefined);
     assert.deepEqual(await store.hints([]), []);
   });
 
-  it("packs a record that would cost much", async () => {
+  it("holds a large record compressed", async () => {
     const cluster = randomUUID();
     const store = open({ cluster });
     const large = record(1, { memory: { executors: Array.from({ length: 4_000 }, (_, id) => ({ id, lost: false })) } });
@@ -100,7 +100,7 @@ describe("a checkpoint item", () => {
     client.destroy();
   });
 
-  it("that is too large even so is refused before it is sent, with its size and what to do", async () => {
+  it("that is too large even when compressed is refused before the request, with its size and the repair", async () => {
     const store = open();
     const before = wire.acts.length;
     const refusal = await store.save(key, record(1, { memory: noise(600_000) }), undefined).catch((cause) => cause);
@@ -109,7 +109,7 @@ describe("a checkpoint item", () => {
     assert.match(refusal.message, /SparkApplication team-a\/pi has \d+ bytes when packed.*keep less/);
   });
 
-  it("that somebody edited says so, and one that cannot be read is given as it is", async () => {
+  it("that was edited is marked as edited, and an unreadable one is loaded as its text", async () => {
     const cluster = randomUUID();
     const store = open({ cluster });
     const version = await store.save(key, record(1), undefined);
@@ -123,8 +123,8 @@ describe("a checkpoint item", () => {
   });
 
   const ends: Record<string, { more: Parameters<typeof record>[1]; keepMs?: number; expected: string | undefined }> = {
-    "of what rests, 90 days later": { more: { rests: true }, expected: String((now + 90 * dayMs) / 1_000) },
-    "of what rests, as long as is asked for": {
+    "90 days later if the record rests": { more: { rests: true }, expected: String((now + 90 * dayMs) / 1_000) },
+    "after the configured time if the record rests": {
       more: { rests: true },
       keepMs: dayMs,
       expected: String((now + dayMs) / 1_000),
@@ -134,16 +134,16 @@ describe("a checkpoint item", () => {
       keepMs: dayMs,
       expected: String((now + 2 * dayMs) / 1_000),
     },
-    "never, when all is to be kept": { more: { rests: true }, keepMs: 0, expected: undefined },
-    "never, of what is unfinished": { more: {}, expected: undefined },
-    "never, of what waits for a time": { more: { rests: true, wakeAt: now }, expected: undefined },
-    "never, of what was acknowledged": {
+    "never if the configured time is 0": { more: { rests: true }, keepMs: 0, expected: undefined },
+    "never if the record is unfinished": { more: {}, expected: undefined },
+    "never if the record has a timer": { more: { rests: true, wakeAt: now }, expected: undefined },
+    "never if the record has acknowledged updates": {
       more: { rests: true, acknowledged: { stream: "s", sequence: 1 } },
       expected: undefined,
     },
   };
   for (const [what, { more, keepMs, expected }] of Object.entries(ends)) {
-    it(`ends ${what}`, async () => {
+    it(`expires ${what}`, async () => {
       const cluster = randomUUID();
       await open({ cluster, ...(keepMs === undefined ? {} : { keepMs }) }).save(key, record(1, more), undefined);
       const { client, Item } = await itemIn(cluster);
@@ -154,7 +154,7 @@ describe("a checkpoint item", () => {
 });
 
 describe("a table", () => {
-  it("that is not there is named, with what to do", async () => {
+  it("that does not exist is named in the error, with the repair", async () => {
     const store = open({ table: "nowhere" });
     await assert.rejects(store.load(key), (error) => {
       assert.ok(error instanceof ApiError);
@@ -164,7 +164,7 @@ describe("a table", () => {
     });
   });
 
-  it("with another key is named, with the key that is needed", async () => {
+  it("with another key is named in the error, with the required key", async () => {
     const other = await openTable("id", "sort");
     const store = open({ table: other.table });
     await assert.rejects(store.load(key), (error) => {

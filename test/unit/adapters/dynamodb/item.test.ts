@@ -11,20 +11,20 @@ const cut = (bytes: number): Item => ({ packed: { B: packed.subarray(0, bytes) }
 describe("an item", () => {
   const rows: readonly (readonly [name: string, item: Item])[] = [
     ["packed, and cut off in its middle", cut(packed.length >> 1)],
-    ["packed, of which its head is left", cut(4)],
+    ["packed, and cut off after its head", cut(4)],
     ["packed, and empty", cut(0)],
-    ["of bytes that nobody packed", { packed: { B: new Uint8Array([1, 2, 3, 0, 255]) } }],
-    ["packed, and a text when it is unpacked", { packed: { B: gzipSync("rubbish") } }],
-    ["packed so that it unpacks to no end", { packed: { B: gzipSync(Buffer.alloc(20 << 20)) } }],
+    ["of arbitrary bytes", { packed: { B: new Uint8Array([1, 2, 3, 0, 255]) } }],
+    ["packed, with a text that is no JSON", { packed: { B: gzipSync("rubbish") } }],
+    ["packed, with megabytes of zeros", { packed: { B: gzipSync(Buffer.alloc(20 << 20)) } }],
     ["cut off", { record: { S: text.slice(0, 100) } }],
   ];
   for (const [name, item] of rows)
-    test(`${name}: is a record, though none that can be read`, () => {
+    test(`${name}: loads as an unreadable record, not as a missing one`, () => {
       const { record } = loadedOf({ ...item, version: { S: "1" } });
       assert.ok(typeof record === "string" && record !== "");
     });
 
-  test("that is whole is read as it was packed", () =>
+  test("that is packed loads as its record", () =>
     assert.deepEqual(loadedOf({ packed: { B: packed }, version: { S: "1" } }), {
       record: JSON.parse(text),
       version: "1",

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { openHeap } from "../../../../shared/adapters/embedded/queue.ts";
 
 describe("a heap", () => {
-  test("gives what is due, the earliest first, and keeps the rest", () => {
+  test("returns the due entries, the earliest first, and keeps the rest", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(100)), fc.nat(100), (times, now) => {
         const heap = openHeap<number>();
@@ -19,7 +19,7 @@ describe("a heap", () => {
     );
   });
 
-  test("takes and gives in turns", () => {
+  test("accepts entries between two takes", () => {
     const heap = openHeap<string>();
     heap.push({ at: 3, item: "c" });
     heap.push({ at: 1, item: "a" });

@@ -72,7 +72,7 @@ const model = () => {
   };
 };
 
-test("whatever is done with it, the queue agrees with its model", async () => {
+test("the embedded queue agrees with its model after any sequence of calls", async () => {
   await fc.assert(
     fc.asyncProperty(acts, async (sequence) => {
       const time = { now: 1_000 };

@@ -30,13 +30,13 @@ const taken = (queue: EmbeddedQueue, count = 10): Delivery => {
 };
 
 describe("a group", () => {
-  test("is delivered in order, and what came meanwhile with it", async () => {
+  test("is delivered in order, with all its waiting messages", async () => {
     const { queue } = open();
     await sendAll(queue, "a1", "b1", "a2", "a3");
     assert.deepEqual(shown(queue.receive(10)), ["a1 a2 a3", "b1"]);
   });
 
-  test("is locked while a delivery of it is out, and gives the rest when it is acknowledged", async () => {
+  test("is locked while its delivery is in flight, and its later messages follow the acknowledgement", async () => {
     const { queue } = open();
     await sendAll(queue, "a1");
     const first = taken(queue);
@@ -46,7 +46,7 @@ describe("a group", () => {
     assert.deepEqual(shown(queue.receive(10)), ["a2 a3"]);
   });
 
-  test("holds up no other", async () => {
+  test("blocks no other group", async () => {
     const { queue } = open();
     await sendAll(queue, "a1");
     taken(queue);
@@ -54,7 +54,7 @@ describe("a group", () => {
     assert.deepEqual(shown(queue.receive(10)), ["b1"]);
   });
 
-  test("that waits longest comes first, however few are asked for", async () => {
+  test("that waits longest comes first, however few groups a call receives", async () => {
     const { queue } = open();
     await sendAll(queue, "a1", "b1", "c1");
     assert.deepEqual(
@@ -63,7 +63,7 @@ describe("a group", () => {
     );
   });
 
-  test("that was given back goes behind those that wait", async () => {
+  test("that was given back comes after the groups that wait", async () => {
     const { queue, time } = open();
     await sendAll(queue, "a1", "b1");
     queue.giveBack(taken(queue, 1), 1_000);
@@ -73,10 +73,10 @@ describe("a group", () => {
   });
 });
 
-describe("a repeated id", () => {
+describe("a message with a repeated id", () => {
   const cases = [
-    { name: "vanishes within five minutes", laterMs: 299_999, want: 1 },
-    { name: "is new after them", laterMs: 300_000, want: 2 },
+    { name: "is dropped within five minutes", laterMs: 299_999, want: 1 },
+    { name: "is accepted after five minutes", laterMs: 300_000, want: 2 },
   ];
   for (const { name, laterMs, want } of cases) {
     test(name, async () => {
@@ -88,7 +88,7 @@ describe("a repeated id", () => {
     });
   }
 
-  test("vanishes also when the first is done already, and whichever way it comes", async () => {
+  test("is dropped even if the first one is acknowledged, with or without a delay", async () => {
     const { queue } = open();
     await queue.send(of("a"), "id");
     queue.acknowledge(taken(queue));
@@ -98,7 +98,7 @@ describe("a repeated id", () => {
   });
 });
 
-describe("a delay", () => {
+describe("delays", () => {
   const cases = [
     { delayMs: 5_000, at: 5_000 },
     { delayMs: 0, at: 0 },
@@ -106,7 +106,7 @@ describe("a delay", () => {
     { delayMs: 10_000_000, at: 900_000 },
   ];
   for (const { delayMs, at } of cases) {
-    test(`of ${delayMs} ms ends after ${at} ms`, async () => {
+    test(`of ${delayMs} ms end after ${at} ms`, async () => {
       const { queue, time } = open();
       await queue.sendLater(of("a"), "id", delayMs);
       assert.equal(queue.nextDue(), time.now + at);
@@ -117,7 +117,7 @@ describe("a delay", () => {
     });
   }
 
-  test("many delays end in the order of their instants", async () => {
+  test("end in the order of their instants", async () => {
     const { queue, time } = open();
     for (const [index, delay] of [50, 10, 40, 30, 20].entries())
       await queue.sendLater(of("a", String(delay)), `i${index}`, delay);
@@ -127,7 +127,7 @@ describe("a delay", () => {
 });
 
 describe("a receipt", () => {
-  test("that has expired acknowledges nothing, and the messages come again", async () => {
+  test("that has expired acknowledges nothing, and its messages come again", async () => {
     const { queue, time } = open();
     await sendAll(queue, "a1");
     const first = taken(queue);
@@ -142,7 +142,7 @@ describe("a receipt", () => {
     assert.deepEqual(queue.depth(), { ready: 0, delayed: 0 });
   });
 
-  test("acknowledges what it delivered and nothing that came later", async () => {
+  test("acknowledges the messages of its delivery, and no later ones", async () => {
     const { queue } = open();
     await sendAll(queue, "a1");
     const first = taken(queue);
@@ -153,7 +153,7 @@ describe("a receipt", () => {
   });
 
   for (const delayMs of [0, 1_000, 600_000]) {
-    test(`given back for ${delayMs} ms keeps its group locked so long, and no longer`, async () => {
+    test(`that is given back for ${delayMs} ms locks its group for exactly that time`, async () => {
       const { queue, time } = open();
       await sendAll(queue, "a1");
       queue.giveBack(taken(queue), delayMs);
@@ -168,8 +168,8 @@ describe("a receipt", () => {
   }
 });
 
-describe("a listener", () => {
-  test("hears of messages, of delays, and of a group that is free again", async () => {
+describe("a listener of the queue", () => {
+  test("is called for a message, for a delay, and for a group that is unlocked", async () => {
     const { queue } = open();
     let heard = 0;
     queue.onReady(() => {
@@ -194,7 +194,7 @@ describe("namespaces", () => {
   const namesOf = (deliveries: readonly Delivery[]): readonly string[] =>
     deliveries.map(({ messages }) => messages.map(({ namespace, name }) => `${namespace}/${name}`).join(" "));
 
-  test("take turns: a namespace with one key waits for one delivery of every other, however many wait there", async () => {
+  test("take turns: a namespace with one key waits for one delivery of each other namespace at most", async () => {
     const { queue } = open();
     await flood(queue, 10_000);
     await queue.send(inside("quiet", "q"), "q");
@@ -202,7 +202,7 @@ describe("namespaces", () => {
     assert.deepEqual(namesOf(queue.receive(4)), ["flood/f0", "quiet/q", "third/t", "flood/f1"]);
   });
 
-  test("that come later are next but one, and a key that is sent again gains no turn", async () => {
+  test("that send later have the turn after the next, and a repeated message of a key gains no turn", async () => {
     const { queue } = open();
     await flood(queue, 100);
     assert.deepEqual(namesOf(queue.receive(2)), ["flood/f0", "flood/f1"]);
@@ -220,7 +220,7 @@ describe("namespaces", () => {
     assert.deepEqual(namesOf(queue.receive(6)), ["one/a", "two/a", "one/b", "two/b", "one/c", "two/c"]);
   });
 
-  test("take as many keys in a turn as their weight says", async () => {
+  test("receive as many keys in a turn as their weight", async () => {
     const weightOf = (namespace: string): number => (namespace === "flood" ? 3 : 1);
     const queue = openQueue({ now: () => 0, visibilityMs, weightOf });
     await flood(queue, 8);
@@ -229,7 +229,7 @@ describe("namespaces", () => {
     assert.deepEqual(order, ["flood", "flood", "flood", "quiet", "flood", "flood", "flood", "quiet", "flood", "flood"]);
   });
 
-  test("that are not admitted are passed over, and keep their turn", async () => {
+  test("that the caller does not admit are skipped, and keep their turn", async () => {
     const { queue } = open();
     await flood(queue, 3);
     await queue.send(inside("quiet", "q"), "q");

@@ -28,7 +28,7 @@ const start = (t: TestContext, parallel: number) => {
 };
 
 describe("workers", () => {
-  test("take so many keys at once, and the next when one is done", async (t) => {
+  test("take a bounded number of keys at once, and the next one when one is done", async (t) => {
     const { queue, held, workers } = start(t, 2);
     for (const name of ["a", "b", "c"]) await queue.send(of(name), name);
     await turns();
@@ -44,7 +44,7 @@ describe("workers", () => {
     assert.deepEqual(queue.depth(), { ready: 0, delayed: 0 });
   });
 
-  test("give back what failed, thrown or told, and take it again after its rest", async (t) => {
+  test("give back a failed key, whether it threw or returned false, and take it again after its delay", async (t) => {
     const { queue, held, workers, time } = start(t, 1);
     await queue.send(of("a"), "a");
     await turns();
@@ -63,7 +63,7 @@ describe("workers", () => {
     assert.equal(queue.depth().ready, 1);
   });
 
-  test("told to stop, take nothing new and finish what they have", async (t) => {
+  test("finish their keys and take no other after a stop", async (t) => {
     const { queue, held, workers } = start(t, 1);
     await queue.send(of("a"), "a");
     await queue.send(of("b"), "b");
@@ -76,7 +76,7 @@ describe("workers", () => {
     assert.deepEqual([held.map(({ name }) => name), workers.busy()], [["a"], 0]);
   });
 
-  test("do not wait longer than they are given for what never ends", async (t) => {
+  test("stop after their grace period although a key never ends", async (t) => {
     const { queue, held, workers } = start(t, 1);
     await queue.send(of("a"), "a");
     await turns();
@@ -94,7 +94,7 @@ describe("workers", () => {
   };
   const inside = (namespace: string, name: string): Message => ({ ...of(name), namespace });
 
-  test("leave places free of a namespace whose keys never end: another one's is taken at once", async (t) => {
+  test("leave places free beside a namespace whose keys never end, for another namespace's keys", async (t) => {
     const started = start(t, 16);
     const { queue, held, workers } = started;
     for (let at = 0; at < 100; at += 1) await queue.send(inside("slow", `s${at}`), `s${at}`);
@@ -106,7 +106,7 @@ describe("workers", () => {
     await finish(started);
   });
 
-  test("leave a place free of five such namespaces, too", async (t) => {
+  test("leave a place free beside five such namespaces", async (t) => {
     const started = start(t, 16);
     const { queue, held, workers } = started;
     for (const slow of ["a", "b", "c", "d", "e"])
@@ -119,7 +119,7 @@ describe("workers", () => {
     await finish(started);
   });
 
-  test("give a namespace another place when one of its keys is done", async (t) => {
+  test("give a namespace a place again when one of its keys is done", async (t) => {
     const started = start(t, 4);
     const { queue, held, workers } = started;
     for (let at = 0; at < 5; at += 1) await queue.send(inside("slow", `s${at}`), `s${at}`);

@@ -12,28 +12,28 @@ const page = (items: readonly unknown[], next?: string): Reply => ({
 const bare = (name: string) => ({ metadata: pod(name).metadata });
 
 describe("get", () => {
-  it("is a quorum read of one object, with the server's clock", async () => {
+  it("sends a quorum read of one object, and returns the server's clock", async () => {
     const transport = scripted({ body: pod("a") });
     assert.deepEqual(await openCluster(transport).get(ref), { value: pod("a"), date: Date.parse(date) });
     const [asked] = transport.asked;
     assert.deepEqual([asked?.method, asked?.path, asked?.timeoutMs], ["GET", "/api/v1/namespaces/ns/pods/a", 5_000]);
   });
 
-  it("finds nothing only when the server names the object", async () => {
+  it("returns no object only if the server's NotFound names the object", async () => {
     const cluster = openCluster(scripted(refusal(404, "NotFound", "a")));
     assert.equal((await cluster.get(ref)).value, undefined);
   });
 
   const others: Record<string, { reply: Reply; error: object }> = {
-    "a page that is not found": {
+    "a 404 page": {
       reply: { status: 404, body: "404 page not found\n" },
       error: { status: 404, reason: "NotFound", message: /does not serve this resource/ },
     },
-    "a Status about nobody": {
+    "a Status without a name": {
       reply: refusal(404, "NotFound"),
       error: { status: 404, reason: "NotFound", message: /does not serve this resource/ },
     },
-    "a Status about somebody else": {
+    "a Status about another object": {
       reply: refusal(404, "NotFound", "b"),
       error: { status: 404, reason: "NotFound" },
     },
@@ -75,7 +75,7 @@ describe("get", () => {
     "..": undefined,
   };
   for (const [name, path] of Object.entries(names)) {
-    it(`never leaves its place: ${JSON.stringify(name)}`, async () => {
+    it(`escapes or refuses the name ${JSON.stringify(name)}, which cannot leave its path`, async () => {
       const transport = scripted({ body: pod("a") });
       const asked = openCluster(transport).get({ ...ref, name });
       if (path === undefined) await assert.rejects(asked, { status: 422, reason: "Invalid" });
@@ -88,7 +88,7 @@ describe("get", () => {
 describe("list", () => {
   const query = { do: "list", resource: pods, namespace: "ns", labels: { "spark-role": "executor", a: "b" } } as const;
 
-  it("reads all pages and puts back what servers leave out of the items", async () => {
+  it("reads all pages and restores the fields that servers leave out of items", async () => {
     const transport = scripted(page([bare("a")], "more?"), page([bare("b")]));
     const { value } = await openCluster(transport, { pageSize: 1 }).list({ ...query, field: "status.phase!=Failed" });
     assert.deepEqual(value, [pod("a"), pod("b")]);
@@ -100,7 +100,7 @@ describe("list", () => {
     );
   });
 
-  it("begins again when its continuation has expired, and gives up after three", async () => {
+  it("starts again when its continuation has expired, and fails after three tries", async () => {
     const gone = refusal(410, "Expired");
     const transport = scripted(page([bare("a")], "x"), gone, page([bare("b")], "x"), page([bare("c")]));
     const { value } = await openCluster(transport).list(query);
@@ -111,14 +111,14 @@ describe("list", () => {
     await assert.rejects(openCluster(scripted(gone)).list(query), { status: 410 });
   });
 
-  it("of all namespaces, of nothing, and of a null list", async () => {
+  it("reads all namespaces, and accepts a null list as empty", async () => {
     const transport = scripted({ body: { metadata: {}, items: null } });
     const { value } = await openCluster(transport).list({ do: "list", resource: apps, namespace: "", labels: {} });
     assert.deepEqual(value, []);
     assert.equal(transport.asked[0]?.path, "/apis/sparkoperator.k8s.io/v1beta2/sparkapplications?limit=64");
   });
 
-  it("keeps of each page what the projection of the query does, which begins anew with each list", async () => {
+  it("keeps what the query's projection returns, and opens one projection for each list", async () => {
     const transport = scripted(page([bare("a"), bare("b")], "more"), page([bare("c")]));
     let begun = 0;
     const projecting = () => {
@@ -138,14 +138,14 @@ describe("list", () => {
     );
   });
 
-  it("ends with the page that brings its text to the most that the query reads", async () => {
+  it("ends with the page at which its text reaches the query's limit", async () => {
     const transport = scripted(page([bare("a")], "more"), page([bare("b".repeat(200))], "yet more"));
     const { value } = await openCluster(transport).list({ ...query, mostText: 250 });
     assert.equal(value.length, 2);
     assert.equal(transport.asked.length, 2);
   });
 
-  it("gives up lists that together exceed their memory, and reads the next one", async () => {
+  it("fails if simultaneous lists exceed their memory, and leaves the memory to the next one", async () => {
     const cluster = openCluster(scripted(page([bare("a")], "more"), page([bare("b".repeat(200))]), page([])), {
       listBytes: 1_000,
     });
@@ -153,7 +153,7 @@ describe("list", () => {
     assert.deepEqual((await cluster.list(query)).value, []);
   });
 
-  it("refuses what is no list", async () => {
+  it("refuses an answer that is no list", async () => {
     for (const body of [{ items: [] }, { metadata: {}, items: {} }, { metadata: {}, items: [{}] }, []]) {
       await assert.rejects(openCluster(scripted({ body })).list(query), { status: 0, reason: "BadAnswer" });
     }
@@ -163,7 +163,7 @@ describe("list", () => {
 describe("remove", () => {
   const fence = { uid: "u1", resourceVersion: "5", graceSeconds: 0 };
 
-  it("asks for this UID, this version and this grace", async () => {
+  it("sends this UID, this version and this grace period", async () => {
     const transport = scripted({ body: pod("a") });
     await openCluster(transport).remove(ref, fence);
     const [asked] = transport.asked;
@@ -179,16 +179,16 @@ describe("remove", () => {
 
   const conflict = refusal(409, "Conflict", "a", "Precondition failed");
   const rows: Record<string, { replies: readonly Reply[]; error?: object }> = {
-    "it was deleted": { replies: [{ status: 202, body: {} }] },
-    "it was gone": { replies: [refusal(404, "NotFound", "a")] },
-    "another of its name stands there": { replies: [conflict, { body: pod("a", "u2") }] },
-    "it has gone since": { replies: [conflict, refusal(404, "NotFound", "a")] },
-    "it has changed": {
+    "the object was deleted": { replies: [{ status: 202, body: {} }] },
+    "the object was gone": { replies: [refusal(404, "NotFound", "a")] },
+    "another object has the name": { replies: [conflict, { body: pod("a", "u2") }] },
+    "the object has gone since": { replies: [conflict, refusal(404, "NotFound", "a")] },
+    "the object has changed": {
       replies: [conflict, { body: pod("a", "u1", "6") }],
       error: { status: 409, reason: "Conflict" },
     },
-    "nobody serves it": { replies: [{ status: 404, body: "404 page not found" }], error: { status: 404 } },
-    "it is forbidden": { replies: [refusal(403, "Forbidden", "a")], error: { status: 403 } },
+    "the resource is not served": { replies: [{ status: 404, body: "404 page not found" }], error: { status: 404 } },
+    "the deletion is forbidden": { replies: [refusal(403, "Forbidden", "a")], error: { status: 403 } },
   };
   for (const [name, { replies, error }] of Object.entries(rows)) {
     it(`${error === undefined ? "is done" : "throws"} when ${name}`, async () => {
@@ -199,7 +199,7 @@ describe("remove", () => {
 });
 
 describe("writes", () => {
-  it("create posts to the collection", async () => {
+  it("create sends a POST to the collection", async () => {
     const transport = scripted({ status: 201, body: pod("a") });
     const { uid: _, resourceVersion: __, ...metadata } = pod("a").metadata;
     const object = { ...pod("a"), metadata };
@@ -209,7 +209,7 @@ describe("writes", () => {
     assert.deepEqual(JSON.parse(asked?.body ?? ""), object);
   });
 
-  it("create tells AlreadyExists from a missing namespace", async () => {
+  it("create distinguishes AlreadyExists from a missing namespace", async () => {
     const taken = openCluster(scripted(refusal(409, "AlreadyExists", "a")));
     await assert.rejects(taken.create(ref, pod("a")), { status: 409, reason: "AlreadyExists" });
     const homeless = openCluster(scripted(refusal(404, "NotFound", "ns", 'namespaces "ns" not found')));
@@ -219,7 +219,7 @@ describe("writes", () => {
     });
   });
 
-  it("patchStatus is a merge patch bound to a version", async () => {
+  it("patchStatus sends a merge patch bound to a version", async () => {
     const transport = scripted({ body: pod("a") });
     await openCluster(transport).patchStatus(ref, "7", { phase: null });
     const [asked] = transport.asked;
@@ -228,7 +228,7 @@ describe("writes", () => {
     assert.deepEqual(JSON.parse(asked?.body ?? ""), { metadata: { resourceVersion: "7" }, status: { phase: null } });
   });
 
-  it("patch is a merge patch bound to a UID and a version", async () => {
+  it("patch sends a merge patch bound to a UID and a version", async () => {
     const transport = scripted({ body: pod("a") });
     const fields = { metadata: { labels: { b: "c" } }, data: { d: null } };
     await openCluster(transport).patch(ref, { uid: "u1", resourceVersion: "7" }, fields);
@@ -238,7 +238,7 @@ describe("writes", () => {
     assert.deepEqual(JSON.parse(asked?.body ?? ""), { metadata, data: { d: null } });
   });
 
-  it("an answer without a date has ours", async () => {
+  it("an answer without a date has the process's own clock", async () => {
     const cluster = openCluster(scripted({ body: pod("a"), headers: { date: "" } }), { now: () => 42 });
     assert.equal((await cluster.get(ref)).date, 42);
   });

@@ -39,7 +39,7 @@ const bodyOf = async (incoming: http.IncomingMessage): Promise<string> => {
 };
 
 describe("a request", () => {
-  it("carries method, path, headers and body, and brings back status, headers and body", async () => {
+  it("sends method, path, headers and body, and returns status, headers and body", async () => {
     const { transport } = await serve(async (incoming, answer) => {
       const body = await bodyOf(incoming);
       const { method, url, headers } = incoming;
@@ -70,7 +70,7 @@ describe("a request", () => {
     assert.equal((await behind.send(get("/api"))).body, "/k8s/c-1/api b");
   });
 
-  it("goes over one kept connection when sent one after the other", async () => {
+  it("uses one kept connection for requests one after the other", async () => {
     const { transport, server } = await serve((_, answer) => answer.end("{}"));
     let connections = 0;
     server.on("connection", () => {
@@ -87,7 +87,7 @@ describe("a request", () => {
     },
   };
   for (const [name, handler] of Object.entries(hanging)) {
-    it(`is given up when its time is over: ${name}`, async () => {
+    it(`fails when its time limit ends: ${name}`, async () => {
       const { transport } = await serve(handler);
       await assert.rejects(transport.send(get("/slow?x=1", 60)), (error) => {
         assert.ok(error instanceof ApiError);
@@ -98,7 +98,7 @@ describe("a request", () => {
     });
   }
 
-  it("counts the wait for a free connection into its time", async () => {
+  it("counts the wait for a free connection towards its time limit", async () => {
     const { transport } = await serve(() => {}, { maxSockets: 1 });
     const both = await Promise.allSettled([transport.send(get("/1", 60)), transport.send(get("/2", 60))]);
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe("a request", () => {
   }
 
   for (const server of ["http://127.0.0.1:1", "https://127.0.0.1:1", "http://no-such-host.invalid"]) {
-    it(`is Unreachable with a message when nobody is there: ${server}`, async () => {
+    it(`is Unreachable, with a message, if no server listens: ${server}`, async () => {
       const transport = httpsTransport({ server });
       await assert.rejects(transport.send(get("/api")), (error) => {
         assert.ok(error instanceof ApiError);
@@ -140,7 +140,7 @@ describe("a request", () => {
     });
   }
 
-  it("reads again over a connection that the server had closed unseen, but never repeats a write", async () => {
+  it("repeats a read over a connection that the server had closed, and never repeats a write", async () => {
     let seen = 0;
     const { transport } = await serve((incoming, answer) => {
       seen += 1;
@@ -163,12 +163,12 @@ describe("credentials", () => {
       answer.end("{}");
     };
 
-  it("that are fixed are sent, and a refusal is an answer", async () => {
+  it("that are fixed are sent, and a 401 is returned", async () => {
     const { transport } = await serve(guarded("t2"), { auth: { token: "t1" } });
     assert.equal((await transport.send(get("/"))).status, 401);
   });
 
-  it("are fetched once for all, kept, and renewed once after a 401", async () => {
+  it("are fetched once for all requests, kept, and renewed once after a 401", async () => {
     let fetched = 0;
     const tokenProvider = async (): Promise<string> => {
       fetched += 1;
@@ -185,7 +185,7 @@ describe("credentials", () => {
     assert.equal(fetched, 2);
   });
 
-  it("that stay refused are asked for once per request, no more", async () => {
+  it("that stay refused are fetched once more for each request", async () => {
     let fetched = 0;
     const tokenProvider = async (): Promise<string> => {
       fetched += 1;
@@ -197,18 +197,18 @@ describe("credentials", () => {
   });
 
   const failing: Record<string, { provider: () => Promise<string>; status: number; message: RegExp }> = {
-    "cannot be had": { provider: () => Promise.reject(new Error("no plugin")), status: 401, message: /no plugin/ },
-    "throw at once": {
+    "cannot be fetched": { provider: () => Promise.reject(new Error("no plugin")), status: 401, message: /no plugin/ },
+    "throw synchronously": {
       provider: () => {
         throw new Error("broken plugin");
       },
       status: 401,
       message: /broken plugin/,
     },
-    "never come": { provider: () => new Promise(() => {}), status: 0, message: /within 50 ms/ },
+    "are never fetched": { provider: () => new Promise(() => {}), status: 0, message: /within 50 ms/ },
   };
   for (const [name, { provider, status, message }] of Object.entries(failing)) {
-    it(`that ${name} end the request with one line, every time`, async () => {
+    it(`that ${name} make every request fail with one line`, async () => {
       const { transport } = await serve(() => {}, { auth: { tokenProvider: provider } });
       await assert.rejects(transport.send(get("/", 50)), { name: "ApiError", status, message });
       await assert.rejects(transport.send(get("/", 50)), { name: "ApiError", status, message });
@@ -223,7 +223,7 @@ describe("a stream", () => {
     return seen;
   };
 
-  it("gives whole lines, however the bytes were cut, and splits at nothing but newlines", async () => {
+  it("returns whole lines, however the bytes were cut, and splits at newlines only", async () => {
     const text = ['{"a":"grün 🐘"}', '{"b":"line\u2028separator\u0085next\u000b"}', '{"c":3}'].join("\n");
     const bytes = Buffer.from(`${text}\n\n{"half":`);
     const { transport } = await serve((_, answer) => {
@@ -237,7 +237,7 @@ describe("a stream", () => {
     assert.deepEqual(await collect(stream.lines), text.split("\n"));
   });
 
-  it("other than 200 carries its body as one line", async () => {
+  it("with a status other than 200 returns its body as one line", async () => {
     const { transport } = await serve((_, answer) => {
       answer.statusCode = 410;
       answer.end('{"kind":\n"Status"}');
@@ -247,7 +247,7 @@ describe("a stream", () => {
     assert.deepEqual(await collect(stream.lines), ['{"kind":\n"Status"}']);
   });
 
-  it("has no deadline after its head, but is given up when it falls silent", async () => {
+  it("has no deadline after its head, and fails when it is silent for too long", async () => {
     const { transport } = await serve((_, answer) => answer.write("1\n"), { stallMs: 80 });
     const stream = await transport.stream(get("/watch", 1_000));
     const seen: string[] = [];
@@ -263,7 +263,7 @@ describe("a stream", () => {
     assert.deepEqual(seen, ["1"]);
   });
 
-  it("that is closed by the reader ends quietly, and so does one that the reader leaves", async () => {
+  it("ends without an error when the reader closes or leaves it", async () => {
     const { transport } = await serve((_, answer) => answer.write("1\n2\n"));
     const closed = await transport.stream(get("/watch"));
     setImmediate(closed.close);
@@ -275,7 +275,7 @@ describe("a stream", () => {
     }
   });
 
-  it("that breaks off is Unreachable", async () => {
+  it("that breaks is Unreachable", async () => {
     const { transport } = await serve((incoming, answer) => {
       answer.write("1\n", () => setTimeout(() => incoming.socket.destroy(), 10));
     });
@@ -283,7 +283,7 @@ describe("a stream", () => {
     await assert.rejects(collect(stream.lines), { status: 0, reason: "Unreachable" });
   });
 
-  it("that ends leaves its connection to the next one, without a trace", async () => {
+  it("that ends leaves its connection to the next stream", async () => {
     const { transport, server } = await serve((_, answer) => answer.end("1\n"));
     let connections = 0;
     server.on("connection", () => {

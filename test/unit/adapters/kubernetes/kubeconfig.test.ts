@@ -58,7 +58,7 @@ const tokenOf = async (auth: Auth | undefined): Promise<string | undefined> => {
 };
 
 describe("a kubeconfig's cluster", () => {
-  it("is a flat record", async () => {
+  it("becomes a flat record", async () => {
     const { endpoint, context, namespace } = await find(config({ user: { token: "t1\n" } }));
     assert.deepEqual({ context, namespace }, { context: "it", namespace: "team-a" });
     assert.deepEqual(endpoint, { server: "https://api.test:6443", auth: { token: "t1" } });
@@ -67,7 +67,7 @@ describe("a kubeconfig's cluster", () => {
   const clusters: Record<string, { cluster: object; expected: object }> = {
     "with its authority inside": { cluster: { "certificate-authority-data": base64("PEM") }, expected: { ca: "PEM" } },
     "with its authority beside it": { cluster: { "certificate-authority": "ca.pem" }, expected: { ca: "beside" } },
-    "whose certificate is not looked at": {
+    "with TLS verification disabled": {
       cluster: { "insecure-skip-tls-verify": true },
       expected: { insecure: true },
     },
@@ -85,19 +85,19 @@ describe("a kubeconfig's cluster", () => {
 
 describe("another address of the API server", () => {
   const server = "https://other.test:6443";
-  it("is asked as the same user, by the same authority, and by its own name", async () => {
+  it("has the same user and authority, and its own server name", async () => {
     const cluster = { "certificate-authority-data": base64("PEM"), "tls-server-name": "x" };
     const path = await write(config({ cluster, user: { token: "t" } }));
     const { endpoint } = await findCluster({ path, server, env: {} });
     assert.deepEqual(endpoint, { server, ca: "PEM", auth: { token: "t" } });
   });
 
-  it("is refused where it is none", async () => {
+  it("is refused if it is no address", async () => {
     const path = await write(config());
     await assert.rejects(findCluster({ path, server: "other", env: {} }), /^KubeconfigError: other is not an address/);
   });
 
-  it("is not asked as a pod", async () => {
+  it("is not used with a pod's service account", async () => {
     const env = { HOME: "/no/such", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
     await assert.rejects(
       findCluster({ server, env }),
@@ -116,7 +116,7 @@ describe("a kubeconfig's user", () => {
       user: { username: "a", password: "b" },
       expected: { headers: { authorization: `Basic ${base64("a:b")}` } },
     },
-    "who acts as another": {
+    "that impersonates another": {
       user: { token: "t", as: "jane", "as-groups": ["devs"] },
       expected: { auth: { token: "t" }, headers: { "impersonate-user": "jane", "impersonate-group": "devs" } },
     },
@@ -124,7 +124,7 @@ describe("a kubeconfig's user", () => {
       user: plugin({ status: { clientCertificateData: "C", clientKeyData: "K" } }),
       expected: { auth: { cert: "C", key: "K" } },
     },
-    "of nothing": { user: {}, expected: {} },
+    "without credentials": { user: {}, expected: {} },
   };
   for (const [name, { user, expected }] of Object.entries(fixed)) {
     it(name, async () => {
@@ -140,7 +140,7 @@ describe("a kubeconfig's user", () => {
     assert.equal(await tokenOf(endpoint.auth), "t2");
   });
 
-  it("with a plugin, which is told about the cluster and asked again for every new token", async () => {
+  it("with a plugin, which gets the cluster's data and runs again for every new token", async () => {
     const script = `
       const { spec } = JSON.parse(process.env.KUBERNETES_EXEC_INFO);
       const n = require("node:fs").existsSync("${join(folder, "asked")}") ? 2 : 1;
@@ -153,7 +153,7 @@ describe("a kubeconfig's user", () => {
   });
 });
 
-describe("what is wrong is told in one line", () => {
+describe("a mistake is one line:", () => {
   const wrong: Record<string, { content: unknown; context?: string; message: RegExp }> = {
     "no YAML": { content: "a: [", message: /^kubeconfig .* is not YAML: / },
     "no kubeconfig": { content: { clusters: "x" }, message: /^kubeconfig .* is not one: clusters: / },
@@ -211,12 +211,12 @@ describe("what is wrong is told in one line", () => {
     });
   }
 
-  it("a missing file, and none at all", async () => {
+  it("a missing file, and no file at all", async () => {
     await assert.rejects(findCluster({ path: "/no/such", env: {} }), { message: "kubeconfig not found: /no/such" });
     await assert.rejects(findCluster({ env: { HOME: "/no/such" } }), { message: /^no cluster: no --kubeconfig/ });
   });
 
-  it("certificates that are none", async () => {
+  it("certificates that cannot be parsed", async () => {
     const record = await find(config({ cluster: { "certificate-authority-data": base64(cert) }, user: {} }));
     clusterFromRecord({ ...record, endpoint: { ...record.endpoint, auth: { cert, key } } }).transport.close();
     const broken = { ...record, endpoint: { ...record.endpoint, auth: { cert: "x", key } } };
@@ -224,8 +224,8 @@ describe("what is wrong is told in one line", () => {
   });
 });
 
-describe("files are found as kubectl finds them", () => {
-  it("several in KUBECONFIG, of which the first to name a thing wins and missing ones are passed by", async () => {
+describe("kubeconfig files are found as kubectl finds them:", () => {
+  it("several in KUBECONFIG, of which the first with a name wins and missing ones are skipped", async () => {
     const first = await write({ ...config({ user: { token: "first" } }), "current-context": undefined });
     const more = [{ name: "other", context: { cluster: "c", user: "u" } }];
     const second = await write({
@@ -238,16 +238,16 @@ describe("files are found as kubectl finds them", () => {
     assert.equal((await findCluster({ env, context: "it" })).namespace, "team-a");
   });
 
-  it("else the one in the home folder", async () => {
+  it("otherwise the one in the home folder", async () => {
     await mkdir(join(folder, ".kube"), { recursive: true });
     await writeFile(join(folder, ".kube", "config"), stringify(config()));
     assert.equal((await findCluster({ env: { HOME: folder } })).context, "it");
   });
 });
 
-describe("why a cluster does not answer", () => {
+describe("the reason why a cluster does not answer", () => {
   const record = { endpoint: { server: "https://api.test" }, context: "it", namespace: undefined };
-  it("is told in one line, and nothing when it does", async () => {
+  it("is one line, and is undefined if the cluster answers", async () => {
     assert.equal(await whyUnreachable(scripted({ body: {} }), record), undefined);
     assert.equal(await whyUnreachable(scripted(refusal(403, "Forbidden")), record), undefined);
     const unknown = await whyUnreachable(scripted(refusal(401, "Unauthorized")), record);

@@ -4,7 +4,7 @@ import http from "node:http";
 import { test } from "node:test";
 import { httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
 
-test("an answer without end is given up after 16 MiB, where nothing else is said", async () => {
+test("an endless answer fails after 16 MiB by default", async () => {
   let sent = 0;
   const chunk = Buffer.alloc(65_536, "x");
   const server = http.createServer((_, answer) => {
@@ -30,7 +30,7 @@ test("an answer without end is given up after 16 MiB, where nothing else is said
   }
 });
 
-test("an answer longer than its limit is given up, and one that is not is taken", async () => {
+test("an answer longer than its limit fails, and one within its limit is returned", async () => {
   const server = http.createServer((_, answer) => void answer.end("x".repeat(100_000)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -48,7 +48,7 @@ test("an answer longer than its limit is given up, and one that is not is taken"
   }
 });
 
-test("long answers that come together leave the event loop a turn between each two", async () => {
+test("long simultaneous answers leave a turn of the event loop between each two", async () => {
   const server = http.createServer((_, answer) => void answer.end("x".repeat(300_000)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

@@ -14,13 +14,13 @@ const read = async (limit: number, ...texts: readonly string[]): Promise<readonl
 };
 
 describe("the lines of a watch", () => {
-  test("come whole, however they are cut into chunks", async () =>
+  test("arrive whole, however they are cut into chunks", async () =>
     assert.deepEqual(await read(100, '{"a"', ":1}\n\n{", '"b":2}\nrest'), ['{"a":1}', '{"b":2}']));
 
-  test("may be as long as the bound each, however many there are", async () =>
+  test("may each be as long as the limit, however many there are", async () =>
     assert.deepEqual(await read(4, "1234", "\n", "1234\n", "12", "34\n"), ["1234", "1234", "1234"]));
 
-  test("end with an error when one is longer than the bound: memory holds no line without end", async () => {
+  test("end with an error when one exceeds the limit, so that memory never holds an endless line", async () => {
     let taken = 0;
     async function* endless(): AsyncGenerator<Buffer> {
       for (; taken < 1_000; taken++) yield Buffer.alloc(1_024, "x");

@@ -22,8 +22,8 @@ const why = async (transport: Transport): Promise<string> => {
   return answer.heard ? `heard ${JSON.stringify(answer.value)}` : answer.why;
 };
 
-describe("a question to a pod", () => {
-  it("goes through the API server's proxy, bounded in time and bytes, and out of nobody's path", async () => {
+describe("a proxied request to a pod", () => {
+  it("goes through the API server's proxy, with limits of time and bytes, and stays in its path", async () => {
     const transport = scripted({ body: [] });
     await ask(transport, question);
     const [asked] = transport.asked;
@@ -40,7 +40,7 @@ describe("a question to a pod", () => {
 
   const replies: readonly (readonly [what: string, reply: Reply, meaning: string])[] = [
     ["JSON", { body: [{ id: "1" }] }, 'heard [{"id":"1"}]'],
-    ["a driver whose context is not up: a page", { body: "<html>" }, "notJson"],
+    ["a page, as from a driver whose context is not up", { body: "<html>" }, "notJson"],
     [
       "300,000 empty lists, which fit the bytes and would take long to parse",
       { body: Array(300_000).fill([]) },
@@ -48,22 +48,22 @@ describe("a question to a pod", () => {
     ],
     ["a redirect to a login", { status: 302, body: "" }, "notJson"],
     ["the pod's own 404", { status: 404, body: "no such app" }, "notFound"],
-    ["the server's: there is no such pod", refusal(404, "NotFound", "pi-driver"), "notFound"],
-    ["no right to the proxy", refusal(403, "Forbidden"), "forbidden"],
-    ["nobody listens there", refusal(503, "ServiceUnavailable"), "unreachable"],
-    ["a server that is busy", refusal(429, "TooManyRequests"), "unreachable"],
+    ["the server's 404 for a missing pod", refusal(404, "NotFound", "pi-driver"), "notFound"],
+    ["a refusal of the proxy right", refusal(403, "Forbidden"), "forbidden"],
+    ["503, because the pod's port is closed", refusal(503, "ServiceUnavailable"), "unreachable"],
+    ["429 of a busy server", refusal(429, "TooManyRequests"), "unreachable"],
   ];
   for (const [what, reply, meaning] of replies)
-    it(`${what}: ${meaning}`, async () => assert.equal(await why(scripted(reply)), meaning));
+    it(`is answered with ${what}: ${meaning}`, async () => assert.equal(await why(scripted(reply)), meaning));
 
   for (const [reason, meaning] of [
     ["Timeout", "timeout"],
     ["Unreachable", "unreachable"],
     ["TooLong", "tooLong"],
   ] as const)
-    it(`no answer, ${reason}: ${meaning}`, async () => assert.equal(await why(silent(reason)), meaning));
+    it(`has no answer, ${reason}: ${meaning}`, async () => assert.equal(await why(silent(reason)), meaning));
 
-  it("ends with a slash where its path ends with an empty part, and nowhere else", async () => {
+  it("ends with a slash only if the last part of its path is empty", async () => {
     const transport = scripted({ body: {} });
     await ask(transport, { ...question, path: ["metrics", "json", ""] });
     assert.match(transport.asked[0]?.path ?? "", /\/proxy\/metrics\/json\/$/);
@@ -73,7 +73,7 @@ describe("a question to a pod", () => {
     }
   });
 
-  it("is not asked of a name that would climb in the path", async () => {
+  it("is not sent if its path has a part that climbs", async () => {
     const answer = await ask(scripted(), { ...question, path: ["..", "secrets"] });
     assert.equal(answer.heard, false);
   });
@@ -96,18 +96,18 @@ describe("a question to a pod", () => {
       assert.deepEqual(transport.asked[0]?.headers, wanted);
     });
 
-  it("carries what stands behind the question mark, and nothing that would end the line", async () => {
+  it("carries its query string, and escapes line breaks", async () => {
     const transport = scripted({ body: [] });
     await ask(transport, { ...question, path: ["ready"], query: "full=1&a=b c\r\n" });
     assert.match(transport.asked[0]?.path ?? "", /\/proxy\/ready\?full=1&a=b\+c%0D%0A$/);
   });
 
-  it("a fault of ours stays one", async () => {
+  it("throws a fault of Rekindle itself unchanged", async () => {
     const broken: Transport = { ...scripted(), send: () => Promise.reject(new TypeError("ours")) };
     await assert.rejects(ask(broken, question), TypeError);
   });
 
-  it("may be answered with more where it says so, but not with more than 16 MiB", async () => {
+  it("may allow a longer answer, up to 16 MiB", async () => {
     for (const [mostBytes, limit] of [
       [4_000_000, 4_000_000],
       [1e12, 16_777_216],
@@ -119,8 +119,8 @@ describe("a question to a pod", () => {
   });
 });
 
-describe("questions to pods", () => {
-  it("leave a pod alone for growing times that says more than is read, and ask it again", async () => {
+describe("proxied requests to pods", () => {
+  it("are not sent for growing times to a pod whose answers exceed the limit, and then are sent again", async () => {
     const time = { now: 0 };
     let asked = 0;
     const transport: Transport = {
@@ -142,7 +142,7 @@ describe("questions to pods", () => {
     assert.deepEqual([answer.heard, asked], [false, 7]);
   });
 
-  it("of one namespace wait in line, and another namespace's do not", async () => {
+  it("of one namespace wait in line, and those of another namespace do not", async () => {
     const held: (() => void)[] = [];
     const asked: string[] = [];
     const transport: Transport = {

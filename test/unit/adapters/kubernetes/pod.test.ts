@@ -8,8 +8,8 @@ import { podRecord } from "../../../../shared/adapters/kubernetes/pod.ts";
 
 const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" };
 
-describe("a pod's own account", () => {
-  test("is a record with server, authority and today's token", async () => {
+describe("the record of a pod's service account", () => {
+  test("has server, authority and the current token", async () => {
     const folder = mkdtempSync(join(tmpdir(), "rekindle-pod-"));
     try {
       writeFileSync(join(folder, "ca.crt"), "PEM");
@@ -23,7 +23,7 @@ describe("a pod's own account", () => {
     }
   });
 
-  test("is not there outside a pod, or where none is mounted, which is told in one line", async () => {
+  test("cannot be read outside a pod or without a mounted account, and the error is one line", async () => {
     await assert.rejects(podRecord({}), /^Error: REKINDLE_CLUSTER_RECORD is in-cluster, and this is no pod$/);
     await assert.rejects(podRecord(env, join(tmpdir(), "no-such-folder")), /^Error: the pod has no [^\n]*automount/);
   });

@@ -55,9 +55,9 @@ const raw = (url: string, path: string, headers: Readonly<Record<string, string>
     outgoing.end();
   });
 
-describe("a passage", () => {
+describe("a local port that leads to a pod", () => {
   test(
-    "leads to the pod's port, byte for byte, under our credentials, and gives none away",
+    "returns the pod's bytes under Rekindle's credentials, and gives no credentials away",
     onPassage(page, async (url, asked) => {
       const answer = await fetch(`${url}/static/logo.png?v=1`, {
         headers: { cookie: "session=1", authorization: "Basic x" },
@@ -71,7 +71,7 @@ describe("a passage", () => {
   );
 
   test(
-    "what the API server wrote into a page leads to the same place",
+    "accepts a path that the API server rewrote in a page",
     onPassage(page, async (url, asked) => {
       await fetch(`${url}${prefix}/jobs/`);
       await fetch(`${url}/jobs/`);
@@ -83,7 +83,7 @@ describe("a passage", () => {
   );
 
   test(
-    "a redirect stays on this machine",
+    "keeps redirects on this machine",
     onPassage(
       (_, outgoing) => outgoing.writeHead(302, { location: `${prefix}/jobs/` }).end(),
       async (url) => {
@@ -94,7 +94,7 @@ describe("a passage", () => {
   );
 
   test(
-    "a form is sent on, once",
+    "forwards a form once",
     onPassage(page, async (url, asked) => {
       await fetch(`${url}/jobs/job/kill/`, { method: "POST", body: new URLSearchParams({ id: "1" }) });
       assert.deepEqual(
@@ -107,7 +107,7 @@ describe("a passage", () => {
   const climbing = ["/../../../../secrets", "/%2e%2e/%2e%2e/secrets", "//other.example/x", "/a/../../b"];
   for (const path of climbing) {
     test(
-      `${path} does not climb out of the pod`,
+      `keeps ${path} within the pod's proxy path`,
       onPassage(page, async (url, asked) => {
         await raw(url, path);
         assert.ok(asked.length <= 1 && asked.every(({ line }) => line.startsWith(`GET ${prefix}/`)), asked[0]?.line);
@@ -117,7 +117,7 @@ describe("a passage", () => {
   }
 
   test(
-    "a page of somewhere else is not let in, whatever its name resolves to",
+    "refuses a request whose Host is another name",
     onPassage(page, async (url, asked) => {
       assert.equal(await raw(url, "/", { host: "evil.example:4040" }), 403);
       assert.equal(await raw(url, "/", { host: "localhost:4040" }), 200);
@@ -126,7 +126,7 @@ describe("a passage", () => {
   );
 
   test(
-    "without a pod it says so, and goes on",
+    "answers 502 with the reason if there is no pod, and continues",
     onPassage(
       page,
       async (url, asked) => {
@@ -140,7 +140,7 @@ describe("a passage", () => {
     ),
   );
 
-  test("a port that is taken is refused with what to do", async () => {
+  test("that is in use is refused, with the repair", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const port = portOf(server.address());

@@ -58,7 +58,7 @@ const rows: Record<string, Row> = {
 
 describe("requests", () => {
   for (const [name, { run, method, path: expected, type, body }] of Object.entries(rows)) {
-    it(`${name} goes out as it must and comes back parsed`, async () => {
+    it(`${name} is sent with its method, path and type, and its answer is parsed`, async () => {
       const transport = scripted({ body: pod("a") });
       assert.deepEqual(await run(transport), pod("a"));
       const [asked] = transport.asked;
@@ -70,7 +70,7 @@ describe("requests", () => {
 });
 
 describe("pages", () => {
-  it("of metadata only ask for it and keep the kind of the objects", async () => {
+  it("of metadata have that accept header, and keep the kind of the objects", async () => {
     const { metadata } = pod("a");
     const item = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata };
     const first = { body: { metadata: { resourceVersion: "9", continue: "x" }, items: [item] } };

@@ -36,12 +36,12 @@ const ask = async (endpoint: Endpoint): Promise<string> => {
   return (await transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 2_000 })).body;
 };
 
-describe("over TLS", () => {
+describe("the transport over TLS", () => {
   it("trusts the given authority, under the given name", async () => {
     assert.equal(await ask({ server: await serve(), ca: cert, serverName: "api.test" }), "nobody");
   });
 
-  it("shows its certificate", async () => {
+  it("presents its client certificate", async () => {
     assert.equal(
       await ask({ server: await serve(), ca: cert, serverName: "api.test", auth: { cert, key } }),
       "api.test",
@@ -59,11 +59,11 @@ describe("over TLS", () => {
     });
   }
 
-  it("accepts anybody when told to", async () => {
+  it("accepts any server if it is configured as insecure", async () => {
     assert.equal(await ask({ server: await serve(), insecure: true }), "nobody");
   });
 
-  it("goes through a proxy when there is one", async () => {
+  it("uses a configured proxy", async () => {
     const tunnels: (string | undefined)[] = [];
     const proxy = http.createServer();
     proxy.on("connect", (incoming, client, head) => {

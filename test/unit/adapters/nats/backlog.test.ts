@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryIn } from "../../../../shared/adapters/nats/locks.ts";
 
-describe("a delivery", () => {
-  test("has its count, its place in the stream and its time, on a server with and without domains", () => {
+describe("the delivery that an acknowledgement's subject describes", () => {
+  test("has its count, its place in the stream and its time, on servers with and without domains", () => {
     const expected = { received: 4, sequence: 17, sentAt: 1_700_000_000_123 };
     for (const reply of [
       "$JS.ACK.q.steps.4.17.9.1700000000123456789.0",

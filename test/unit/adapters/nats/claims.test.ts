@@ -55,8 +55,8 @@ const bodies = (received: Awaited<ReturnType<typeof claimAll>>): readonly string
 
 const acknowledged = (calls: readonly string[]): number => calls.filter((call) => call.startsWith("+ACK")).length;
 
-describe("claims", () => {
-  test("a message that is handed out is not acknowledged before its receiver says so", async () => {
+describe("claims of groups:", () => {
+  test("a received message is not acknowledged before its receiver acknowledges it", async () => {
     const { claims, arrive, since } = open();
     arrive("a", 1);
     const taken = await claimAll(claims, 10);
@@ -66,13 +66,13 @@ describe("claims", () => {
     assert.deepEqual(since(), ["release", "+ACK $JS.ACK.q.steps.1.1.1.1700000000000000000.0"]);
   });
 
-  test("nothing of a group is handed out whose lock another worker has", async () => {
+  test("a group whose lock another worker has is not received", async () => {
     const { claims, arrive } = open({ take: async () => undefined });
     arrive("a", 1);
     assert.deepEqual(await claimAll(claims, 10), []);
   });
 
-  test("what comes while its group is out waits for the acknowledgement", async () => {
+  test("a message that arrives during its group's delivery waits for the acknowledgement", async () => {
     const { claims, arrive } = open();
     arrive("a", 1);
     const first = await claimAll(claims, 10);
@@ -82,7 +82,7 @@ describe("claims", () => {
     assert.deepEqual(bodies(await claimAll(claims, 10)), ["a2"]);
   });
 
-  test("a worker whose lock is over acknowledges nothing", async () => {
+  test("a worker whose lock has expired acknowledges nothing", async () => {
     const { claims, arrive, since } = open({ release: async () => false });
     arrive("a", 1);
     await acknowledge(claims, await claimAll(claims, 10));
@@ -103,7 +103,7 @@ describe("claims", () => {
     assert.equal(acknowledged(since()), 1);
   });
 
-  test("the count of deliveries is the server's", async () => {
+  test("the number of deliveries is the server's", async () => {
     const { claims, arrive } = open();
     arrive("a", 1, 3);
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe("claims", () => {
     );
   });
 
-  test("what was delivered too often is put aside before the server forgets it, and its group goes on", async () => {
+  test("a message that was delivered too often becomes a dead letter, and its group continues", async () => {
     const { claims, arrive, since, nats, reports } = open();
     arrive("a", 1, maxReceives + 1);
     arrive("a", 2);
@@ -126,7 +126,7 @@ describe("claims", () => {
     assert.equal(reports.length, 1);
   });
 
-  test("locks and deliveries of steps that go on are extended", async () => {
+  test("locks and deliveries of steps in progress are extended", async () => {
     const { claims, arrive, since, nats } = open();
     arrive("a", 1);
     const taken = await claimAll(claims, 10);
@@ -142,7 +142,7 @@ describe("claims", () => {
     assert.deepEqual(since(), []);
   });
 
-  test("a lock that another worker has by now is not extended, and neither are its deliveries", async () => {
+  test("a lock that another worker took is not extended, and its deliveries are not either", async () => {
     const { claims, arrive, nats } = open({ move: async () => undefined });
     arrive("a", 1);
     await claimAll(claims, 10);
@@ -160,7 +160,7 @@ describe("claims", () => {
     assert.deepEqual(since(), []);
   });
 
-  test("an acknowledgement waits for an extension that is under way, and uses its lock", async () => {
+  test("an acknowledgement waits for an extension in progress, and uses its lock", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const released: number[] = [];
     const { claims, arrive } = open({
@@ -183,7 +183,7 @@ describe("claims", () => {
     assert.deepEqual(released, [777]);
   });
 
-  test("what is given back is locked for its delay before the server has it again", async () => {
+  test("a message given back with a delay keeps its lock for the delay before the server has it again", async () => {
     const { claims, arrive, since } = open();
     arrive("a", 1);
     const taken = await claimAll(claims, 10);
@@ -194,7 +194,7 @@ describe("claims", () => {
     assert.deepEqual(await claimAll(claims, 10), []);
   });
 
-  test("what is given back for no time is with the server before its group is free", async () => {
+  test("a message given back without a delay returns to the server before its group is unlocked", async () => {
     const { claims, arrive, since } = open();
     arrive("a", 1);
     const taken = await claimAll(claims, 10);

@@ -15,8 +15,8 @@ const open = (answer: (asked: Asked) => unknown) => {
   return { nats, locks: openLocks(nats, names, "me") };
 };
 
-describe("locks", () => {
-  test("a lock is taken where there is none, for whole seconds", async () => {
+describe("locks of groups:", () => {
+  test("a lock is taken if there is none, for whole seconds", async () => {
     const { nats, locks } = open(() => ({ seq: 7 }));
     assert.equal((await locks.take("a", 1_500, undefined))?.sequence, 7);
     assert.deepEqual(nats.asked, [
@@ -33,7 +33,7 @@ describe("locks", () => {
     assert.equal(await locks.take("a", 1_000, undefined), undefined);
   });
 
-  test("a lock is moved in place of itself alone", async () => {
+  test("a lock is extended only in place of itself", async () => {
     const { nats, locks } = open(() => ({ seq: 7 }));
     const lock = await locks.take("a", 10_000, undefined);
     assert.ok(lock !== undefined);
@@ -41,7 +41,7 @@ describe("locks", () => {
     assert.equal(nats.asked[1]?.headers["Nats-Expected-Last-Subject-Sequence"], "7");
   });
 
-  test("a lock whose time is over is neither moved nor released", async () => {
+  test("a lock that has expired is neither extended nor released", async () => {
     const { nats, locks } = open(() => ({ seq: 7 }));
     const lock = await locks.take("a", 0, undefined);
     assert.ok(lock !== undefined);
@@ -62,7 +62,7 @@ describe("locks", () => {
     }
   });
 
-  test("the end of a lock is told to the other workers, also when it was over at the server", async () => {
+  test("the end of a lock is published to the other workers, even if it had expired at the server", async () => {
     const { nats, locks } = open(({ subject }) =>
       subject.includes("MSG.DELETE") ? new Refused({ err_code: 10_043, description: "gone" }) : { seq: 7 },
     );

@@ -25,7 +25,7 @@ describe("the queue on NATS", () => {
     assert.deepEqual(readMessage(String(one?.payload)), message);
   });
 
-  test("stores a timer as a schedule by the server's clock, not as a message", async () => {
+  test("stores a timer as a schedule by the server's clock", async () => {
     const { nats, queue } = open();
     await queue.sendLater(message, "t1", 90_000);
     const [one] = nats.asked;
@@ -37,7 +37,7 @@ describe("the queue on NATS", () => {
     });
   });
 
-  test("has in its depth what waits and what is out, and apart from them the timers", async () => {
+  test("counts waiting and delivered messages as ready, and timers as delayed", async () => {
     const nats = recordedNats(({ subject }) =>
       subject.includes("CONSUMER.INFO") ? { num_pending: 4, num_ack_pending: 3 } : { state: { messages: 9 } },
     );

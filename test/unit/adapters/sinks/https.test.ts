@@ -101,7 +101,7 @@ describe("the HTTPS sink", () => {
     ["/headers", "failed", /cannot be reached \(HPE_HEADER_OVERFLOW\)/],
   ];
   for (const [path, did, error] of rows)
-    test(`takes an answer of ${path} for ${did}, within its two seconds`, async () => {
+    test(`classifies the answer of ${path} as ${did} within its two seconds`, async () => {
       written = 0;
       asked.length = 0;
       const began = performance.now();
@@ -113,7 +113,7 @@ describe("the HTTPS sink", () => {
       assert.equal(asked.length, 1, "one request, and none to where it was sent on to");
     });
 
-  test("signs what it sends, the listener's URL and the time with it", async () => {
+  test("signs the body, the listener's URL and the time", async () => {
     asked.length = 0;
     const url = `http://127.0.0.1:${port}/ok?team=a`;
     await httpsSink(lenient)(url, parcel, now);
@@ -141,7 +141,7 @@ describe("the HTTPS sink", () => {
     assert.equal(asked[0]?.headers["x-rekindle-signature"], undefined);
   });
 
-  test("trusts no certificate that nobody vouches for", async () => {
+  test("trusts no self-signed certificate", async () => {
     const sent = await httpsSink(lenient)(`https://127.0.0.1:${securePort}/`, parcel, now);
     assert.equal(sent.did, "failed");
     assert.match("error" in sent ? sent.error : "", /CERT|SELF_SIGNED|VERIFY/);
@@ -175,7 +175,7 @@ describe("the HTTPS sink", () => {
     "no URL at all",
   ];
   for (const url of forbidden)
-    test(`refuses ${url} before it connects to anything`, async () => {
+    test(`refuses ${url} before it connects`, async () => {
       const sent = await httpsSink(strict)(url, parcel, now);
       assert.equal(sent.did, "refused");
       assert.doesNotMatch("error" in sent ? sent.error : "", /password@|meta-data/);
@@ -183,11 +183,11 @@ describe("the HTTPS sink", () => {
 
   const resolving = (...addresses: string[]): HttpsRules => ({ ...strict, resolve: async () => addresses });
   for (const [name, addresses] of [
-    ["a name that leads inside", ["10.1.2.3"]],
-    ["a name of which one address leads inside", ["93.184.216.34", "127.0.0.1"]],
-    ["a name that leads to the metadata", ["169.254.169.254"]],
-    ["a name that leads to Azure's platform", ["168.63.129.16"]],
-    ["a name that leads to a mapped address", ["::ffff:10.0.0.1"]],
+    ["a name with a private address", ["10.1.2.3"]],
+    ["a name with a private address among others", ["93.184.216.34", "127.0.0.1"]],
+    ["a name with the address of the metadata service", ["169.254.169.254"]],
+    ["a name with the address of Azure's platform", ["168.63.129.16"]],
+    ["a name with a mapped private address", ["::ffff:10.0.0.1"]],
   ] as const)
     test(`refuses ${name}`, async () => {
       const sent = await httpsSink(resolving(...addresses))("https://rebound.example/", parcel, now);
@@ -197,7 +197,7 @@ describe("the HTTPS sink", () => {
       );
     });
 
-  test("asks for the address once, and connects to that one whatever the name means by then", async () => {
+  test("resolves a name once, and connects to that address", async () => {
     let times = 0;
     const rules = { ...lenient, resolve: async () => [times++ === 0 ? "127.0.0.1" : "203.0.113.1"] };
     const sent = await httpsSink(rules)(`http://rebound.example:${port}/ok`, parcel, now);
@@ -206,14 +206,14 @@ describe("the HTTPS sink", () => {
   });
 
   for (const scheme of ["http", "https"])
-    test(`fails, and nothing else, where no route leads to the address: ${scheme}`, async () => {
+    test(`fails if no route leads to the address: ${scheme}`, async () => {
       // The kernel refuses a connection to the broadcast address at once, and sends nothing.
       const rules = { ...lenient, resolve: async () => ["255.255.255.255"] };
       const sent = await httpsSink(rules)(`${scheme}://unreachable.example:9/`, parcel, now);
       assert.deepEqual(sent, { did: "failed", error: "the listener cannot be reached (ENETUNREACH)" });
     });
 
-  test("gives up on a name that nobody answers for, in its two seconds", async () => {
+  test("fails within its two seconds if a name is never resolved", async () => {
     const rules = { ...strict, resolve: () => new Promise<never>(() => {}) };
     const began = performance.now();
     assert.equal((await httpsSink(rules)("https://slow.example/", parcel, now)).did, "failed");
@@ -227,11 +227,11 @@ describe("the HTTPS sink", () => {
     ["https://one.test/", "failed"],
     ["https://one.test.evil.net/", "refused"],
   ] as const)
-    test(`of hosts on a list takes and of others refuses: ${url} is ${did}`, async () => {
+    test(`accepts only hosts on its list: ${url} is ${did}`, async () => {
       const rules = { ...strict, hosts: [".example.com", "one.test"], resolve: async () => [] };
       assert.equal((await httpsSink(rules)(url, parcel, now)).did, did);
     });
 
   for (const address of ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700::1111"])
-    test(`${address} is of the open Internet`, () => assert.ok(isPublic(address)));
+    test(`counts ${address} as public`, () => assert.ok(isPublic(address)));
 });

@@ -26,7 +26,7 @@ const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", 
 };
 
 describe("a listener's name", () => {
-  test("in /etc/hosts has the addresses that stand there, and no name server is asked", async () => {
+  test("in /etc/hosts has the addresses of that file, without a query", async () => {
     const { resolve, asked } = over(
       {},
       { hosts: "# ours\n10.0.0.7 Sink.Team-A other # first\n::7 sink.team-a\nx y\n" },
@@ -34,7 +34,7 @@ describe("a listener's name", () => {
     assert.deepEqual([await resolve("sink.team-a"), asked], [["10.0.0.7", "::7"], []]);
   });
 
-  test("localhost and what is below it is this machine, whatever name servers say", async () => {
+  test("that is localhost or below it is this machine, without a query", async () => {
     const { resolve, asked } = over({ "a.localhost": ["8.8.8.8"] });
     assert.deepEqual(await resolve("a.localhost"), ["127.0.0.1", "::1"]);
     assert.deepEqual([await resolve("LOCALHOST"), asked], [["127.0.0.1", "::1"], []]);
@@ -42,18 +42,18 @@ describe("a listener's name", () => {
 
   const resolv =
     "nameserver 10.96.0.10\nsearch team-a.svc.cluster.local svc.cluster.local\noptions ndots:5 timeout:1\n";
-  test("with few dots is completed as /etc/resolv.conf says", async () => {
+  test("with few dots is completed as /etc/resolv.conf configures", async () => {
     const { resolve, asked } = over({ "sink.team-b.svc.cluster.local": ["10.1.1.1"] }, { resolv });
     assert.deepEqual(await resolve("sink.team-b"), ["10.1.1.1"]);
     assert.deepEqual(asked, ["sink.team-b.team-a.svc.cluster.local", "sink.team-b.svc.cluster.local"]);
   });
 
-  test("that is complete is asked for as it is first", async () => {
+  test("that is complete is queried unchanged first", async () => {
     const { resolve, asked } = over({ "hooks.example.com": ["93.184.216.34"] });
     assert.deepEqual([await resolve("hooks.example.com"), asked], [["93.184.216.34"], ["hooks.example.com"]]);
   });
 
-  test("is asked for once while its answer is kept, and again afterwards", async () => {
+  test("is queried once while its answer is cached, and again afterwards", async () => {
     const { resolve, asked, time } = over({ "a.example": ["93.184.216.34"] });
     await Promise.all([resolve("a.example"), resolve("a.example")]);
     time.now = 29_999;
@@ -64,7 +64,7 @@ describe("a listener's name", () => {
     assert.equal(asked.length, 2);
   });
 
-  test("that has no address is remembered as that for ten seconds", async () => {
+  test("without an address is cached as such for ten seconds", async () => {
     const { resolve, asked, time } = over({});
     const fails = (): Promise<void> => assert.rejects(resolve("gone.example"), { code: "ENOTFOUND" });
     await fails();
@@ -75,7 +75,7 @@ describe("a listener's name", () => {
     assert.equal(asked.length, 2);
   });
 
-  test("counts against a bound: of more than a thousand names the oldest is forgotten", async () => {
+  test("is evicted from the cache as the oldest of more than a thousand", async () => {
     const { resolve, asked } = over({});
     for (let index = 0; index <= 1_000; index++) await assert.rejects(resolve(`n${index}.example`));
     await assert.rejects(resolve("n1000.example"));
@@ -84,7 +84,7 @@ describe("a listener's name", () => {
     assert.equal(asked.length, 1_002);
   });
 
-  test("that no server answers for fails in time, and holds up no lookup of the system's", async () => {
+  test("that no server answers fails in time, and delays no lookup of the system", async () => {
     const silent = createSocket("udp4");
     await new Promise<void>((resolve) => silent.bind(0, "127.0.0.1", resolve));
     const servers = [`127.0.0.1:${silent.address().port}`];

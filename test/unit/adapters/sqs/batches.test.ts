@@ -24,7 +24,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 const letters = "abcdefghijklmnopqrstuvwxyz".split("");
 
 describe("batches", () => {
-  test("hold what was added together, ten at most, and go out at once", async () => {
+  test("hold ten messages at most, and are sent at once", async () => {
     const { posted, add } = open();
     for (const letter of letters) void add(`${letter}1`);
     await settled();
@@ -34,7 +34,7 @@ describe("batches", () => {
     );
   });
 
-  test("of one group go one after the other, and hold up no other", async () => {
+  test("of one group are sent one after the other, and block no other group", async () => {
     const { posted, add } = open();
     void add("a1");
     await settled();
@@ -49,7 +49,7 @@ describe("batches", () => {
     assert.deepEqual(posted[2]?.texts, ["a2", "a3"]);
   });
 
-  test("are at most eight under way", async () => {
+  test("are sent eight at a time at most", async () => {
     const { posted, add } = open();
     for (let number = 0; number < 9; number += 1) {
       void add(`${letters[number]}1`);
@@ -61,7 +61,7 @@ describe("batches", () => {
     assert.equal(posted.length, 9);
   });
 
-  test("tell each sender of its own message only", async () => {
+  test("report to each sender the result of its own message", async () => {
     const { posted, add } = open();
     const adds = ["a1", "b1", "c1"].map(add);
     await settled();
@@ -73,7 +73,7 @@ describe("batches", () => {
     );
   });
 
-  test("that cannot be posted at all are told to everybody, and the group goes on", async () => {
+  test("that cannot be sent report the error to every sender, and the group continues", async () => {
     let away = true;
     const batches = openBatches<string>(async () => {
       if (away) throw new Error("away");

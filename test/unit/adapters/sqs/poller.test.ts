@@ -50,14 +50,14 @@ const start = (receiver: Receiver, log: string[], take: Take = async () => []) =
   });
 
 describe("a poller", () => {
-  test("takes each group by itself, and acknowledges it without waiting for the others", async () => {
+  test("takes each group alone, and acknowledges it without a wait for the others", async () => {
     const { receiver, log } = polled([["a1", "b1", "a2"]]);
     start(receiver, log, ([first]) => (first?.group === "b" ? new Promise(() => {}) : Promise.resolve([])));
     await settled();
     assert.deepEqual(log, ["done a1 a2"]);
   });
 
-  test("gives back what failed, and all of a group whose taking failed", async () => {
+  test("gives back failed messages, and all of a group whose step threw", async () => {
     const { receiver, log } = polled([["a1", "b1", "c1"]]);
     start(receiver, log, async ([first]) => {
       if (first?.group === "b") throw new Error("broken");
@@ -67,7 +67,7 @@ describe("a poller", () => {
     assert.deepEqual(log.sort(), ["back b1 5000", "back c1 5000", "done a1"]);
   });
 
-  test("waits longer and longer for a queue that cannot be read, and afresh when it could be", async () => {
+  test("waits longer after each failed receive, and briefly again after a success", async () => {
     const away = new Error("away");
     const { receiver, log } = polled([away, away, ["a1"], away]);
     start(receiver, log);
@@ -78,7 +78,7 @@ describe("a poller", () => {
     );
   });
 
-  test("goes on when an acknowledgement fails: the messages come again", async () => {
+  test("continues when an acknowledgement fails, and the messages come again", async () => {
     const { receiver, log } = polled([["a1"], ["a2"]], {
       acknowledge: async (messages) => {
         if (messages[0]?.id === "a1") throw new Error("away");
@@ -93,7 +93,7 @@ describe("a poller", () => {
     assert.deepEqual(taken, ["a1", "a2"]);
   });
 
-  test("told to stop, finishes what is in hand and receives nothing new", async () => {
+  test("finishes its messages and receives no others after a stop", async () => {
     let finish = (): void => {};
     const { receiver, log } = polled([["a1"], ["a2"]]);
     const poller = start(receiver, log, () => new Promise((resolve) => (finish = () => resolve([]))));

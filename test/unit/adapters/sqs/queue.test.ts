@@ -32,7 +32,7 @@ const entriesOf = (asked: Asked | undefined): readonly Record<string, unknown>[]
 
 describe("the queue on SQS", () => {
   test(
-    "sends a key to its group, under the id that it was given",
+    "sends a key to its group, with the given id",
     withQueue(taken, async (queue, fake) => {
       await queue.send(of("a"), "id-1");
       const [{ action, input } = { action: "", input: {} }] = fake.asked;
@@ -45,7 +45,7 @@ describe("the queue on SQS", () => {
   );
 
   test(
-    "cuts a reason that nobody would read",
+    "shortens a long reason",
     withQueue(taken, async (queue, fake) => {
       await queue.send(of("a", "x".repeat(300)), "id");
       assert.equal(readMessage(String(fake.asked[0]?.input["MessageBody"]))?.reason.length, 200);
@@ -53,7 +53,7 @@ describe("the queue on SQS", () => {
   );
 
   test(
-    "sends what comes together in batches of ten, each group in its order",
+    "sends simultaneous messages in batches of ten, each group in order",
     withQueue(taken, async (queue, fake) => {
       const names = ["a", "b", "a", "c", "a", "d", "a", "e", "a", "f", "a", "g"];
       await Promise.all(names.map((name, at) => queue.send(of(name, String(at)), `id-${at}`)));
@@ -103,7 +103,7 @@ describe("the queue on SQS", () => {
   ];
   for (const { reason, words, ...reply } of refusals) {
     test(
-      `tells ${reply.error} in one line that names the queue and no message`,
+      `throws ${reply.error} as one line that names the queue and no message`,
       withQueue(
         () => reply,
         async (queue, fake) => {
@@ -122,7 +122,7 @@ describe("the queue on SQS", () => {
   }
 
   test(
-    "of a batch, what SQS failed at goes again, and what it refuses is told to who sent it",
+    "sends again what SQS failed to take of a batch, and throws to the sender what SQS refused",
     withQueue(
       (asked, nth) => {
         if (nth > 1) return taken(asked);

@@ -19,7 +19,7 @@ const withReceiver = async (
 };
 
 describe("a receiver", () => {
-  test("asks for ten, waits, and reads group, count and the time of sending", async () => {
+  test("requests ten messages with a long poll, and reads group, count and time of sending", async () => {
     const Attributes = { ApproximateReceiveCount: "3", MessageGroupId: "g", SentTimestamp: "1700000000000" };
     const Messages = [{ MessageId: "1", ReceiptHandle: "r-1", Body: "{}", MD5OfBody: digestOf("{}"), Attributes }];
     await withReceiver({ body: { Messages } }, async (receiver, asked) => {
@@ -29,7 +29,7 @@ describe("a receiver", () => {
     });
   });
 
-  test("acknowledges and gives back in one request each, and nothing in none", async () => {
+  test("acknowledges in one request and gives back in one request, and sends none for an empty list", async () => {
     await withReceiver({ body: { Successful: [], Failed: [] } }, async (receiver, asked) => {
       await receiver.acknowledge([]);
       await receiver.giveBack([], 5_000);
@@ -45,7 +45,7 @@ describe("a receiver", () => {
     });
   });
 
-  test("names the queue and the right that is missing", async () => {
+  test("throws an error that names the queue and the missing right", async () => {
     await withReceiver({ error: "AccessDenied" }, async (receiver) => {
       await assert.rejects(receiver.receive(0), /SQS ReceiveMessage .*keys\.fifo: .*allow sqs:ReceiveMessage/);
     });

@@ -20,8 +20,8 @@ const linesOf = (samples: readonly MetricSample[]): readonly Record<string, unkn
 /** Returns the values of the lines without what they say to CloudWatch. */
 const toldOf = (samples: readonly MetricSample[]) => linesOf(samples).map(({ _aws, ...rest }) => rest);
 
-describe("gauges", () => {
-  test("are summed by their labels, which are dimensions beside the cluster and of no other metric", () => {
+describe("gauges as lines for CloudWatch", () => {
+  test("are summed by their labels, which are their dimensions beside the cluster", () => {
     const samples = [
       sample("apps", 1, { namespace: "a" }),
       sample("apps", 1, { namespace: "b" }),
@@ -45,9 +45,9 @@ describe("gauges", () => {
     assert.deepEqual(more, []);
   });
 
-  test("of 0 are no line", () => assert.deepEqual(linesOf([sample("apps", 0), sample("apps", 0)]), []));
+  test("with a sum of 0 have no line", () => assert.deepEqual(linesOf([sample("apps", 0), sample("apps", 0)]), []));
 
-  test("of a thousand queues tell ten of them apart, and the sum of the others", () => {
+  test("of a thousand queues have ten queues apart, and the sum of the others", () => {
     const samples = Array.from({ length: 1_000 }, (_, at) =>
       sample("jobs", 1, { phase: "Running", queue_name: `q-${String(at).padStart(3, "0")}` }),
     );
@@ -64,7 +64,7 @@ describe("gauges", () => {
     ]);
   });
 
-  test("of many resources tell ten, and no sum of the others, whose units differ", () => {
+  test("of many resources have ten, and no sum of the others, whose units differ", () => {
     const samples = Array.from({ length: 30 }, (_, at) =>
       sample("allocated", 2, { queue_name: "q", resource: `vendor/r${String(at).padStart(2, "0")}` }),
     );
@@ -81,7 +81,7 @@ describe("gauges", () => {
     ["a value that is too long", "q".repeat(5_000), "q".repeat(253)],
   ];
   for (const [what, value, expected] of rows) {
-    test(`with ${what} are told under one that CloudWatch takes`, () => {
+    test(`with ${what} have a value that CloudWatch accepts`, () => {
       const of = value === undefined ? {} : { queue_name: value };
       assert.deepEqual(
         toldOf([sample("jobs", 1, { phase: "Running", ...of })]).map(({ queue_name }) => queue_name),

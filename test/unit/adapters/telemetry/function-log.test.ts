@@ -35,7 +35,7 @@ const told = (lines: readonly Json[], id: string): readonly unknown[] => [
   ...new Set(lines.filter(({ trace }) => trace === id).map(({ message }) => message)),
 ];
 
-test("an event's id is in every line, message and event that it leads to", async (t) => {
+test("the trace id of a watched event is in every log line, message and Event that follow from it", async (t) => {
   await onCluster(["pi"], async (env, _, { transport }) => {
     await withQueue(taken, async (queues, bodies) => {
       await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lineReport } from "../../../../shared/adapters/telemetry/lines.ts";
 
-test("a line has its level, its words, and why beside them", (t) => {
+test("a log line has its level and message, and a field named message becomes why", (t) => {
   const log = t.mock.method(console, "log", () => {});
   const report = lineReport("info");
   report("debug", "not told");

@@ -28,8 +28,8 @@ const measure = (name: string, value: number, of: MetricSample["of"] = {}): Metr
   of,
 });
 
-describe("figures", () => {
-  test("are all there from the beginning", async () => {
+describe("metrics", () => {
+  test("are all present from the start", async () => {
     const { render } = openMetrics(families([]));
     assert.deepEqual(linesOf(await render([])), [
       "runs_count 0",
@@ -44,7 +44,7 @@ describe("figures", () => {
     ]);
   });
 
-  test("are told apart by an application's labels, Unknown where it has none", async () => {
+  test("are separate by an application's labels, with Unknown for a missing one", async () => {
     const { meter, render } = openMetrics(families(["app-type", "namespace"], "my"));
     meter([
       measure("runs_count", 1, { "app-type": "etl", namespace: "a", other: "x" }),
@@ -59,7 +59,7 @@ describe("figures", () => {
     ]);
   });
 
-  test("that are gauges are what stands at each scrape, and nothing of the last one", async () => {
+  test("that are gauges have the values of this scrape only", async () => {
     const { render } = openMetrics(families([]));
     const value = async (samples: readonly MetricSample[]) =>
       linesOf(await render(samples)).find((line) => line.startsWith("running_count"));
@@ -67,7 +67,7 @@ describe("figures", () => {
     assert.equal(await value([measure("running_count", 1)]), "running_count 1");
   });
 
-  test("that are counters of what stands are counted anew at each scrape, too", async () => {
+  test("that are counters of existing objects are counted anew at each scrape, too", async () => {
     const ended = { name: "ended_count", help: "h", kind: "counter", ofObjects: true } as const;
     const { render } = openMetrics([{ figure: ended, labels: ["job"], prefix: "" }]);
     const lines = async (standing: readonly MetricSample[]) => linesOf(await render(standing)).slice(1);
@@ -75,7 +75,7 @@ describe("figures", () => {
     assert.deepEqual(await lines([measure("ended_count", 1, { job: "b" })]), ['ended_count{job="b"} 1']);
   });
 
-  test("fall into their buckets", async () => {
+  test("that are histograms count into their buckets", async () => {
     const { meter, render } = openMetrics(families([]));
     meter([measure("time_seconds_histogram", 1.5), measure("time_seconds", 1.5)]);
     const lines = linesOf(await render([]));
@@ -89,11 +89,11 @@ describe("figures", () => {
     { prefix: "", name: "0day", want: "_0day" },
   ];
   for (const { prefix, name, want } of names)
-    test(`${prefix}${name} is called ${want}`, () => assert.equal(validName(prefix, name), want));
+    test(`${prefix}${name} are named ${want}`, () => assert.equal(validName(prefix, name), want));
 });
 
-describe("a function's figures", () => {
-  test("are one line per namespace, in CloudWatch's form, what is told twice summed", () => {
+describe("a function's metrics", () => {
+  test("are one line for each namespace, in CloudWatch's format, with repeated samples summed", () => {
     const lines = emfLines(
       [
         measure("runs_count", 1, { namespace: "a", team: "x" }),
@@ -116,7 +116,7 @@ describe("a function's figures", () => {
     ]);
   });
 
-  test("of what is observed often are all its values, as many to a line as it takes", () => {
+  test("that are observed often have all their values, with as many in a line as CloudWatch allows", () => {
     const observed = (value: number): MetricSample => ({ ...measure("to_pods_milliseconds", value), do: "observe" });
     const all = [measure("runs_count", 2), ...Array.from({ length: 101 }, (_, at) => observed(at))];
     const [first, second, ...more] = emfLines(all, { cluster: "c", now: 5 }).map((line) => JSON.parse(line));
@@ -128,7 +128,7 @@ describe("a function's figures", () => {
     assert.deepEqual([second.runs_count, second.to_pods_milliseconds, more], [undefined, 100, []]);
   });
 
-  test("are no line when there are none", () => assert.deepEqual(emfLines([], { cluster: "c", now: 5 }), []));
+  test("have no line without samples", () => assert.deepEqual(emfLines([], { cluster: "c", now: 5 }), []));
 });
 
 describe("the series of a metric", () => {
@@ -136,7 +136,7 @@ describe("the series of a metric", () => {
   const seriesIn = (text: string, name: string): readonly string[] =>
     linesOf(text).filter((line) => line.startsWith(`${name}{`));
 
-  test("are bounded: a tenant's thousands of names become one, and another tenant's are told apart", async () => {
+  test("are bounded: one tenant's thousands of names become one series, and another's stay separate", async () => {
     const { meter, render } = openMetrics(families(["job_name"]));
     for (let at = 0; at < 25_000; at += 1) meter([measure("runs_count", 1, of("mallory", at))]);
     meter([measure("runs_count", 1, of("default", 1))]);

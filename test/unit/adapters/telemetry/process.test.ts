@@ -17,7 +17,7 @@ const figures = [
   "go_goroutines",
 ];
 
-describe("figures of the process", () => {
+describe("metrics of the process", () => {
   for (const name of figures)
     test(`${name} has a value, a help text and a type`, async () => {
       const text = await openProcessMetrics().render();
@@ -26,11 +26,11 @@ describe("figures of the process", () => {
       assert.ok(figureOf(text, name) >= 0, text);
     });
 
-  test("the help of go_goroutines says what stands behind the name", async () => {
+  test("the help of go_goroutines says that the value counts no goroutines", async () => {
     assert.match(await openProcessMetrics().render(), /^# HELP go_goroutines .*Not goroutines/m);
   });
 
-  test("the CPU seconds grow with what is computed", async () => {
+  test("the CPU seconds grow with computation", async () => {
     const { render } = openProcessMetrics();
     const before = figureOf(await render(), "process_cpu_seconds_total");
     const until = process.cpuUsage().user + 50_000;

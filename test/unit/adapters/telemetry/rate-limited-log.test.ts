@@ -21,14 +21,14 @@ const levels = (...said: readonly Said[]): readonly string[] => {
   return out;
 };
 
-describe("a calm log", () => {
+describe("the rate-limited log", () => {
   const cases: readonly {
     readonly name: string;
     readonly said: readonly Said[];
     readonly levels: readonly string[];
   }[] = [
     {
-      name: "gives a warning once, whatever its figures, and again when it has lasted ten minutes",
+      name: "writes a warning once, whatever its numbers, and again when it has lasted ten minutes",
       said: [
         [0, "warn", "no", { error: "x", waitMs: 1 }],
         [9, "warn", "no", { error: "x", waitMs: 2 }],
@@ -38,7 +38,7 @@ describe("a calm log", () => {
       levels: ["warn", "debug", "warn", "debug"],
     },
     {
-      name: "takes another cause, another subject and another message for news",
+      name: "writes a warning with another cause, subject or message",
       said: [
         [0, "error", "no", { key: "a", error: "x" }],
         [0, "error", "no", { key: "a", error: "y" }],
@@ -48,7 +48,7 @@ describe("a calm log", () => {
       levels: ["error", "error", "error", "error"],
     },
     {
-      name: "holds back nothing that is no warning",
+      name: "suppresses no line below a warning",
       said: [
         [0, "info", "done", { key: "a" }],
         [0, "info", "done", { key: "a" }],
@@ -63,12 +63,12 @@ describe("a calm log", () => {
   const many = (count: number, reason: string): readonly Said[] =>
     Array.from({ length: count }, (_, n): Said => [0, "warn", "held up", { key: `app-${n}`, reason }]);
 
-  it("gives ten of a sort, says that there are more, and is silent about these", () => {
+  it("writes ten warnings of one reason, then one about the others, and suppresses those", () => {
     const wanted = [...Array(10).fill("warn"), "debug", "warn", ...Array(989).fill("debug")];
     assert.deepEqual(levels(...many(1_000, "Forbidden")), wanted);
   });
 
-  it("another reason is another sort, and after ten minutes it is told anew", () => {
+  it("writes a warning with another reason, and a suppressed one again after ten minutes", () => {
     const later: Said = [10, "warn", "held up", { key: "app-500", reason: "Forbidden" }];
     assert.equal(levels(...many(50, "Forbidden"), ...many(1, "Conflict")).at(-1), "warn");
     assert.equal(levels(...many(50, "Forbidden"), later).at(-1), "warn");

@@ -39,7 +39,7 @@ const traced = async (act: () => Promise<void>) => {
 const line = (): void => {};
 
 describe("without OpenTelemetry", () => {
-  test("nobody makes spans, and no bundle holds any of it", async () => {
+  test("there are no spans, and no bundle contains OpenTelemetry", async () => {
     trace.disable();
     const { [Symbol.for("opentelemetry.js.api.1")]: mark, ...others } = Object(globalThis);
     assert.ok(others);
@@ -56,7 +56,7 @@ describe("without OpenTelemetry", () => {
 });
 
 describe("with OpenTelemetry", () => {
-  test("an event is one trace: forward, enqueue, and on the other side of the queue step, read, save, apply, enqueue", async () => {
+  test("an event is one trace: forward and enqueue, then step, read, save, apply and enqueue", async () => {
     const { transport } = openSimulator();
     const spans = await traced(async () => {
       const [sender, taker] = [1, 2].map(() => openTelemetry({ report: line, level: "info" }));
@@ -93,7 +93,7 @@ describe("with OpenTelemetry", () => {
     assert.ok(spans.every(({ failed }) => !failed));
   });
 
-  test("what fails is told as failed, and fails", async () => {
+  test("the span of failed work has the status of an error, and the error is thrown", async () => {
     const spans = await traced(async () => {
       const trail = openTelemetry({ report: line, level: "info" });
       await assert.rejects(

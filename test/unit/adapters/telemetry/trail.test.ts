@@ -39,8 +39,8 @@ const open = () => {
 
 const [one, two] = [begun("one"), begun("two")];
 
-describe("a trail", () => {
-  test("begins with what is sent, and copies of one event begin the same", async () => {
+describe("a trace", () => {
+  test("begins with a sent message, and is the same for copies of one event", async () => {
     const { queue, sent, lines } = open();
     await queue.send(message("a"), "x");
     await queue.send(message("a"), "x");
@@ -54,7 +54,7 @@ describe("a trail", () => {
     );
   });
 
-  test("goes on with what a message calls for: lines, requests, and what is sent", async () => {
+  test("continues in the log lines, requests and messages of its message's step", async () => {
     const { trail, queue, sent, lines, requests, ask } = open();
     await trail.within(message("a", one), async () => {
       trail.report("info", "at work");
@@ -82,7 +82,7 @@ describe("a trail", () => {
     assert.equal(new Set(ids).size, 2);
   });
 
-  test("is each one's own, however many are under way", async () => {
+  test("belongs to one message, however many steps run at once", async () => {
     const { trail, lines, ask, requests } = open();
     const work = (name: string) => async (): Promise<void> => {
       await turn();
@@ -100,7 +100,7 @@ describe("a trail", () => {
     );
   });
 
-  test("is none of whoever acts by himself", async () => {
+  test("is absent from work without a message", async () => {
     const { trail, lines, ask, requests } = open();
     trail.report("info", "serving");
     await ask();
@@ -116,7 +116,7 @@ describe("a trail", () => {
     [{ a: 1 }, undefined],
   ];
   for (const [given, read] of rows) {
-    test(`is ${read === undefined ? "not " : ""}read from ${JSON.stringify(given)}, and the message is none the worse`, () => {
+    test(`is ${read === undefined ? "not " : ""}read from ${JSON.stringify(given)}, and the message is valid`, () => {
       const got = readMessage(JSON.stringify({ ...message("a"), trace: given }));
       assert.deepEqual([got?.name, got?.trace], ["a", read]);
     });

@@ -17,18 +17,18 @@ const put = (file: string, text: string): void => writeFileSync(join(folder, fil
 describe("a folder of certificates", () => {
   const certificates = givenCertificates(folder);
 
-  test("says which file is missing, and where", async () => {
+  test("leads to an error that names the missing file", async () => {
     await assert.rejects(certificates(), /^Error: admission-certificates .*tls\.crt/);
     put("tls.crt", "one");
     await assert.rejects(certificates(), /tls\.key/);
   });
 
-  test("without an authority tells nobody whom to trust", async () => {
+  test("without an authority has none", async () => {
     put("tls.key", "key");
     assert.deepEqual(await certificates(), { cert: "one", key: "key", ca: undefined });
   });
 
-  test("is followed when it changes", async () => {
+  test("is read again when it changes", async () => {
     put("ca.crt", "authority");
     put("tls.crt", "two");
     assert.deepEqual(await certificates(), { cert: "two", key: "key", ca: "authority" });

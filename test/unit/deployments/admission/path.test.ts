@@ -24,7 +24,7 @@ describe("admission", () => {
     });
   }
 
-  test("takes no path that could be guessed", async () => {
+  test("refuses a short path, which could be guessed", async () => {
     await assert.rejects(openAdmissionApp({ REKINDLE_ADMISSION_PATH: "short" }), /REKINDLE_ADMISSION_PATH/);
   });
 });

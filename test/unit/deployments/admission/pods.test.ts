@@ -35,19 +35,19 @@ const both = ["/spec/schedulingGates", "/spec/nodeSelector"];
 
 const isOfGroup = (path: string): boolean => both.includes(path);
 
-describe("pods at admission's door", () => {
-  test("a pod is written into beside its memory limit", async () => {
+describe("admission of pods", () => {
+  test("patches a pod by its settings, and by its memory limit", async () => {
     const all = await patchOf(admissionApp({ pods }));
     assert.deepEqual(all.filter(isOfGroup), both);
     assert.ok(all.length > both.length, all.join(", "));
   });
 
-  test("nothing is written where nothing is set, nor in namespaces of others", async () => {
+  test("patches nothing without settings, nor in namespaces out of scope", async () => {
     for (const admits of [{}, { pods, within: async () => (name: string) => name === "other" }])
       assert.deepEqual((await patchOf(admissionApp(admits))).filter(isOfGroup), []);
   });
 
-  test("a function has it from its environment, and needs no cluster for it", async () => {
+  test("in a function has its settings from the environment, and needs no cluster for them", async () => {
     const env = {
       REKINDLE_ADMISSION_QUEUE_GATE: "true",
       REKINDLE_ADMISSION_RESOURCE_GROUPS: JSON.stringify(groups),
@@ -60,7 +60,7 @@ describe("pods at admission's door", () => {
     );
   });
 
-  test("the API server is told which pods to send, only where something is written", async () => {
+  test("registers a condition for pods only if it patches some", async () => {
     const { transport } = openSimulator({ crds });
     const path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/rekindle";
     const reach = { url: "https://127.0.0.1:9443" };

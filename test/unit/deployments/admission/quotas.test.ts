@@ -22,7 +22,7 @@ const open = async () => {
 };
 
 describe("quotas", () => {
-  test("are asked for once in a second, and per namespace", async () => {
+  test("are read once in a second for each namespace", async () => {
     const { world, quotas } = await open();
     const found = await Promise.all([quotas("default"), quotas("default"), quotas("kube-system")]);
     assert.deepEqual(
@@ -35,7 +35,7 @@ describe("quotas", () => {
     assert.equal(world.asked, 3);
   });
 
-  test("that could not be had are asked for again", async () => {
+  test("are read again after a failed read", async () => {
     const { world, quotas } = await open();
     world.fails = true;
     await assert.rejects(quotas("default"));

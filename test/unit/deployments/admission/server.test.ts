@@ -84,7 +84,7 @@ const bad = { sparkConf: { "spark.master": "local" } };
 
 describe("admission of a host", () => {
   it(
-    "is asked by the API server: defaults are written, what cannot run is refused",
+    "is called by the API server: it writes defaults, and refuses an invalid application",
     onScene(async ({ open, create }) => {
       await open();
       const refused = await create("bad", bad);
@@ -98,7 +98,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "blocks nobody when it has gone",
+    "blocks no creation after it has stopped",
     onScene(async ({ open, create }) => {
       await (await open()).close();
       assert.equal((await create("bad", bad)).status, 201);
@@ -106,7 +106,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "writes nothing the second time, and one certificate serves all replicas",
+    "writes nothing when it starts again, and serves the same certificate",
     onScene(async ({ simulator, open, get }) => {
       await (await open()).close();
       const before = text(get(secret));
@@ -118,7 +118,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "of replicas that start together serves one certificate",
+    "serves one certificate from replicas that start together",
     onScene(async ({ simulator }) => {
       const shared = { namespace: "rekindle", name: "rekindle-admission", names: ["127.0.0.1"], now: Date.now };
       const three = [0, 1, 2].map(() => sharedCertificates({ ...shared, transport: simulator.transport })());
@@ -128,7 +128,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "renews its certificate in time: the old authority stays trusted, the registration is told, calls go on",
+    "renews its certificate in time, keeps the old authority trusted, updates its registration, and answers calls",
     onScene(async ({ open, create, get, lines }) => {
       let ago = 250 * 86_400_000;
       await open(20, () => Date.now() - ago);
@@ -143,7 +143,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "puts back what somebody changed, and goes on when it cannot look after it",
+    "restores its registration, and continues if it cannot maintain its Secret",
     onScene(async ({ simulator, open, create, lines, get }) => {
       const door = await open(20);
       await request(simulator.transport, "DELETE", configurations);
@@ -158,7 +158,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "leaves a Secret of somebody else's alone, and says so",
+    "leaves the Secret of another owner alone, and throws an error that names it",
     onScene(async ({ simulator, open }) => {
       const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
       await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange);
@@ -167,7 +167,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "says in one line where it cannot listen",
+    "throws one line if it cannot listen on its address",
     onScene(async ({ open }) => {
       await open();
       await assert.rejects(open(), /cannot listen on 127\.0\.0\.1:\d+: .*set --admission-listen/);
@@ -175,7 +175,7 @@ describe("admission of a host", () => {
   );
 
   it(
-    "asks for our kinds only, for no longer than 3 s, and never blocks",
+    "registers with failure policy Ignore and a timeout of 3 s",
     onScene(async ({ simulator, open }) => {
       await open();
       const cluster = openCluster(simulator.transport);

@@ -59,8 +59,8 @@ const open = async () => {
 
 const job = (name: string) => creating("Job", { ...good, queue: name });
 
-describe("Volcano's kinds at the door", () => {
-  test("a job in a queue that is not there, or not open, is refused; one look serves a burst of good ones", async () => {
+describe("admission of Volcano's kinds", () => {
+  test("refuses a job of a missing or closed queue, and reads queues once for a burst of valid jobs", async () => {
     const { world, ask, make } = await open();
     assert.match(await ask("/validate", job("own")), /^unable to find job queue: .*"own" not found/);
     await make("own");
@@ -73,7 +73,7 @@ describe("Volcano's kinds at the door", () => {
     assert.equal(world.asked, before);
   });
 
-  test("a queue is judged in the tree as it is now", async () => {
+  test("checks a queue against the current tree", async () => {
     const { ask, make } = await open();
     await make("top");
     const child = creating("Queue", { parent: "top" }, { name: "child" });
@@ -90,7 +90,7 @@ describe("Volcano's kinds at the door", () => {
     );
   });
 
-  test("nobody is blocked when queues cannot be looked at; what is wrong by itself is refused all the same", async () => {
+  test("allows a job if queues cannot be read, and refuses a job that is invalid by itself", async () => {
     const { world, ask } = await open();
     world.fails = true;
     assert.match(await ask("/validate", job("own")), /^queues could not be read: away$/);
@@ -102,7 +102,7 @@ describe("Volcano's kinds at the door", () => {
     assert.match(await ask("/mutate", creating("PodGroup", { queue: "default" })), /^queues could not be read/);
   });
 
-  test("a group goes to the queue of its namespace", async () => {
+  test("sets a PodGroup's queue to that of its namespace", async () => {
     const { transport, ask } = await open();
     const annotations = { "scheduling.volcano.sh/queue-name": "ours" };
     await request(transport, "POST", paths.namespaces, {
@@ -117,7 +117,7 @@ describe("Volcano's kinds at the door", () => {
     assert.match(await ask("/mutate", job("")), /"path":"\/spec\/queue","value":"default"/);
   });
 
-  test("pods' budgets are judged, applications' executors are still limited", async () => {
+  test("checks the annotations of a pod's disruption budget", async () => {
     const { ask } = await open();
     const annotations = { "volcano.sh/jdb-min-available": "0" };
     const pod = creating("Pod", { schedulerName: "volcano", containers: [] }, { name: "p", annotations });
@@ -133,12 +133,12 @@ const volcanoNames = async (definitions: readonly Obj[]): Promise<readonly strin
   return [...new Set(text.match(/volcano[-\w]*\.rekindle\.dev/g) ?? [])].sort();
 };
 
-describe("the registration", () => {
-  test("names Volcano's kinds where the cluster has them", async () => {
+describe("the registration of admission", () => {
+  test("names Volcano's kinds if the cluster has them", async () => {
     assert.deepEqual(await volcanoNames(crds), ["volcano-pods.rekindle.dev", "volcano.rekindle.dev"]);
   });
 
-  test("leaves them out where it has not", async () => {
+  test("omits Volcano's kinds if the cluster lacks them", async () => {
     const without = crds.filter(({ metadata }) => !metadata.name.endsWith("volcano.sh"));
     assert.deepEqual(await volcanoNames(without), []);
   });

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 import { openApi } from "../../../../shared/deployments/api/function.ts";
 import { openFake } from "../../adapters/sqs/fake.ts";
 
-test("a trigger that may not be sent is one line that names the queue and the right, and fails", async () => {
+test("a trigger that cannot be sent fails, with one log line that names the queue and the right", async () => {
   const fake = await openFake(() => ({ error: "AccessDenied" }));
   const log = mock.method(console, "log", () => {});
   try {

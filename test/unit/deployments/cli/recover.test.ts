@@ -33,9 +33,9 @@ const written = (stand: Stand, before: number): readonly string[] => stand.write
 
 const scripts = { scripts: { app: [{ hangs: true }] } };
 
-describe("beside a leader of its kind", () => {
+describe("rekindle recover beside the leader of a kind", () => {
   it(
-    "nothing is written, and who leads is told",
+    "writes nothing for that kind, and names the leader",
     onStand(async (stand) => {
       await abandoned(stand);
       await leads(stand, "spark-operator-lock");
@@ -51,7 +51,7 @@ describe("beside a leader of its kind", () => {
   );
 
   it(
-    "whose namespaces are others it is recovered when that is said, and so it is beside a leader of another kind",
+    "recovers with --coexist, and recovers beside the leader of another kind",
     onStand(async (stand) => {
       await abandoned(stand);
       await leads(stand, "spark-operator-lock");
@@ -87,10 +87,10 @@ const busy = (transport: Transport, times: number): Transport => {
 const toldOf = (stand: Stand): number =>
   stand.all("Event").filter((event) => event["reason"] === "RekindleRecovering").length;
 
-describe("what was asked for and cannot be told", () => {
+describe("the Event of a recovery by rekindle recover", () => {
   const rows = [
-    { why: "now is asked for again, and told once", times: 1, told: 1 },
-    { why: "for long is done all the same", times: 99, told: 0 },
+    { why: "is tried again after trouble, and is recorded once", times: 1, told: 1 },
+    { why: "is given up after lasting trouble, and the recovery continues", times: 99, told: 0 },
   ];
   for (const { why, times, told } of rows)
     it(

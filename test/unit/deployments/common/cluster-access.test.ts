@@ -35,15 +35,15 @@ const open = (tokens: readonly string[], wall = Date.now) => {
   return { transport, reads: () => reads, pass };
 };
 
-describe("a record that is kept elsewhere", () => {
-  test("is read once, with the first request, for all who wait for it", async () => {
+describe("a cluster record that is stored elsewhere", () => {
+  test("is read once, at the first request, for all requests that wait for it", async () => {
     const { transport, reads } = open(["one"]);
     assert.equal(reads(), 0);
     const answers = await Promise.all([transport.send(request), transport.send(request), transport.send(request)]);
     assert.deepEqual([answers.map(({ status }) => status), reads()], [[200, 200, 200], 1]);
   });
 
-  test("is read again when the server does not know us, and the request is sent again", async () => {
+  test("is read again after a 401, and the request is sent again", async () => {
     const { transport, reads, pass } = open(["one", "two"]);
     await transport.send(request);
     known = "two";
@@ -55,7 +55,7 @@ describe("a record that is kept elsewhere", () => {
     stream.close();
   });
 
-  test("that says nothing new is not read for every refusal", async () => {
+  test("is not read again for each 401 if it is unchanged", async () => {
     const { transport, reads, pass } = open(["old"]);
     assert.equal((await transport.send(request)).status, 401);
     pass(29_000);
@@ -71,12 +71,12 @@ describe("a record that is kept elsewhere", () => {
     [17, "17 minutes ahead of"],
     [-9, "9 minutes behind"],
   ] as const)
-    test(`is refused for a clock that is ${words} the server's, which is said`, async () => {
+    test(`leads to an error if the process's clock is ${words} the server's`, async () => {
       const { transport } = open(["old"], () => Date.now() + minutes * 60_000);
       await assert.rejects(transport.send(request), new RegExp(`this clock is ${words} its: set this clock`));
     });
 
-  test("that is none says where, and none of it", async () => {
+  test("that is invalid leads to an error that names its place and none of its content", async () => {
     const { transport } = open([]);
     await assert.rejects(transport.send(request), (error) => {
       assert.ok(error instanceof Error);
@@ -85,7 +85,7 @@ describe("a record that is kept elsewhere", () => {
     });
   });
 
-  test("logs in to EKS with a token of this environment's role", async () => {
+  test("may log in to EKS with a token of the process's role", async () => {
     const { auth } = endpointIn(JSON.stringify({ server: endpoint, eks: { name: "prod", region: "eu-west-1" } }));
     assert.ok(auth !== undefined && "tokenProvider" in auth);
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: "AK", AWS_SECRET_ACCESS_KEY: "SK" });

@@ -57,7 +57,7 @@ const on = (simulator: Simulator, path: string, object: unknown): Promise<unknow
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 
-describe("functions beside a controller that elects no leader", () => {
+describe("functions beside a controller without leader election", () => {
   const rows = [
     {
       name: "by its Deployment",
@@ -73,7 +73,7 @@ describe("functions beside a controller that elects no leader", () => {
       says: /Volcano runs in the pod default\/controllers-0/,
     },
     {
-      name: "by what it has just written, and nothing else",
+      name: "by a status that it has just written",
       arrange: async (simulator: Simulator) => {
         await on(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", queueObject);
         await writeStatus(simulator.transport, "vc-controller-manager/v1");
@@ -82,7 +82,7 @@ describe("functions beside a controller that elects no leader", () => {
     },
   ];
   for (const { name, arrange, says } of rows)
-    test(`it is seen ${name} at a cold start, its family alone is left, and the next environment reads the record`, async () => {
+    test(`detect it ${name} at a cold start, leave its family alone, and share the record`, async () => {
       const simulator = openSimulator({ crds, managedFields: true });
       await arrange(simulator);
       const { standing, lines, lists } = open(simulator);
@@ -95,7 +95,7 @@ describe("functions beside a controller that elects no leader", () => {
       assert.equal(lists.length, looked);
     });
 
-  test("the record is read again within a minute, and not trusted when nobody has renewed it for two hours", async () => {
+  test("read the record again within a minute, and ignore one that was not renewed for two hours", async () => {
     const simulator = openSimulator({ crds });
     const { world, standing, sightings, lists } = open(simulator);
     const at = simulator.clock.now();
@@ -115,7 +115,7 @@ describe("functions beside a controller that elects no leader", () => {
 });
 
 describe("a forwarder", () => {
-  test("keeps what it sees when it is news; quiet it writes nothing, whichever environment looks", async () => {
+  test("saves a detected controller, and writes nothing while the state is the same", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     const simulator = openSimulator({ crds, managedFields: true });
     const { cluster, report, sightings, checkpoints } = open(simulator);
@@ -152,7 +152,7 @@ describe("a forwarder", () => {
     }
   });
 
-  test("in a fresh environment keeps what the record says of writes, until it has watched for a minute", async () => {
+  test("that has just started keeps the record's status writers until it has watched for a minute", async () => {
     const simulator = openSimulator({ crds, managedFields: true });
     const { cluster, report, sightings } = open(simulator);
     const written = { Volcano: ["vc-controller-manager wrote the status of Queue /q 5 s ago"] };
@@ -167,7 +167,7 @@ describe("a forwarder", () => {
     assert.deepEqual(await keptAfter(30_000), []);
   });
 
-  test("looks when its watches have shown who writes, so that a short window is enough", async () => {
+  test("saves a status writer as soon as its watches show one, so that a short window is enough", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     const simulator = openSimulator({ crds, managedFields: true });
     const { cluster, report, sightings } = open(simulator);

@@ -34,7 +34,7 @@ const opened = (mode: RecordingMode) => {
   return { lines, time, recording };
 };
 
-test("an annotation asks for recordings until its time; one that is no time asks for none", () => {
+test("an annotation enables recordings until its time, and an invalid time enables none", () => {
   const { recording } = opened("annotated");
   const asks = (until?: string): boolean => recording?.(keyIn("ns"), objectUntil(until), now) !== undefined;
   deepEqual(
@@ -43,7 +43,7 @@ test("an annotation asks for recordings until its time; one that is no time asks
   );
 });
 
-test("all records every decision, none records nothing", () => {
+test("the mode all records every decision, and the mode none records nothing", () => {
   equal(opened("all").recording?.(keyIn("ns"), undefined, now) === undefined, false);
   equal(opened("none").recording, undefined);
 });
@@ -60,7 +60,7 @@ test("a decision that is too large is reported without its recording", () => {
   );
 });
 
-test("a namespace has 2 MiB a minute, the process 8 MiB; others go on, and the next minute begins anew", () => {
+test("recordings are bounded to 2 MiB a minute for a namespace and 8 MiB for the process", () => {
   const { recording, lines, time } = opened("all");
   const memory = randomBytes(60_000).toString("hex");
   const record = (namespace: string): string => {

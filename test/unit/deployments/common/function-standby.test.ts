@@ -41,8 +41,8 @@ const open = (leases: readonly string[] = ["spark-operator-lock"]) => {
   return { world, lines, standing: standby };
 };
 
-describe("a function beside a leader", () => {
-  test("stands aside for its kinds alone, looks twice for all steps of ten seconds, and says so once", async () => {
+describe("a function beside another controller's leader", () => {
+  test("stands aside for the leader's kinds only, reads two leases in ten seconds, and logs that once", async () => {
     const { world, lines, standing } = open();
     const kinds = ["SparkApplication", "SparkApplication", "Toy"];
     assert.deepEqual(await Promise.all(kinds.map((kind) => standing.aside(kind))), [true, true, false]);
@@ -54,7 +54,7 @@ describe("a function beside a leader", () => {
     ]);
   });
 
-  test("goes on when what it saw is ten seconds old and the leader has gone", async () => {
+  test("continues when its read is ten seconds old and the leader has gone", async () => {
     const { world, standing } = open();
     assert.equal(await standing.aside("SparkApplication"), true);
     world.held = [];
@@ -62,19 +62,19 @@ describe("a function beside a leader", () => {
     assert.equal(await standing.aside("SparkApplication"), false);
   });
 
-  test("asks nobody when it looks for nobody", async () => {
+  test("reads no lease if no lease is configured", async () => {
     const { world, standing } = open([]);
     assert.deepEqual([await standing.aside("SparkApplication"), world.asked], [false, 0]);
   });
 
-  test("says what it may not see, and goes on", async () => {
+  test("logs that it may not read leases, and continues", async () => {
     const { world, lines, standing } = open();
     world.error = new ApiError({ status: 403, reason: "Forbidden", message: "list leases: no" });
     assert.equal(await standing.aside("SparkApplication"), false);
     assert.deepEqual(lines, ["cannot see whether another controller is alive: list leases: no"]);
   });
 
-  test("takes a server in trouble for no answer, and asks again", async () => {
+  test("throws if the server is in trouble, and reads again at the next call", async () => {
     const { world, standing } = open();
     world.error = new ApiError({ status: 503, reason: "ServiceUnavailable", message: "busy" });
     await assert.rejects(standing.aside("SparkApplication"), /busy/);

@@ -22,11 +22,11 @@ const asked = async (url: string): Promise<number> => {
 };
 
 describe("health of a function as a process", () => {
-  test("without an address it is over at once", async () => {
+  test("ends at once without an address", async () => {
     await tellHealth({ listen: undefined }, new Promise(() => {}));
   });
 
-  test("with one it answers a kubelet until it is told to stop, and nobody else", async () => {
+  test("answers a kubelet's probes at its address until it is stopped, and answers 404 at other paths", async () => {
     const at = `127.0.0.1:${await freePort()}`;
     let stop = (): void => {};
     const telling = tellHealth({ listen: at }, new Promise((resolve) => (stop = resolve)));

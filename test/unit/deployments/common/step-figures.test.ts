@@ -23,7 +23,7 @@ const linesOf = (ended: EndedStep): readonly Record<string, unknown>[] => {
   return lines.map((line) => JSON.parse(line));
 };
 
-test("a step is one line: its outcome and time, and the age of its oldest message when it began", () => {
+test("a step's metrics are one line: its outcome, its duration, and the age of its oldest message", () => {
   const [line, ...more] = linesOf(step);
   assert.deepEqual(more, []);
   const { _aws, ...rest } = line ?? {};
@@ -34,13 +34,13 @@ test("a step is one line: its outcome and time, and the age of its oldest messag
   assert.match(JSON.stringify(_aws), /"Dimensions":\[\["cluster"\],\["cluster","namespace"\]\]/);
 });
 
-test("a step that threw counts as failed, and one whose queue gives no time has no age", () => {
+test("a step that threw counts as failed, and a step without a time of sending has no age", () => {
   const [line] = linesOf({ ...step, ending: undefined, sentAt: undefined });
   assert.deepEqual(line?.["labels"], { kind: "Toy", ending: "failed" });
   assert.equal(line?.["rekindle_queue_age_seconds"], undefined);
 });
 
-test("a clock behind the queue's gives no negative age", () => {
+test("a step whose clock is behind the queue's has the age 0", () => {
   const [line] = linesOf({ ...step, sentAt: 9_000 });
   assert.equal(line?.["rekindle_queue_age_seconds"], 0);
 });

@@ -50,25 +50,21 @@ const deeds = { killedExecutor: "exec-1", killedInvocation: 1, tookOver: 2 };
 const cases: readonly (readonly [name: string, given: Evidence, refuted: readonly string[]])[] = [
   ["everything went well", evidence(good), []],
   ["an attempt has two drivers", evidence([...good, driver("other", "1")]), ["one driver per attempt"]],
+  ["there is a driver of an unknown attempt", evidence([...good, driver("other", "2")]), ["one driver per attempt"]],
+  ["no executor replaces the killed one", evidence(good.slice(0, 3)), ["a killed executor was replaced"]],
   [
-    "there is a driver of an attempt nobody made",
-    evidence([...good, driver("other", "2")]),
-    ["one driver per attempt"],
-  ],
-  ["nobody replaces the executor", evidence(good.slice(0, 3)), ["a killed executor was replaced"]],
-  [
-    "the executor ended otherwise",
+    "the executor ended with another exit code",
     evidence([driver("driver", "1"), executor(1, 1), executor(2, 0), executor(3, 0)]),
     ["a killed executor was replaced"],
   ],
   [
-    "nobody takes over",
+    "no invocation continues after the kill",
     evidence(good, { deeds: { ...deeds, tookOver: undefined } }),
     ["an invocation continued after the kill"],
   ],
-  ["a state is left out", evidence(good, { states: ["RUNNING", "COMPLETED"] }), ["the application is COMPLETED"]],
+  ["a state is missing", evidence(good, { states: ["RUNNING", "COMPLETED"] }), ["the application is COMPLETED"]],
   [
-    "it fails",
+    "the application fails",
     evidence(good, { states: ["SUBMITTED", "RUNNING", "FAILING", "FAILED"] }),
     ["the application is COMPLETED"],
   ],

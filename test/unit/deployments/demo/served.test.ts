@@ -78,7 +78,7 @@ const asker = async ({ kubeconfig, text }: Demo) => {
 const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 
 describe("the demo's cluster", { concurrency: true }, () => {
-  test("without the story is reached at once, runs our Volcano job to its end, and tells of it", () =>
+  test("can be reached at once with --skip-story, runs a Volcano Job to its end, and prints that", () =>
     inFolder(async (folder) => {
       const demo = await started(folder, ["--skip-story"]);
       try {
@@ -106,7 +106,7 @@ describe("the demo's cluster", { concurrency: true }, () => {
       assert.ok(!existsSync(demo.kubeconfig), "it goes with the port that it leads to");
     }));
 
-  test("is reached before the story begins", () =>
+  test("can be reached before the story begins", () =>
     inFolder(async (folder) => {
       const demo = await started(folder, []);
       try {
@@ -119,7 +119,7 @@ describe("the demo's cluster", { concurrency: true }, () => {
       }
     }));
 
-  test("takes no file in which another way to a cluster is written", () =>
+  test("does not overwrite an existing kubeconfig", () =>
     inFolder(async (folder) => {
       await writeFile(join(folder, "kubeconfig"), "apiVersion: v1\nkind: Config\n");
       const demo = await started(folder, ["--skip-story"]);

@@ -100,7 +100,7 @@ describe("the demo", { concurrency: true }, () => {
     assert.ok(!text.includes("\u001b"), "no colours and no pictures where nobody is at a terminal");
   });
 
-  test("draws under its lines on a terminal, leaves it as it was, and writes the same as data", async () => {
+  test("draws on a terminal, restores the cursor, and writes the same story as JSON", async () => {
     const folder = await mkdtemp(join(tmpdir(), "rekindle-demo-test-"));
     try {
       const json = join(folder, "demo.json");
@@ -117,7 +117,7 @@ describe("the demo", { concurrency: true }, () => {
     }
   });
 
-  test("tells what stands in the API whoever wrote it, and fails when that is not what it claims", async () => {
+  test("prints the states in the API whoever wrote them, and fails if a claim does not hold", async () => {
     const engine = stranger(async (transport) => {
       await untilApplied(transport);
       for (const state of ["SUBMITTED", "RUNNING", "FAILED"]) {
@@ -142,7 +142,7 @@ describe("the demo", { concurrency: true }, () => {
     assert.equal(code, 1);
   });
 
-  test("gives up when nothing happens, and fails", async () => {
+  test("fails after its time limit if nothing happens", async () => {
     const { code, text } = await run({ engine: stranger(async () => {}), tempo: { ...hurried, limitMs: 300 } });
     assert.match(text, /✖ the application is COMPLETED +no state/);
     assert.equal(code, 1);
@@ -155,13 +155,13 @@ describe("the demo", { concurrency: true }, () => {
     { args: ["--serve", "extra"], says: /extra/ },
   ];
   for (const { args, says } of refused)
-    test(`does not begin with ${args.join(" ")}`, async () => {
+    test(`refuses ${args.join(" ")}`, async () => {
       const { code, text, warned } = await run({ args });
       assert.deepEqual([code, text, warned.length], [2, "", 1]);
       assert.match(warned[0] ?? "", says);
     });
 
-  test("explains itself", async () => {
+  test("prints its options with --help", async () => {
     const { code, text } = await run({ args: ["--help"] });
     assert.equal(code, 0);
     assert.match(text, /--serve/);

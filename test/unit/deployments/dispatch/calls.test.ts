@@ -65,7 +65,7 @@ const withFunction = async (
 };
 
 describe("a function that a dispatcher calls", () => {
-  test("answers which messages failed, and carries what its steps send", async () => {
+  test("returns the failed messages, and the messages that its steps send", async () => {
     const take: Take = async (delivered) => delivered.slice(1).map(({ id }) => id);
     await withFunction(take, async (callBy) => {
       const called = await callBy(secret)(delivery("a", "b"));
@@ -76,7 +76,7 @@ describe("a function that a dispatcher calls", () => {
     });
   });
 
-  test("is told the time that is left", async () => {
+  test("receives the time that is left", async () => {
     const seen: number[] = [];
     const take: Take = async (_, remainingMs) => {
       seen.push(remainingMs);
@@ -98,11 +98,11 @@ describe("a function that a dispatcher calls", () => {
     { name: "full", keys: [full], may: ["trigger", "enclose"] },
   ]);
   for (const { who, accepts, by, want } of [
-    { who: "the holder of the one secret", accepts: secret, by: secret, want: enclosure },
+    { who: "a caller with the one secret", accepts: secret, by: secret, want: enclosure },
     { who: "a caller that may enclose", accepts: callers, by: full, want: enclosure },
     { who: "a caller that may only trigger", accepts: callers, by: limited, want: undefined },
   ])
-    test(`takes what ${who} encloses${want === undefined ? " for nothing" : ""}`, async () => {
+    test(`${want === undefined ? "ignores" : "reads"} the enclosure of ${who}`, async () => {
       const taken: unknown[] = [];
       const take: Take = async (_, __, enclosed) => {
         taken.push(enclosed);
@@ -130,7 +130,7 @@ describe("a function that a dispatcher calls", () => {
       assert.equal(steps, 0);
     });
 
-  test("refuses a body that is too large, another method, and a body that is no batch", async () => {
+  test("refuses a body that is too large, and a method other than POST", async () => {
     await withFunction(
       async () => [],
       async (_, url) => {
@@ -142,7 +142,7 @@ describe("a function that a dispatcher calls", () => {
     );
   });
 
-  test("that throws makes its messages come again", async () => {
+  test("has its messages delivered again if it throws", async () => {
     const take: Take = () => Promise.reject(new Error("it broke"));
     await withFunction(take, async (callBy) => {
       assert.deepEqual(await callBy(secret)(delivery("a")), {
@@ -151,7 +151,7 @@ describe("a function that a dispatcher calls", () => {
     });
   });
 
-  test("believes nothing of an enclosure that stands in a message", async () => {
+  test("ignores an enclosure inside a message", async () => {
     await onCluster(["pi"], async (env, podsNow) => {
       const { take, during } = openTaking({ ...env, REKINDLE_CALL_SECRET: secret, REKINDLE_LOG_LEVEL: "error" });
       const spec = {
@@ -169,7 +169,7 @@ describe("a function that a dispatcher calls", () => {
     });
   });
 
-  test("asks in each later step for the delivery of a recent update again, because an answer may get lost", async () => {
+  test("sends the delivery of a recent update again in each later step, because an answer may be lost", async () => {
     await onCluster(["pi"], async (env) => {
       const to = { REKINDLE_UPDATES_TO: "https://listener.example/", REKINDLE_LOG_LEVEL: "error" };
       const { take, during } = openTaking({ ...env, ...to, REKINDLE_CALL_SECRET: secret });
@@ -183,28 +183,28 @@ describe("a function that a dispatcher calls", () => {
     });
   });
 
-  test("does not start without a queue and without a proof of its caller", () => {
+  test("does not start without a queue and without a call secret", () => {
     assert.throws(
       () => settingsFor("reconcile", { REKINDLE_CLUSTER_RECORD: "in-cluster" }),
       /REKINDLE_FIFO_URL \(is missing\), REKINDLE_DELAY_URL \(is missing\)/,
     );
   });
 
-  test("throws for a batch of SQS, whose sends would be lost", async () => {
+  test("throws for a batch of SQS, because the messages that it sends would be lost", async () => {
     await onCluster(["pi"], async (env) => {
       const handler = await openReconcile({ ...env, REKINDLE_CALL_SECRET: secret });
       await assert.rejects(handler({ Records: [record("pi")] }), /calls this function over HTTP/);
     });
   });
 
-  test("does not begin as a function URL without a secret: certificates of clients are not seen there", async () => {
+  test("does not start as a function URL without a secret, because it sees no client certificate", async () => {
     await onCluster([], async (env) => {
       const opening = openReconcile({ ...env, REKINDLE_TLS_CLIENT_CA_FILE: "ca.pem" });
       await assert.rejects(opening, /REKINDLE_CALL_SECRET \(is missing: a function URL sees no certificate/);
     });
   });
 
-  test("answers as a function URL, and 401 without a signature", async () => {
+  test("answers a function URL, and 401 without a signature", async () => {
     await onCluster(["pi"], async (env, podsNow) => {
       const handler = await openReconcile({ ...env, REKINDLE_CALL_SECRET: secret });
       const body = JSON.stringify({ Records: [record("pi")] });
@@ -225,7 +225,7 @@ const answers = (url: string): Promise<boolean> =>
   );
 
 describe("a dispatcher", () => {
-  test("runs an application by calls of reconcile; a second one is a standby, which refuses triggers with a time to try again", async () => {
+  test("runs an application by calls of reconcile, and its standby answers triggers with Retry-After", async () => {
     await onCluster(["pi"], async (env, podsNow, simulator) => {
       const [door, port, second] = [await freePort(), await freePort(), await freePort()];
       const common = { ...env, REKINDLE_CALL_SECRET: secret, REKINDLE_LOG_LEVEL: "error", REKINDLE_HOME: "default" };

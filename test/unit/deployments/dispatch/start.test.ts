@@ -57,7 +57,7 @@ const withDispatcher = async (
   }
 };
 
-describe("a dispatcher at work", () => {
+describe("a running dispatcher", () => {
   test("calls the function while it holds the lease", async () => {
     await withDispatcher({ mayCall: true, reply: { status: 200 } }, async (_, calls) => {
       for (let turn = 0; turn < 400 && calls.length === 0; turn += 1) await sleep(25);
@@ -81,7 +81,7 @@ describe("a dispatcher at work", () => {
       });
     });
 
-  test("begins no call while it does not hold the lease", async () => {
+  test("starts no call while it does not hold the lease", async () => {
     await withDispatcher({ mayCall: false, reply: { status: 200 } }, async (_, calls) => {
       await sleep(100);
       assert.deepEqual(calls, []);
@@ -89,7 +89,7 @@ describe("a dispatcher at work", () => {
   });
 });
 
-describe("a notice that a node is about to go", () => {
+describe("a notice to a dispatcher", () => {
   const notice = { ...noticeKey("default", "SparkApplication", "node-1"), reason: "notice", until: 1_800_000_000_000 };
 
   test("is answered when the function has written it", async () => {
@@ -101,7 +101,7 @@ describe("a notice that a node is about to go", () => {
 
   for (const { what, reply, mayCall } of [
     { what: "the function failed", reply: { status: 500 }, mayCall: true },
-    { what: "the function is away", reply: { status: 429 }, mayCall: true },
+    { what: "the function answers 429", reply: { status: 429 }, mayCall: true },
     { what: "the lease was lost", reply: { status: 200 }, mayCall: false },
     {
       what: "the step sends the notice again",
@@ -109,7 +109,7 @@ describe("a notice that a node is about to go", () => {
       mayCall: true,
     },
   ])
-    test(`is refused, so that its sender tries again, where ${what}`, async () => {
+    test(`is refused, so that its sender tries again, if ${what}`, async () => {
       await withDispatcher({ mayCall, reply }, async (active) => {
         await assert.rejects(active.notice(notice), /the notice is not written/);
       });

@@ -51,7 +51,7 @@ const open = async () => {
 };
 
 describe("the forward function", () => {
-  test("keeps its cursors as checkpoints in its own namespace", async () => {
+  test("stores its cursors as checkpoints in its own namespace", async () => {
     const { transport, run } = await open();
     assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 15 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
@@ -60,7 +60,7 @@ describe("the forward function", () => {
     assert.equal((await run()).resumed, 15);
   });
 
-  test("asks for applications that vanished when nobody can tell any more", async () => {
+  test("sends the keys of applications that were deleted while its cursor expired", async () => {
     const { simulator, transport, sent, run } = await open();
     await run();
     const store = kubernetesCheckpoints(transport);
@@ -76,7 +76,7 @@ describe("the forward function", () => {
     ]);
   });
 
-  test("tells in one line that its cursors have no namespace, and forwards all the same", async () => {
+  test("logs in one line that its cursors have no namespace, and forwards nevertheless", async () => {
     const { transport, lines, sent, run } = await open();
     await request(transport, "DELETE", "/api/v1/namespaces/rekindle");
     await request(transport, "POST", applications, application("pi"));
@@ -91,7 +91,7 @@ describe("the forward function", () => {
     );
   });
 
-  test("a signal that is raised already is a window without a look", async () => {
+  test("ends its window at once if the signal is already raised", async () => {
     const { transport } = await open();
     const windows = await windowsOver({
       ...{ transport, cluster: "c1", namespaces: [], selector: undefined },

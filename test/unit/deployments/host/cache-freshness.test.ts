@@ -17,20 +17,20 @@ const made = (): CacheFreshness => {
   return firm;
 };
 
-describe("what is watched is firm", () => {
+describe("the watch cache is up to date for a key", () => {
   const rows = [
-    ["once it has come to what was made first", "a", pods, "100", true],
-    ["and goes on", "a", pods, "1000", true],
-    ["not before", "a", pods, "99", false],
-    ["not while nobody knows how far it came", "a", pods, undefined, false],
-    ["not where versions tell nothing of their order", "a", pods, "x200", false],
-    ["not of another resource", "a", groups, "1000", false],
-    ["not for another key", "b", pods, "1000", false],
+    ["once the watch has reached the first object that a step created", "a", pods, "100", true],
+    ["when the watch has gone further", "a", pods, "1000", true],
+    ["but not before", "a", pods, "99", false],
+    ["but not while the watch's version is unknown", "a", pods, undefined, false],
+    ["but not if versions have no order", "a", pods, "x200", false],
+    ["but not for another resource", "a", groups, "1000", false],
+    ["but not for another key", "b", pods, "1000", false],
   ] as const;
   for (const [why, key, resource, reached, is] of rows)
     test(why, () => assert.equal(isUpToDate(made(), key, resource, reached), is));
 
-  test("for two thousand keys", () => {
+  test("for the latest two thousand keys", () => {
     const firm = made();
     for (let other = 0; other < 2_000; other++) markCurrent(firm, `k${other}`, pods, "1");
     assert.deepEqual([isUpToDate(firm, "a", pods, "1000"), isUpToDate(firm, "k0", pods, "1000")], [false, true]);

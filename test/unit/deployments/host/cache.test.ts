@@ -38,7 +38,7 @@ const over = (watched: readonly Stored[] | undefined, reached: () => string | un
     resourceOf: (kind) => (kind === "App" ? apps : undefined),
   });
 
-describe("what was kept of a key", () => {
+describe("the cached step of a key", () => {
   const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
   const rows: readonly (readonly [
     why: string,
@@ -46,16 +46,16 @@ describe("what was kept of a key", () => {
     there: boolean,
     was?: Stored,
   ])[] = [
-    ["is there while the object is as it was", [app()], true],
-    ["also when only its status was written", [app({ resourceVersion: "9" }, { status: { phase: "b" } })], true],
-    ["also when the watch is behind our own write of it", [app({ resourceVersion: "0" })], true],
-    ["also with what nobody watches of it", [app()], true, app({ annotations })],
-    ["not after its spec has changed", [app({ generation: 4 })], false],
-    ["not after its annotations have", [app({ annotations: { "rekindle.dev/paused": "true" } })], false],
-    ["not when it is being deleted", [app({ deletionTimestamp: "2026-11-02T08:00:00Z" })], false],
-    ["not when another has its name", [app({ uid: "v" })], false],
-    ["not when it is gone", [app({ name: "b" })], false],
-    ["not while nobody knows", undefined, false],
+    ["is valid while the object is unchanged", [app()], true],
+    ["is valid after only the status was written", [app({ resourceVersion: "9" }, { status: { phase: "b" } })], true],
+    ["is valid while the watch is behind the process's own write", [app({ resourceVersion: "0" })], true],
+    ["is valid without the fields that the watch trims", [app()], true, app({ annotations })],
+    ["is invalid after a change of the spec", [app({ generation: 4 })], false],
+    ["is invalid after a change of the annotations", [app({ annotations: { "rekindle.dev/paused": "true" } })], false],
+    ["is invalid once the object is being deleted", [app({ deletionTimestamp: "2026-11-02T08:00:00Z" })], false],
+    ["is invalid for another object of the name", [app({ uid: "v" })], false],
+    ["not when it is gone", [app({ name: "is invalid once the object is gone" })], false],
+    ["is invalid while the watch is not synced", undefined, false],
   ];
   for (const [why, watched, there, was] of rows)
     test(why, () => {
@@ -64,14 +64,14 @@ describe("what was kept of a key", () => {
       assert.equal(cache.take(key) !== undefined, there);
     });
 
-  test("is given out once", () => {
+  test("is returned once", () => {
     const cache = over([app()]);
     cache.keep(key, kept());
     assert.ok(cache.take(key));
     assert.equal(cache.take(key), undefined);
   });
 
-  test("is forgotten when two thousand others were kept since", () => {
+  test("is evicted after two thousand other keys", () => {
     const cache = over([app()]);
     cache.keep(key, kept());
     for (let other = 0; other < 2_000; other++) cache.keep({ ...key, name: `b${other}` }, kept());
@@ -79,7 +79,7 @@ describe("what was kept of a key", () => {
   });
 });
 
-describe("a new object", () => {
+describe("a new object in the watch", () => {
   const appearedIn = (watched: readonly Stored[]) => {
     const cache = over(watched);
     cache.keep({ ...key, name: "other" }, { ...kept(), epoch: { date: 7, at: 9 } });
@@ -87,20 +87,21 @@ describe("a new object", () => {
     return cache.appeared(key);
   };
 
-  test("is known whole, with the latest that was read of the server's clock", () =>
+  test("is returned whole, with the latest reading of the server's clock", () =>
     assert.deepEqual(appearedIn([trimWith(app())]), { object: app(), epoch: { date: 7, at: 9 } }));
 
-  test("is not, where only what is kept of it is", () => assert.equal(appearedIn([trim(app())]), undefined));
+  test("is not returned if the watch has it trimmed only", () => assert.equal(appearedIn([trim(app())]), undefined));
 
-  test("is not while nothing was read", () => assert.equal(over([trimWith(app())]).appeared(key), undefined));
+  test("is not returned before any read of the server's clock", () =>
+    assert.equal(over([trimWith(app())]).appeared(key), undefined));
 });
 
-describe("a list of what is watched", () => {
+describe("a list from the watch", () => {
   const labelled = (name: string, labels: Readonly<Record<string, string>>) => app({ name, labels });
   const watched = [labelled("p", { app: "a", role: "x" }), labelled("q", { app: "b" }), labelled("r", { app: "a" })];
   const query = { do: "list", resource: pods, namespace: "ns" } as const;
 
-  test("holds those with all the labels", () => {
+  test("has the objects with all the labels", () => {
     const names = (labels: Readonly<Record<string, string>>) =>
       over(watched)
         .look(key, { ...query, labels })
@@ -109,7 +110,7 @@ describe("a list of what is watched", () => {
     assert.deepEqual(names({ app: "a", role: "x" }), ["p"]);
   });
 
-  test("holds those of all namespaces where it is asked for them", () => {
+  test("has the objects of all namespaces if the query names none", () => {
     const found = openStepCache({
       resourceOf: () => apps,
       known: ({ namespace }) =>
@@ -121,14 +122,14 @@ describe("a list of what is watched", () => {
     );
   });
 
-  test("is none where a field is asked for, of which nothing is kept", () =>
+  test("is undefined for a query by field, because the watch is not indexed by fields", () =>
     assert.equal(over(watched).look(key, { ...query, labels: {}, field: "metadata.name=p" }), undefined));
 
-  test("is none while not everything is known", () =>
+  test("is undefined while the watch is not synced", () =>
     assert.equal(over(undefined).look(key, { ...query, labels: {} }), undefined));
 });
 
-describe("one that is watched", () => {
+describe("a single object of the watch", () => {
   const ref = { resource: pods, namespace: "ns", name: "p" };
   const one = app({ name: "p" });
   const get = (_: string, name: string) => (name === "p" ? one : undefined);
@@ -138,27 +139,27 @@ describe("one that is watched", () => {
       known: ({ kind }) => (kind === whose ? { get, values: () => [one], reached: () => "99" } : undefined),
     });
 
-  test("is known to whoever watches it, or by whoever watches all of it", () => {
+  test("is returned to the kind that watches it, or by a watch of the whole resource", () => {
     assert.deepEqual(by("App").look(key, { do: "get", ref }), [one]);
     assert.deepEqual(by(undefined).look(key, { do: "get", ref }), [one]);
   });
 
-  test("is read when it was not seen to be there, or nobody watches", () => {
+  test("is undefined if the watch does not have it, or if the kind does not watch it", () => {
     assert.equal(by("App").look(key, { do: "get", ref: { ...ref, name: "q" } }), undefined);
     assert.equal(by("Other").look(key, { do: "get", ref }), undefined);
   });
 });
 
-describe("what was made by a step", () => {
+describe("an object that a step created", () => {
   const labels = { app: "a" };
   const list = { do: "list", resource: pods, namespace: "ns", labels } as const;
   const made = (more: Partial<Stored["metadata"]> = {}) => app({ name: "p", labels, resourceVersion: "100", ...more });
   const rows: readonly (readonly [why: string, reached: string | undefined, version: string, there: boolean])[] = [
-    ["is there while the watch has not come to it", "99", "100", true],
-    ["and while nobody knows how far it came", undefined, "100", true],
-    ["not when the watch has passed it, and does not show it", "100", "100", false],
-    ["also when one is longer than the other", "1000", "999", false],
-    ["not when the versions tell nothing of their order", "99", "x100", false],
+    ["is in the cache while the watch has not reached it", "99", "100", true],
+    ["is in the cache while the watch's version is unknown", undefined, "100", true],
+    ["is not in the cache when the watch has passed it without showing it", "100", "100", false],
+    ["is not in the cache when the watch has passed it with a longer version", "1000", "999", false],
+    ["is not in the cache if versions have no order", "99", "x100", false],
   ];
   for (const [why, reached, resourceVersion, there] of rows)
     test(why, () => {
@@ -170,7 +171,7 @@ describe("what was made by a step", () => {
       assert.equal(one !== undefined, there);
     });
 
-  test("stands for what had its name", () => {
+  test("replaces an older object of its name", () => {
     const cache = over([made({ uid: "old", resourceVersion: "9" })]);
     cache.made(key, pods, made());
     assert.deepEqual(
@@ -179,7 +180,7 @@ describe("what was made by a step", () => {
     );
   });
 
-  test("counts where it is of another resource, namespace or label as little as any other", () => {
+  test("is not in lists of another resource, namespace or label", () => {
     const cache = over([]);
     cache.made(key, { ...pods, plural: "others" }, made());
     cache.made(key, pods, made({ labels: {} }));
@@ -187,7 +188,7 @@ describe("what was made by a step", () => {
     assert.deepEqual(cache.look(key, list), []);
   });
 
-  test("makes firm what is watched, until there is a doubt", () => {
+  test("requires the watch to reach it before the cache is up to date, until the key is invalidated", () => {
     let reached = "99";
     const cache = over([made({ uid: "old", resourceVersion: "9" })], () => reached);
     const firm = { do: "get", ref: { resource: pods, namespace: "ns", name: "p" }, known: "firm" } as const;
@@ -199,7 +200,7 @@ describe("what was made by a step", () => {
     assert.equal(cache.look(key, firm), undefined);
   });
 
-  test("is forgotten once it was passed, and when five thousand others were made since", () => {
+  test("is evicted once the watch has passed it, and after five thousand other objects", () => {
     let reached = "100";
     const cache = over([], () => reached);
     cache.made(key, pods, made());
@@ -217,7 +218,7 @@ describe("the memory of the cache", () => {
   const keyOf = ({ metadata: { name, namespace = "" } }: Stored) => ({ ...key, name, namespace });
   const keptIn = (mind: CacheState): readonly string[] => [...mind.kept.keys()];
 
-  test("is bounded: of a tenant's steps with a megabyte each some dozens are kept, and those of others, too", () => {
+  test("is bounded: of one tenant's large steps some dozens are kept, and other tenants' steps are kept, too", () => {
     const mind = openCacheState();
     const cache = openStepCache({ known: () => undefined, resourceOf: () => apps }, mind);
     for (let at = 0; at < 200; at += 1) cache.keep(keyOf(large(at)), kept(large(at)));
@@ -230,7 +231,7 @@ describe("the memory of the cache", () => {
     assert.ok(keptIn(mind).length > 10);
   });
 
-  test("is bounded for created objects; of a pod the part that the watch has is kept", () => {
+  test("is bounded for created objects, and a created pod is kept trimmed as in the watch", () => {
     const mind = openCacheState();
     const all = { get: () => undefined, values: () => [], reached: () => "5" };
     const cache = openStepCache({ known: () => all, resourceOf: () => apps }, mind);

@@ -33,7 +33,7 @@ const plan: Plan<unknown> = {
 const idle: Plan<unknown> = { memory: {}, stages: [], status: { ...plan.status }, next: { do: "wait" } };
 
 describe("a dry run", () => {
-  test("tells a plan as a diff: objects, then fields of the status", () => {
+  test("prints a plan as a diff: objects, then fields of the status", () => {
     const said: string[] = [];
     tellChanges((text) => void said.push(text))(key, plan, object);
     assert.deepEqual(said, [
@@ -47,7 +47,7 @@ describe("a dry run", () => {
     ]);
   });
 
-  test("says nothing of a plan that changes nothing, and a plan once", () => {
+  test("prints nothing for a plan that changes nothing, and prints a repeated plan once", () => {
     const said: string[] = [];
     const tell = tellChanges((text) => void said.push(text));
     tell(key, { ...idle, status: { applicationState: { state: "SUBMITTED" }, executionAttempts: 1 } }, object);
@@ -63,7 +63,7 @@ describe("a dry run", () => {
     assert.match(said[0] ?? "", /\u001b\[31m- Pod etl-driver[\s\S]+\u001b\[32m\+ Pod etl-driver/);
   });
 
-  test("tells lines of JSON where they are asked for", async () => {
+  test("prints lines of JSON with -o json", async () => {
     const said: string[] = [];
     tellPlans((text) => void said.push(text))(key, plan, object);
     assert.equal(JSON.parse(said[0] ?? "").would, "SparkApplication team/etl");

@@ -28,20 +28,25 @@ const without = (...resources: readonly string[]): readonly Rule[] =>
 const everything: Rule = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
 
 const rows: readonly (readonly [name: string, answer: object, line: RegExp | undefined, fatal: boolean])[] = [
-  ["the shipped role lacks nothing", given(hostRules), undefined, false],
-  ["an administrator lacks nothing", given([everything]), undefined, false],
+  ["are complete with the shipped role", given(hostRules), undefined, false],
+  ["are complete for an administrator", given([everything]), undefined, false],
   [
-    "without pods it does not begin",
+    "are insufficient without pods, so that the host does not start",
     given(without("pods")),
     /^this account may not get pods, list pods, watch pods and 3 more in namespace default: grant it what rekindle manifests --rbac-only prints$/,
     true,
   ],
-  ["what few need is told, and it begins", given(without("ingresses")), /^this account may not get ingresses\./, false],
-  ["a right on one name is not one on all", given([{ ...everything, resourceNames: ["x"] }]), /may not/, true],
-  ["an authorizer that cannot list what it allows is believed", given([], { incomplete: true }), undefined, false],
+  [
+    "are reported without a rarely needed one, and the host starts",
+    given(without("ingresses")),
+    /^this account may not get ingresses\./,
+    false,
+  ],
+  ["are insufficient if they name one object only", given([{ ...everything, resourceNames: ["x"] }]), /may not/, true],
+  ["count as complete if the authorizer cannot list them", given([], { incomplete: true }), undefined, false],
 ];
 
-describe("the account of a host", () => {
+describe("the rights of a host's account", () => {
   for (const [name, answer, line, fatal] of rows) {
     test(name, async () => {
       const found = await findLacking(server(answer), instantly);
@@ -50,18 +55,18 @@ describe("the account of a host", () => {
     });
   }
 
-  test("a role that was applied a moment ago is waited for", async () => {
+  test("are read again until a role that was just applied counts", async () => {
     const asked = server(given([]), given([]), given(hostRules));
     assert.deepEqual(await findLacking(asked, instantly), { line: undefined, fatal: false });
     assert.equal(asked.asked(), 3);
   });
 
-  test("records that are kept elsewhere need no right", async () => {
+  test("need none for records that are stored elsewhere", async () => {
     const asked = { ...server(given(without("checkpoints"))), elsewhere: true };
     assert.deepEqual(await findLacking(asked, instantly), { line: undefined, fatal: false });
   });
 
-  test("a server that does not know the question is not held against the account", async () => {
+  test("count as complete if the server does not serve the review", async () => {
     const transport: Transport = {
       send: async () => ({ status: 404, headers: {}, body: "" }),
       stream: () => Promise.reject(new Error("nobody streams here")),

@@ -22,22 +22,22 @@ const other: MetricSample = { do: "count", name: "runs", value: 1, of: {} };
 const values = (measures: readonly MetricSample[]): readonly string[] =>
   measures.map(({ name, value, of }) => `${name} ${of["uid"] ?? ""} ${value}`);
 
-test("what lasts is kept back, and everything else passes by", () => {
+test("a lasting gauge is held back and exported for its object, and other samples pass", () => {
   const lasting = openLasting(figures);
   assert.deepEqual(lasting.past([took("a", "0", 5), other]), [other]);
   assert.deepEqual(values(lasting.among([other, place("a")])), ["runs  1", "took a 5"]);
 });
 
-test("a place of which nothing is known is none", () =>
+test("an object without a known value exports no lasting gauge", () =>
   assert.deepEqual(values(openLasting(figures).among([place("a"), other])), ["runs  1"]));
 
-test("an object that is gone shows nothing, and nothing of it is another's of its name", () => {
+test("a lasting gauge of a deleted object is exported neither for it nor for another of its name", () => {
   const lasting = openLasting(figures);
   lasting.past([took("a", "0", 5)]);
   assert.deepEqual(values(lasting.among([place("b")])), []);
 });
 
-test("the first of a version stays, and the next version's takes its place", () => {
+test("a lasting gauge keeps the first value of a version, until the next version's", () => {
   const lasting = openLasting(figures);
   lasting.past([took("a", "0", 5), took("a", "0", 7)]);
   assert.deepEqual(values(lasting.among([place("a")])), ["took a 5"]);
@@ -45,7 +45,7 @@ test("the first of a version stays, and the next version's takes its place", () 
   assert.deepEqual(values(lasting.among([place("a")])), ["took a 9"]);
 });
 
-test("of more objects than are remembered the one told first is forgotten", () => {
+test("lasting gauges are bounded, and the oldest one is evicted", () => {
   const lasting = openLasting(figures);
   lasting.past(Array.from({ length: 10_000 }, (_, at) => took(`${at}`, "0", at)));
   lasting.past([took("0", "1", 7), took("last", "0", 8)]);

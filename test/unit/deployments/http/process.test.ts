@@ -46,7 +46,7 @@ const ask = (port: number, ca: string, client: Partial<Client>): Promise<string>
     asked.end();
   });
 
-describe("the submitter, where clients must show a certificate", () => {
+describe("the submitter with required client certificates", () => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-serving-"));
   const stopping = Promise.withResolvers<void>();
   const world = { port: 0, ca: "", known: { cert: "", key: "" }, stranger: { cert: "", key: "" } };
@@ -87,9 +87,13 @@ describe("the submitter, where clients must show a certificate", () => {
   });
 
   const clients: readonly { name: string; client: () => Partial<Client>; want: RegExp }[] = [
-    { name: "answers one of its authority", client: () => world.known, want: /^200$/ },
-    { name: "refuses one of another", client: () => world.stranger, want: /^(ERR_SSL|ECONNRESET|EPIPE)/ },
-    { name: "refuses one without", client: () => ({}), want: /^(ERR_SSL|ECONNRESET|EPIPE)/ },
+    { name: "answers a client with a certificate of its authority", client: () => world.known, want: /^200$/ },
+    {
+      name: "refuses a client with a certificate of another authority",
+      client: () => world.stranger,
+      want: /^(ERR_SSL|ECONNRESET|EPIPE)/,
+    },
+    { name: "refuses a client without a certificate", client: () => ({}), want: /^(ERR_SSL|ECONNRESET|EPIPE)/ },
   ];
   for (const { name, client, want } of clients) {
     test(name, async () => assert.match(await ask(world.port, world.ca, client()), want));

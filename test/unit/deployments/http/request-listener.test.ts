@@ -12,7 +12,7 @@ app.use("/limited", bodyLimit({ maxSize: 1_000, onError: (c) => c.text("too larg
 app.post("/limited", async (c) => c.text(await c.req.text()));
 app.post("/unread", (c) => c.text("refused", 401));
 
-describe("a server", () => {
+describe("an HTTP server", () => {
   let server: Server;
   before(async () => {
     server = createServer(requestListener(app.fetch));
@@ -38,7 +38,7 @@ describe("a server", () => {
     });
 
   for (const [what, path, bytes, status] of [
-    ["a body beyond its bound", "/limited", 300_000, 413],
+    ["a body beyond its limit", "/limited", 300_000, 413],
     ["a body that is not read", "/unread", 300_000, 401],
   ] as const)
     test(`answers the next request on a connection after ${what}`, async () => {

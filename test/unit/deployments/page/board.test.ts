@@ -42,7 +42,7 @@ const read = (board: ReturnType<typeof openBoard>, namespaces: readonly string[]
 };
 
 describe("the board of the page", () => {
-  test("a row has the state, the pods and the words of rekindle list", () => {
+  test("a row has the state, the pods and the wait as rekindle list prints them", () => {
     const board = openBoard(() => now);
     board.see(application("etl", "SUBMITTED"));
     board.see(record("etl", "executor 3 to get a place"));
@@ -51,7 +51,7 @@ describe("the board of the page", () => {
     assert.deepEqual(row?.pods, [1, 3, 0]);
   });
 
-  test("an application that failed says why", () => {
+  test("the row of a failed application has its error", () => {
     const board = openBoard(() => now);
     board.see(application("etl", "FAILED"));
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe("the board of the page", () => {
     );
   });
 
-  test("a reader gets what changed after its revision, deletions too, and nothing twice", () => {
+  test("a reader gets every change after its revision, deletions too, and none twice", () => {
     const board = openBoard(() => now);
     board.see(application("a", "RUNNING"));
     board.see(application("b", "RUNNING"));
@@ -83,7 +83,7 @@ describe("the board of the page", () => {
     assert.equal(read(board, [], "0123456789ab-1").whole, true);
   });
 
-  test("a caller of one namespace learns no row, deletion or count of another", () => {
+  test("a caller of one namespace gets no row, deletion or count of another", () => {
     const board = openBoard(() => now);
     board.see(application("mine", "RUNNING", "team-a"));
     const first = read(board, ["team-a"]);
@@ -106,7 +106,7 @@ describe("the board of the page", () => {
     assert.equal(read(board).rows.length, 1);
   });
 
-  test("a listener hears of its application when one of its pods changes", () => {
+  test("a listener is called for its application when one of its pods changes", () => {
     const board = openBoard(() => now);
     const heard: string[] = [];
     board.subscribe((key) => heard.push(key));
@@ -169,7 +169,7 @@ test("values that look like secrets are masked, also in a container's environmen
     assert.ok(heard.filter((one) => one === key).length >= 2, heard.join());
   });
 
-  test("an application whose record cannot be used waits for its repair, in the words of rekindle status", () => {
+  test("an application whose record cannot be used waits for its repair, in the text of rekindle status", () => {
     const board = openBoard(() => now);
     const running = application("etl", "RUNNING");
     const applicationState = { state: "RUNNING", errorMessage: `held up: RecoveryFailed: memory.attempt: no number` };
@@ -185,7 +185,7 @@ test("values that look like secrets are masked, also in a container's environmen
   });
 });
 
-describe("the memory of the board, whatever tenants write", () => {
+describe("the memory of the board is bounded:", () => {
   const long = "x".repeat(300_000);
 
   test("a row has short texts", () => {
@@ -201,7 +201,7 @@ describe("the memory of the board, whatever tenants write", () => {
     assert.ok(JSON.stringify(read(board)).length < 5_000, `${JSON.stringify(read(board)).length}`);
   });
 
-  test("changes of applications that only pods name are forgotten, the newest are not", () => {
+  test("changes of applications that only pods name are evicted, except the newest", () => {
     const board = openBoard(() => now);
     const pod = (at: number): Stored => ({
       apiVersion: "v1",
@@ -216,7 +216,7 @@ describe("the memory of the board, whatever tenants write", () => {
     assert.ok(board.changes("Job/mallory/job-20999") > 0);
   });
 
-  test("a reader gets each changed row once, also from before all changes that are remembered", () => {
+  test("a reader gets each changed row once, even if its revision is older than the kept changes", () => {
     const board = openBoard(() => now);
     for (const name of ["a", "b", "c"]) board.see(application(name, "SUBMITTED"));
     const { id } = read(board);

@@ -64,7 +64,7 @@ describe("details of the page", () => {
     assert.equal(reads.length, 1);
   });
 
-  test("a change shortly after a read is read once more, for all who ask, and nobody gets the answer of before", async () => {
+  test("a change shortly after a read is read once more for all viewers, and none gets the older answer", async () => {
     const { board, details, reads } = open();
     await details(named);
     board.see(application("RUNNING"));
@@ -76,7 +76,7 @@ describe("details of the page", () => {
     );
   });
 
-  test("a spec that would take long to write as YAML is not shown", async () => {
+  test("a spec that is too large for YAML is replaced by a hint", async () => {
     const confs = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`spark.a${at}`, "x"]));
     const { details } = open(confs);
     assert.equal((await details(named))?.spec, "too large to be shown here: kubectl get -o yaml shows it");

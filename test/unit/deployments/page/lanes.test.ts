@@ -19,7 +19,7 @@ const loss = (id: number, pod: string) => ({
   exit: undefined,
 });
 
-test("a lane has the requests of its pod, also after the pod's spec is gone", () => {
+test("a lane has the resource requests of its pod, even after the pod's spec is gone", () => {
   const lanes = openLanes();
   const resources = { requests: { cpu: "500m", memory: "1536Mi" } };
   const seen: Stored = {
@@ -49,7 +49,7 @@ describe("lanes with losses", () => {
     );
   });
 
-  test("a loss marks the lane of its pod; the loss of a pod that nobody saw becomes a lane with only its end", () => {
+  test("a loss marks the lane of its pod; without a watched pod it becomes a lane with only its end", () => {
     const lanes = withLosses([lane(2), lane(3)], [loss(3, "etl-1-exec-3"), loss(4, "etl-1-exec-4")], 1);
     assert.deepEqual(
       lanes.map(({ id, lost = false, up }) => [id, lost, up]),
@@ -107,7 +107,7 @@ const losesOf = (pods: readonly Stored[]) => {
   return lanes.of(application).flatMap(({ id, lost, reason }) => (lost === true ? [[id, reason]] : []));
 };
 
-describe("lanes as the pods themselves tell", () => {
+describe("lanes by the status of the pods", () => {
   const driver = pod("driver", 0);
 
   test("an executor's lane is marked with its reason before any step has saved the loss", () => {
@@ -147,7 +147,7 @@ describe("the memory of lanes", () => {
     status: { phase: "Running" },
   });
 
-  test("a tenant that names thousands of applications on its pods makes its own forgotten, and nobody else's", () => {
+  test("a tenant that names thousands of applications on its pods evicts its own lanes only", () => {
     const lanes = openLanes(1_000);
     lanes.see(podOf("team-a", 1));
     for (let at = 0; at < 5_000; at += 1) lanes.see(podOf("mallory", at));
@@ -160,7 +160,7 @@ describe("the memory of lanes", () => {
     );
   });
 
-  test("losses of records count, and those of an edited record are cut", () => {
+  test("losses of records count against the bound, and those of an edited record are cut", () => {
     const found = {
       losses: Array.from({ length: 5_000 }, (_, id) => ({
         ...{ id, reason: "x".repeat(10_000), why: "y".repeat(10_000), at: "2026-11-02T08:00:00Z" },

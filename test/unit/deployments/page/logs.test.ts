@@ -84,7 +84,7 @@ describe("the log of an application", () => {
     assert.equal(asked.length, 2);
   });
 
-  test("a process without the right to read logs says so", async () => {
+  test("a process without the right to read logs returns that error", async () => {
     const { logs } = open(() => ({
       status: 403,
       body: JSON.stringify({ kind: "Status", message: "no pods/log here" }),
@@ -92,13 +92,13 @@ describe("the log of an application", () => {
     assert.match((await logs(named, ""))?.error ?? "", /no pods\/log here/);
   });
 
-  test("a pod of another application is none of its pods, and its log is not read", async () => {
+  test("a pod of another application is refused, and its log is not read", async () => {
     const { logs, asked } = open(() => ({ status: 200, body: "secret" }));
     const found = await logs(named, "another-driver");
     assert.deepEqual([found?.text, found?.error, asked], ["", "it has no such pod", []]);
   });
 
-  test("an application that is not there has no log", async () => {
+  test("a missing application has no log", async () => {
     const { logs } = open(() => ({ status: 200, body: "" }));
     assert.equal(await logs({ ...named, name: "other" }, ""), undefined);
     assert.equal(await logs({ ...named, kind: "Pod" }, ""), undefined);

@@ -50,7 +50,7 @@ describe("the gang of a Job", () => {
     ],
   };
 
-  test("each place of a task is a cell, also one without a pod", () => {
+  test("each replica of a task is a cell, even without a pod", () => {
     const pods = [pod("worker", 0, "Running"), pod("worker", 2, "Pending"), pod("ps", 0, "Succeeded")];
     const gang = gangOf(seenAs("Job", { spec, status: { retryCount: 1 } }, pods));
     assert.deepEqual(
@@ -63,7 +63,7 @@ describe("the gang of a Job", () => {
     assert.deepEqual([gang?.have, gang?.least, gang?.queue, gang?.retries, gang?.mostRetries], [2, 3, "batch", 1, 5]);
   });
 
-  test("a pod that does not start says why", () => {
+  test("the cell of a pod that does not start has the reason", () => {
     const pods = [pod("worker", 1, "Pending")];
     const holdup = {
       pod: "nightly-worker-1",
@@ -76,14 +76,14 @@ describe("the gang of a Job", () => {
     assert.match(gang?.tasks[0]?.cells[1]?.why ?? "", /no node fits/);
   });
 
-  test("of a huge Job a bounded number of cells is sent", () => {
+  test("a huge Job has a bounded number of cells", () => {
     const gang = gangOf(seenAs("Job", { spec: { tasks: [{ name: "worker", replicas: 50_000 }] } }));
     assert.deepEqual([gang?.tasks[0]?.cells.length, gang?.more], [1_000, 49_000]);
   });
 });
 
 describe("the jobs of a flow", () => {
-  test("a job that is not created waits for those of its dependencies that have not completed, and says its probe", () => {
+  test("a job that is not created waits for its incomplete dependencies, and has their probe", () => {
     const spec = {
       flows: [
         { name: "extract" },
@@ -111,7 +111,7 @@ describe("the jobs of a flow", () => {
     assert.equal(nodes[1]?.job, "Job/ml/nightly-train");
   });
 
-  test("a spec that cannot be read has no jobs, and other kinds have no flow", () => {
+  test("a spec that cannot be parsed has no jobs, and other kinds have no flow", () => {
     assert.deepEqual(flowOf(seenAs("JobFlow", { spec: { flows: "none" } })), []);
     assert.equal(flowOf(seenAs("Job", { spec: {} })), undefined);
   });

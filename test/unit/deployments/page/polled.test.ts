@@ -57,7 +57,7 @@ const open = () => {
   };
 };
 
-test("of a listed object some hundred bytes are kept, whatever a tenant writes into its metadata", () => {
+test("a listed object is kept in some hundred bytes, whatever its metadata holds", () => {
   const texts = { text: "x".repeat(250_000), "rekindle.dev/name": "etl", "rekindle.dev/other": "y".repeat(100_000) };
   const metadata = { name: "a", namespace: "ns", uid: "u", resourceVersion: "1", labels: texts, annotations: texts };
   for (const kind of ["SparkApplication", "Checkpoint"])
@@ -78,7 +78,7 @@ describe("the page of a function", () => {
     assert.equal(lists.length, 2);
   });
 
-  test("rows come, change and go; what is unchanged is no change for its readers", async () => {
+  test("rows appear, change and vanish; an unchanged row is no change for readers", async () => {
     const { polling, board, rows, ask, wait } = open();
     await polling.fresh();
     assert.deepEqual(rows(), [["etl", "NEW"]]);
@@ -97,7 +97,7 @@ describe("the page of a function", () => {
     assert.deepEqual(rows(), [["etl", "RUNNING"]]);
   });
 
-  test("a list that fails keeps the rows of before, and is tried again", async () => {
+  test("a list that fails keeps the earlier rows, and is tried again", async () => {
     const { polling, rows, wait, leave, warned } = open();
     await polling.fresh();
     leave(true);

@@ -50,7 +50,7 @@ const bearer = (given: string) => ({ authorization: `Bearer ${given}` });
 const cookieIn = (response: Response): string => response.headers.get("set-cookie")?.split(";")[0] ?? "";
 
 describe("access to the page", () => {
-  test("without a proof only the document and its files are served, and they hold no data", async () => {
+  test("a caller without a proof gets only the document and its files, which hold no data", async () => {
     const app = open();
     for (const path of [
       "rows",
@@ -117,7 +117,7 @@ describe("access to the page", () => {
     assert.equal((await app.request("/page/rows", { headers: { host: "127.0.0.1:1" } })).status, 200);
   });
 
-  test("a reader that has everything is told so without a body", async () => {
+  test("a reader without new changes gets 304", async () => {
     const app = open();
     const headers = bearer(token);
     const rows = await app.request("/page/rows", { headers });
@@ -138,7 +138,7 @@ describe("access to the page", () => {
     assert.ok(text.includes("of-team-a") && !text.includes("team-b"));
   });
 
-  test("the first change after a quiet time is sent at once, and those after it together", async () => {
+  test("the first change after a quiet time is sent at once", async () => {
     const answer = await open().request("/page/stream", { headers: bearer(token) });
     const reader = answer.body?.getReader();
     await reader?.read();
@@ -158,7 +158,7 @@ describe("access to the page", () => {
   });
 });
 
-describe("rows", () => {
+describe("rows of the page", () => {
   const headers = { "accept-encoding": "gzip" };
   const object = (name: string, state: string, version = "1") => ({
     apiVersion: "sparkoperator.k8s.io/v1beta2",
@@ -189,7 +189,7 @@ describe("rows", () => {
     assert.deepEqual([few.names, few.count, few.counts.running], [["failed"], 1, 300]);
   });
 
-  test("an answer is made once per change for all viewers of the same namespaces", async () => {
+  test("an answer is built once per change for all viewers of the same namespaces", async () => {
     const own = openBoard(Date.now);
     own.see(object("etl", "RUNNING"));
     let reads = 0;
@@ -216,7 +216,7 @@ describe("rows", () => {
   });
 });
 
-describe("streams", () => {
+describe("streams of the page", () => {
   const two = JSON.stringify(
     ["one", "other"].map((name) => ({ name, tokens: [`${token}-${name}`], may: ["read"], namespaces: [] })),
   );
@@ -231,7 +231,7 @@ describe("streams", () => {
     return app;
   };
 
-  test("a caller with many sessions leaves places for others", async () => {
+  test("a caller with many sessions leaves streams to other callers", async () => {
     const app = opened();
     const open: Response[] = [];
     const streamOf = async (name: string): Promise<number> => {

@@ -13,7 +13,7 @@ const delivered = (kind: string) => ({
   received: 1,
 });
 
-test("a kind is known once a message for it has come, and poison loads nothing", async () => {
+test("a function loads a family with the first message for it, and loads nothing for poison", async () => {
   const families = openFamilies();
   await families.prepare([{ id: "0", body: "{", received: 1 }, delivered("Nothing")]);
   assert.equal(families.operatorOf("Job"), undefined);
@@ -35,7 +35,7 @@ test("a kind is known once a message for it has come, and poison loads nothing",
   );
 });
 
-test("every kind has its name where only names are known", () => {
+test("every kind has its name in the list of names", () => {
   const names = (all: readonly { readonly kind: string }[]): readonly string[] => all.map(({ kind }) => kind);
   assert.deepEqual([names(operatorsFor(timing)), names(watchers)], [kindNames, kindNames]);
 });

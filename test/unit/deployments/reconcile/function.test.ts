@@ -36,7 +36,7 @@ const grantedIn = async (simulator: Simulator, place: string): Promise<Simulator
 };
 
 describe("the reconcile function", () => {
-  test("whose cluster is away sends its keys for later, one message each, and acknowledges", async () => {
+  test("whose cluster is unreachable sends each key once for later, and acknowledges the batch", async () => {
     await withQueue(taken, async (queues, bodies) => {
       const reconcile = await openReconcile({
         ...queues,
@@ -53,7 +53,7 @@ describe("the reconcile function", () => {
     });
   });
 
-  test("whose cluster and queue are away gives the batch back", async () => {
+  test("whose cluster and queue are unreachable returns the whole batch", async () => {
     await withQueue(
       () => ({ error: "AccessDenied" }),
       async (queues) => {
@@ -68,7 +68,7 @@ describe("the reconcile function", () => {
     );
   });
 
-  test("takes a step for each of its keys, and none for what is not ours", async () => {
+  test("takes a step for each key of its cluster, and none for other messages", async () => {
     await onCluster(["pi", "e"], async (env, podsNow) => {
       await withQueue(taken, async (queues) => {
         const reconcile = await openReconcile({ ...queues, ...env });
@@ -93,10 +93,15 @@ describe("the reconcile function", () => {
   const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
   const leaders: readonly { name: string; renewed: number; env: object; want: readonly string[] }[] = [
     { name: "writes nothing beside a leader", renewed: 0, env: {}, want: [] },
-    { name: "goes on after one", renewed: -60_000, env: {}, want: ["pi-driver"] },
-    { name: "looks for nobody if told so", renewed: 0, env: { REKINDLE_LEASES: "" }, want: ["pi-driver"] },
+    { name: "continues after a leader whose lease has expired", renewed: -60_000, env: {}, want: ["pi-driver"] },
     {
-      name: "looks for upstream's beside those that it is told",
+      name: "looks for no leader if the leases are set to none",
+      renewed: 0,
+      env: { REKINDLE_LEASES: "" },
+      want: ["pi-driver"],
+    },
+    {
+      name: "looks for upstream's leases beside the configured ones",
       renewed: 0,
       env: { REKINDLE_LEASES: "mine" },
       want: [],
@@ -116,7 +121,7 @@ describe("the reconcile function", () => {
     });
   }
 
-  test("writes nothing beside a controller that elects no leader, and goes on when its deployment has gone", async () => {
+  test("writes nothing beside a controller without leader election until its Deployment is gone", async () => {
     await onCluster(["pi"], async (env, podsNow, { transport }) => {
       await withQueue(taken, async (queues) => {
         const path = "/apis/apps/v1/namespaces/default/deployments";
@@ -131,7 +136,7 @@ describe("the reconcile function", () => {
     });
   });
 
-  test("whose namespaces a selector chooses leaves the others alone", async () => {
+  test("whose namespaces a selector chooses leaves other namespaces alone", async () => {
     await onCluster(["pi"], async (env, podsNow, { transport }) => {
       await withQueue(taken, async (queues) => {
         const settings = { ...queues, ...env, REKINDLE_NAMESPACE_SELECTOR: "spark=enabled" };
@@ -152,7 +157,7 @@ describe("the reconcile function", () => {
     ["default", ["pi-driver"]],
     ["elsewhere", []],
   ] as const)
-    test(`with Roles in the namespace ${place} alone submits there, and nowhere else`, async () => {
+    test(`with Roles in the namespace ${place} alone submits there, and in no other namespace`, async () => {
       await onCluster(["pi"], async (_, podsNow, simulator) => {
         const api = await apiServer(await grantedIn(simulator, place));
         const cluster = JSON.stringify({ server: api.url });
@@ -168,7 +173,7 @@ describe("the reconcile function", () => {
       });
     });
 
-  test("that has hardly any time left begins nothing, and comes back", async () => {
+  test("that has hardly any time left starts no step, and retries the key", async () => {
     await onCluster(["pi"], async (env, podsNow) => {
       await withQueue(taken, async (queues, bodies) => {
         const reconcile = await openReconcile({ ...queues, ...env });

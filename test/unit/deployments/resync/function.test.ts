@@ -47,8 +47,8 @@ const after = (looks: number) => {
 const shown = (sent: readonly Message[]): readonly string[] =>
   sent.map(({ name }) => name).filter((name) => name.startsWith("app-"));
 
-describe("a sweep", () => {
-  test("sends everything due in the order of keys, and writes nothing", async () => {
+describe("a resync", () => {
+  test("sends every due key in order, and writes nothing", async () => {
     const { parts, sent, names, checkpoints } = await open(120);
     const swept = await sweepOnce(parts, "run-1", () => false);
     assert.deepEqual([shown(sent), swept.left, swept.next], [names, 0, undefined]);
@@ -61,14 +61,14 @@ describe("a sweep", () => {
     assert.deepEqual([(await sweepOnce({ ...parts, standby }, "run-1", () => false)).sent, sent], [0, []]);
   });
 
-  test("sends nothing of namespaces that are not looked after", async () => {
+  test("sends nothing of namespaces out of scope", async () => {
     const { parts, sent } = await open(3);
     const within = async () => (namespace: string) => namespace !== "default";
     const swept = await sweepOnce({ ...parts, scope: { ...parts.scope, within } }, "run-1", () => false);
     assert.deepEqual([swept.sent, sent], [0, []]);
   });
 
-  test("that has no time for all goes on in the next run, and the one after begins anew", async () => {
+  test("that runs out of time continues in the next run, and the one after that starts afresh", async () => {
     const { parts, sent, names, lines, checkpoints } = await open(120);
     // Two checks while listing, then one before each fifty keys.
     const first = await sweepOnce(parts, "run-1", after(3));
@@ -88,7 +88,7 @@ describe("a sweep", () => {
     assert.equal(checkpoints.all().size, 1);
   });
 
-  test("that cannot even list in its time says so", async () => {
+  test("fails if its time is over before it has listed the checkpoints", async () => {
     const { parts } = await open(3);
     await assert.rejects(
       sweepOnce(parts, "run-1", () => true),
@@ -96,7 +96,7 @@ describe("a sweep", () => {
     );
   });
 
-  test("that cannot send fails, and what it sent is sent again under another run", async () => {
+  test("fails if it cannot send", async () => {
     const { parts, scope } = await open(3);
     const queue = { send: () => Promise.reject(new Error("no permission")) };
     await assert.rejects(
@@ -105,7 +105,7 @@ describe("a sweep", () => {
     );
   });
 
-  test("passes by what rests, and asks for what vanished and for timers' keys", async () => {
+  test("skips resting objects, and sends keys of deleted objects and of objects with an errand", async () => {
     const { scope, sent, transport, names } = await open(2);
     const store = kubernetesCheckpoints(transport);
     const [first = ""] = names;

@@ -55,7 +55,7 @@ describe("the gauges of a resync", () => {
     assert.deepEqual([...names].sort(), [...ofObjects].sort());
   });
 
-  test("are of the families that run, and ask for no other kind", async () => {
+  test("are of the active families, and need no list of other kinds", async () => {
     const { parts, lines } = await openStanding();
     const asked: string[] = [];
     const send = (sent: HttpRequest) => {
@@ -74,7 +74,7 @@ describe("the gauges of a resync", () => {
     );
   });
 
-  test("are not sent when the time is over before all objects are counted, which the log says", async () => {
+  test("are not printed if the time is over before all objects are counted, which the log says", async () => {
     for (const looks of [0, 1, 3]) {
       const { parts, lines, reports } = await openStanding();
       let seen = 0;
@@ -106,13 +106,13 @@ describe("the gauges of a resync", () => {
   });
 });
 
-describe("the page of metrics", () => {
+describe("the reference page of metrics", () => {
   const page = readFileSync(new URL("../../../../infra/docs/reference/metrics.md", import.meta.url), "utf8");
   const rows = new Map(
     [...page.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name = "", rest = ""]) => [name, rest.split(" | ")]),
   );
 
-  test("says of each gauge which function tells it under which labels, or why none does", async () => {
+  test("names for each gauge the function that prints it with its labels, or the reason why none does", async () => {
     const { parts, lines } = await openStanding();
     await openGaugeLines(parts)(never);
     const told = new Map(

@@ -31,9 +31,9 @@ const inqueue = "volcano_queue_pod_group_inqueue_count";
 
 describe("the count of objects", () => {
   const rows = [
-    { name: "has the objects of all namespaces", status: undefined, counted: 1 },
-    { name: "has no objects of a namespace in which the kind is forbidden", status: 403, counted: 1 },
-    { name: "leaves a kind out when its list fails in one namespace", status: 400, counted: 0 },
+    { name: "includes the objects of all namespaces", status: undefined, counted: 1 },
+    { name: "includes no objects of a namespace in which the kind is forbidden", status: 403, counted: 1 },
+    { name: "omits a kind whose list fails in one namespace", status: 400, counted: 0 },
   ];
   for (const { name, status, counted } of rows) {
     test(name, async () => {

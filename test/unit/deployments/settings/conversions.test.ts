@@ -26,8 +26,8 @@ const fromVariables = (variables: Readonly<Record<string, string>>) =>
     ...variables,
   });
 
-describe("options", () => {
-  test("are upstream's unless something is said", async () => {
+describe("Spark options of a host's flag and a function's variable", () => {
+  test("are upstream's by default", async () => {
     const found = [await fromFlags(), fromVariables({})].map(sparkOptionsOf);
     assert.deepEqual(found, [defaultOptions, defaultOptions]);
   });
@@ -88,7 +88,7 @@ describe("options", () => {
   }
 });
 
-describe("what is wrong is named", () => {
+describe("an invalid option is refused by its name:", () => {
   const cases: readonly { flag: string; want: RegExp }[] = [
     { flag: "--ingress-annotations={", want: /^flag --ingress-annotations=\{: write JSON$/ },
     { flag: "--ingress-tls={}", want: /--ingress-tls=.*write JSON such as/ },
@@ -115,7 +115,7 @@ describe("what is wrong is named", () => {
 });
 
 describe("recovery and timing", () => {
-  test("are the engine's unless something is said", async () => {
+  test("have the engine's defaults", async () => {
     const found = [await fromFlags(), fromVariables({})];
     assert.deepEqual(found.map(recoverySettingsOf), [recovery, recovery]);
     assert.deepEqual(found.map(timingOf), [{ ...timing, parallel: 24 }, timing]);
@@ -150,12 +150,12 @@ describe("recovery and timing", () => {
   for (const { flag, why } of refusals)
     test(`${flag} is refused`, async () => assert.match(JSON.stringify(await readConfiguration([flag], {})), why));
 
-  test("what is wrong is named, by its variable", () => {
+  test("refuse invalid variables by their names", () => {
     const env = { REKINDLE_STRICT: "maybe", REKINDLE_REREGISTRATION: "1h" };
     assert.throws(() => fromVariables(env), /REKINDLE_STRICT \(.*REKINDLE_REREGISTRATION \(.*up to 10m/);
   });
 
-  test("a fence, a timeout, a step and writes at once are set in functions as in a host", async () => {
+  test("have fence, timeout, step and parallel writes in functions as in a host", async () => {
     const want = { fenceMs: 8_000, requestTimeoutMs: 4_000, stepMs: 15_000, parallel: 3 };
     const flags = await fromFlags("--fence=8s", "--timeout=4s", "--step=15s", "--parallel=3");
     const variables = { REKINDLE_FENCE: "8s", REKINDLE_TIMEOUT: "4s", REKINDLE_STEP: "15s", REKINDLE_PARALLEL: "3" };
@@ -163,8 +163,8 @@ describe("recovery and timing", () => {
   });
 });
 
-describe("other controllers", () => {
-  test("are looked for by their leases, unless this one takes over or runs beside them", () => {
+describe("the leases of other controllers", () => {
+  test("are upstream's, unless Rekindle takes over or coexists", () => {
     const usual = ["spark-operator-lock", "spark-operator-controller-lock"];
     assert.deepEqual(leasesOf(fromVariables({})), usual);
     assert.deepEqual(leasesOf(fromVariables({ REKINDLE_LEASES: "" })), []);

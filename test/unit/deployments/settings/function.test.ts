@@ -44,20 +44,20 @@ describe("a function's settings", () => {
     );
   });
 
-  test("are those that it reads, and no other is needed", () => {
+  test("are those that the function reads, and no other is required", () => {
     assert.deepEqual(settingsFor("wake", { REKINDLE_FIFO_URL: full.REKINDLE_FIFO_URL }), {
       ...{ fifoUrl: full.REKINDLE_FIFO_URL, delayUrl: undefined, updatesUrl: undefined },
       ...{ listen: undefined, logLevel: "info" },
     });
   });
 
-  test("may be those of others, too: all functions are told the same", () => {
+  test("may include the settings of other functions, so that all functions have the same environment", () => {
     const env = { ...full, REKINDLE_FENCE: "8s", REKINDLE_SPARK_VERSION: "4.0.0" };
     assert.equal(settingsFor("wake", env).fifoUrl, full.REKINDLE_FIFO_URL);
     assert.throws(() => settingsFor("reconcile", { ...env, REKINDLE_FENCE: "soon" }), /REKINDLE_FENCE/);
   });
 
-  test("with a record that is kept elsewhere", () => {
+  test("accept a cluster record that is stored elsewhere", () => {
     const kept = (env: Readonly<Record<string, string>>) => settingsFor("submitter", env).clusterRecord;
     const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:rekindle/prod-AbCdEf";
     assert.deepEqual(kept({ REKINDLE_CLUSTER_RECORD: arn }), { arn });
@@ -65,7 +65,7 @@ describe("a function's settings", () => {
     assert.deepEqual(kept({ REKINDLE_CLUSTER_RECORD_FILE: "/etc/record" }), { file: "/etc/record" });
   });
 
-  test("with a certificate instead of a token", () => {
+  test("accept a certificate in place of a token", () => {
     const { clusterRecord } = settingsFor("submitter", {
       REKINDLE_CLUSTER_RECORD: '{"server":"https://a","cert":"C","key":"K"}',
     });
@@ -81,7 +81,7 @@ describe("a function's settings", () => {
     { variable: "REKINDLE_CLUSTER", text: "west", name: "cluster", value: "west" },
   ];
   for (const { variable, text, name, value } of written) {
-    test(`reads ${variable}=${text}`, () => {
+    test(`accept ${variable}=${text}`, () => {
       const settings = settingsFor("forward", { ...full, [variable]: text });
       assert.deepEqual(Object.entries(settings).find(([one]) => one === name)?.[1], value);
     });
@@ -108,7 +108,7 @@ describe("a function's settings", () => {
     { variable: "REKINDLE_KUBECONFIG", text: "/a", reader: "api", says: /takes REKINDLE_CLUSTER_RECORD instead/ },
   ];
   for (const { variable, text, reader, says } of wrong) {
-    test(`refuses ${variable}=${text} in one line`, () => {
+    test(`refuse ${variable}=${text} in one line`, () => {
       assert.throws(
         () => settingsFor(reader, { ...full, [variable]: text }),
         (error: Error) => {
@@ -125,26 +125,26 @@ describe("a function's settings", () => {
     });
   }
 
-  test("names everything that is wrong at once", () => {
+  test("report every mistake at once", () => {
     assert.throws(
       () => settingsFor("forward", { REKINDLE_SELECTOR: "a in b", REKINDLE_SELECTR: "a" }),
       /REKINDLE_CLUSTER_RECORD .*REKINDLE_SELECTOR .*REKINDLE_FIFO_URL .*REKINDLE_SELECTR /,
     );
   });
 
-  test("under an old and a new name are one setting: two values are refused", () => {
+  test("under an old and a new name are one setting, and two values are refused", () => {
     const env = { ...full, REKINDLE_CLUSTER: "a", REKINDLE_CLUSTER_ALIAS: "b" };
     const expected = /REKINDLE_CLUSTER_ALIAS \(says the same setting as REKINDLE_CLUSTER: unset one of them\)/;
     assert.throws(() => settingsFor("forward", env), expected);
     assert.equal(settingsFor("forward", { ...env, REKINDLE_CLUSTER_ALIAS: "a" }).cluster, "a");
   });
 
-  test("a variable that a Service of a pod's namespace makes disturbs nothing", () => {
+  test("ignore variables that Kubernetes makes for a Service", () => {
     const env = { ...full, REKINDLE_SERVICE_HOST: "10.0.0.1", REKINDLE_PORT: "tcp://10.0.0.1:80" };
     assert.doesNotThrow(() => settingsFor("wake", env));
   });
 
-  test("an empty variable leaves out a setting that has no default", () => {
+  test("without a default are unset by an empty variable", () => {
     assert.equal(settingsFor("wake", { ...full, REKINDLE_UPDATES_URL: "" }).updatesUrl, undefined);
   });
 });
@@ -153,7 +153,7 @@ describe("a document of settings", () => {
   const fenceOf = (more: Readonly<Record<string, string>>): number =>
     settingsFor("reconcile", { ...full, ...more }).fenceMs;
 
-  test("is read from a variable and from a file; the variables of single settings come first, the file last", () => {
+  test("is read from a variable and from a file; single variables come first, the file last", () => {
     const file = fileWith("settings.json", '{"fence":"6s","timeout":"3s"}');
     assert.equal(fenceOf({ REKINDLE_SETTINGS: '{"fence":"7s"}' }), 7_000);
     assert.equal(fenceOf({ REKINDLE_CONFIG: file }), 6_000);
@@ -171,12 +171,12 @@ describe("a document of settings", () => {
   for (const [document, says] of refused)
     test(`${document} is refused`, () => assert.throws(() => fenceOf({ REKINDLE_SETTINGS: document }), says));
 
-  test("may not say what a variable says otherwise", () => {
+  test("may not contradict a variable", () => {
     const env = { REKINDLE_SETTINGS: '{"fence":"7s"}', REKINDLE_FENCE: "8s" };
     assert.throws(() => fenceOf(env), /REKINDLE_FENCE \(says the same setting as REKINDLE_SETTINGS: fence/);
   });
 
-  test("that is a file must be there", () => {
+  test("that is a file must exist", () => {
     assert.throws(
       () => fenceOf({ REKINDLE_CONFIG: join(folder, "none.json") }),
       /none\.json \(cannot be read \(ENOENT/,
@@ -195,14 +195,14 @@ describe("a secret", () => {
     assert.deepEqual(read({ REKINDLE_SETTINGS: '{"triggerSecretFile":"/etc/secret"}' }), { file: "/etc/secret" });
   });
 
-  test("is not both", () => {
+  test("is not two of these", () => {
     const both = { REKINDLE_TRIGGER_SECRET: "sixteen letters!", REKINDLE_TRIGGER_SECRET_FILE: "/etc/secret" };
     assert.throws(() => read(both), /REKINDLE_TRIGGER_SECRET_FILE \(says the same setting as REKINDLE_TRIGGER_SECRET/);
   });
 });
 
-describe("the command line", () => {
-  test("reads where records are by the variables of hosts and functions, and no other", () => {
+describe("the settings of the command line", () => {
+  test("have the place of records by the variables of hosts and functions, and ignore others", () => {
     const table = { in: "dynamodb", table: "records", region: undefined, keepMs: undefined } as const;
     const env = { REKINDLE_CHECKPOINTS: "dynamodb://records", REKINDLE_CLUSTER_ALIAS: "west", REKINDLE_OTHER: "x" };
     assert.deepEqual(settingsForCli(env), { cluster: "west", checkpoints: table });
@@ -214,7 +214,7 @@ describe("the command line", () => {
 });
 
 describe("a function's queues", () => {
-  test("are of the region that it asks in", () => {
+  test("must be in the region of the function", () => {
     const env = { REKINDLE_FIFO_URL: full.REKINDLE_FIFO_URL, AWS_REGION: "us-east-1" };
     const expected =
       /^Error: set the function's environment: REKINDLE_FIFO_URL \(its queue is in eu-west-1, AWS_REGION is us-east-1: correct one of them\)$/;
@@ -223,8 +223,8 @@ describe("a function's queues", () => {
   });
 });
 
-describe("a function's wiring", () => {
-  test("is built once, also for events that come together", async () => {
+describe("a function's parts", () => {
+  test("are built once, even for simultaneous events", async () => {
     let built = 0;
     const wiring = once(async () => {
       built += 1;
@@ -234,7 +234,7 @@ describe("a function's wiring", () => {
     assert.equal(await wiring(), 1);
   });
 
-  test("that could not be built is tried again with the next event", async () => {
+  test("that could not be built are built again at the next event", async () => {
     let tries = 0;
     const wiring = once(async () => {
       tries += 1;

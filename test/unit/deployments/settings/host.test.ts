@@ -21,8 +21,8 @@ const settings = (asked: SettingsOutcome) => {
   return asked.do === "run" ? asked.configuration : defaults();
 };
 
-describe("configuration", () => {
-  test("nothing said gives the defaults", async () => {
+describe("the settings of a host", () => {
+  test("have their defaults without flags, variables and file", async () => {
     const configuration = settings(await readConfiguration([], {}));
     assert.deepEqual(configuration, defaults());
     assert.equal(configuration.resyncMs, 300_000);
@@ -31,7 +31,7 @@ describe("configuration", () => {
     assert.equal(configuration.dryRun, false);
   });
 
-  test("flags beat the environment, which beats the file, which beats defaults", async () => {
+  test("prefer flags to the environment, the environment to the file, and the file to defaults", async () => {
     const path = fileWith(
       "a.yaml",
       "cluster: file\nresync: 1m\nnamespaces: [a, b]\nconcurrency: 3\ndryRun: yes\ntakeOver: true\n",
@@ -46,7 +46,7 @@ describe("configuration", () => {
     assert.equal(configuration.takeOver, false);
   });
 
-  test("JSON is a file, too, and --config names it", async () => {
+  test("may come from a JSON file, which --config names", async () => {
     const path = fileWith("a.json", '{"selector":"team=data","fenceMs":7000,"timeout":"1.5s"}');
     const configuration = settings(await readConfiguration(["--config", path], {}));
     assert.equal(configuration.selector, "team=data");
@@ -54,7 +54,7 @@ describe("configuration", () => {
     assert.equal(configuration.timeoutMs, 1_500);
   });
 
-  test("a Service named rekindle in the pod's namespace disturbs nothing", async () => {
+  test("ignore the variables that Kubernetes makes for a Service named rekindle", async () => {
     const environment = {
       REKINDLE_SERVICE_HOST: "10.0.0.1",
       REKINDLE_SERVICE_PORT: "80",
@@ -96,14 +96,14 @@ describe("configuration", () => {
     [["--resync=x", "--fence=y"], {}, [/--resync=x/, /--fence=y/]],
   ];
   for (const [args, environment, lines] of mistakes) {
-    test(`told in one line each: ${[...args, ...Object.keys(environment)].join(" ").replace(folder, "")}`, async () => {
+    test(`refuse in one line: ${[...args, ...Object.keys(environment)].join(" ").replace(folder, "")}`, async () => {
       const told = problems(await readConfiguration(args, environment));
       assert.equal(told.length, lines.length, told.join("\n"));
       for (const [index, line] of lines.entries()) assert.match(told[index] ?? "", line);
     });
   }
 
-  test("a file says which of its keys is wrong", async () => {
+  test("report the invalid keys of a file", async () => {
     const path = fileWith("bad.yaml", "resinc: 5m\nfence: soon\n");
     const told = problems(await readConfiguration(["--config", path], {}));
     assert.deepEqual(told, [
@@ -112,12 +112,12 @@ describe("configuration", () => {
     ]);
   });
 
-  test("a file that is no YAML is told so", async () => {
+  test("report a file that is no YAML", async () => {
     const told = problems(await readConfiguration(["--config", fileWith("broken.yaml", "a: [")], {}));
     assert.match(told.join(), /broken\.yaml: is not YAML/);
   });
 
-  test("--print-config prints values with their origin, and what it prints can be read back", async () => {
+  test("are printed by --print-config with their origin, in a form that can be read back", async () => {
     const asked = await readConfiguration(["--print-config", "--namespaces=a,b"], { REKINDLE_FENCE: "9s" });
     const text = asked.do === "print" ? asked.text : "";
     assert.match(text, /^namespaces: a,b +# flag --namespaces$/m);
@@ -144,7 +144,7 @@ describe("configuration", () => {
     "9s",
     "a.b",
   ])
-    test(`--print-config prints the text ${text} so that YAML 1.1 and 1.2 read it back`, async () => {
+    test(`are printed by --print-config with the text ${text} so that YAML 1.1 and 1.2 read it back`, async () => {
       const namespaces = /^[a-z\d]+$/.test(text) ? [text] : [];
       const flags = ["--print-config", `--cluster=${text}`, ...namespaces.map((name) => `--namespaces=${name}`)];
       const asked = await readConfiguration(flags, {});
@@ -155,19 +155,19 @@ describe("configuration", () => {
         assert.equal(String(parse(printed, { version }).cluster), text, `YAML ${version}`);
     });
 
-  test("a document in the environment is YAML, as a file is, and stronger than one", async () => {
+  test("may come from a YAML document in the environment, which precedes the file", async () => {
     const path = fileWith("weak.yaml", "fence: 6s\ntimeout: 3s\n");
     const environment = { REKINDLE_CONFIG: path, REKINDLE_SETTINGS: "fence: 7s" };
     const { fenceMs, timeoutMs } = settings(await readConfiguration([], environment));
     assert.deepEqual([fenceMs, timeoutMs], [7_000, 3_000]);
   });
 
-  test("functions' older names are taken, too", async () => {
+  test("accept functions' older names", async () => {
     const configuration = settings(await readConfiguration([], { REKINDLE_CLUSTER_ALIAS: "west" }));
     assert.equal(configuration.cluster, "west");
   });
 
-  test("a secret is named by its file, and --print-config shows nothing else of it", async () => {
+  test("include a secret by its file, of which --print-config prints nothing else", async () => {
     const environment = { REKINDLE_UPDATES_SECRET: "a secret of some length" };
     const args = ["--trigger-secret-file=/etc/trigger"];
     const { triggerSecret, updatesSecret } = settings(await readConfiguration(args, environment));
@@ -179,7 +179,7 @@ describe("configuration", () => {
     assert.ok(!text.includes("a secret of some length"));
   });
 
-  test("--help lists every setting", async () => {
+  test("are all listed by --help", async () => {
     const asked = await readConfiguration(["--help"], {});
     assert.match(
       asked.do === "print" ? asked.text : "",

@@ -18,7 +18,7 @@ const rows: readonly (readonly [string, unknown])[] = [
   ["dynamodb://records?ttl=3", "takes region and keepDays"],
 ];
 
-describe("a place of records", () => {
+describe("the setting of the record store", () => {
   for (const [text, expected] of rows) {
     test(text, () => {
       const { data, error } = place.safeParse(text);

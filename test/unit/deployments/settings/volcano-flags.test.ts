@@ -11,15 +11,15 @@ const read = async (...flags: readonly string[]) => JSON.stringify(await readCon
 
 describe("a flag of Volcano's controller manager", () => {
   for (const { flag } of volcanoRows.filter(({ is }) => is === "ignored"))
-    test(`--${flag} is taken, and said to be ignored`, async () => {
+    test(`--${flag} is accepted, with a note that it is ignored`, async () => {
       assert.match(await read(`--${flag}=1`), new RegExp(`flag --${flag}: ignored: `));
     });
 
-  test("that limits how often a job is tried again is taken and ignored: no trouble of the API's ends a job", async () => {
+  test("that limits the retries of a job is ignored, because no trouble of the API server ends a job", async () => {
     assert.match(await read("--max-requeue-num=15"), /ignored: errors of the API server never fail a job/);
   });
 
-  test("that has another name here is set", async () => {
+  test("that has another name in Rekindle is accepted", async () => {
     assert.match(await read("--worker-threads=7"), /"concurrency":7/);
   });
 
@@ -30,7 +30,7 @@ describe("a flag of Volcano's controller manager", () => {
   ] as const;
   for (const [flag, says] of refusals) test(`${flag} is refused`, async () => assert.match(await read(flag), says));
 
-  test("that asks for nothing is taken in silence, also where the Spark operator has one of its name", async () => {
+  test("that has no effect is accepted silently, even if the Spark operator has a flag of that name", async () => {
     const flags = ["--controllers=*", "--feature-gates=VolcanoJobSupport=true", "--feature-gates=PartialRestart=false"];
     for (const flag of flags) assert.doesNotMatch(await read(flag), /problem|--controllers:|--feature-gates:/, flag);
   });

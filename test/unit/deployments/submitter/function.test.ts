@@ -11,8 +11,8 @@ import { mayListen } from "../../../../shared/deployments/submitter/function.ts"
 import { dataDir } from "../../../support/data.ts";
 import { args, body, id, objects, stand } from "../handing.ts";
 
-describe("a submission that is handed in", () => {
-  it("makes the driver pod with its templates' owner, and the rest owned by the pod", async () => {
+describe("a submission to the submitter", () => {
+  it("creates the driver pod with its templates' owner, and the other objects with the pod as owner", async () => {
     const { simulator, post } = stand();
     const { status, ...said } = await post(body);
     const pod: Stored = JSON.parse(JSON.stringify(simulator.store.get("pods", "default/spark-pi-driver")));
@@ -42,7 +42,7 @@ describe("a submission that is handed in", () => {
     assert.match(JSON.stringify(others), /podspec-configmap-key.*app-1.*spark-kubernetes-executor/s);
   });
 
-  it("that comes twice is made once, and says so", async () => {
+  it("that is repeated is created once, and the answer says so", async () => {
     const { simulator, post } = stand();
     const first = await post(body);
     const before = objects(simulator);
@@ -54,7 +54,7 @@ describe("a submission that is handed in", () => {
     assert.deepEqual(objects(simulator), before);
   });
 
-  it("after a death at any of its calls is completed by the next try", async () => {
+  it("that dies at any of its calls is completed by the next try", async () => {
     const whole = stand();
     await whole.post(body);
     const wanted = objects(whole.simulator);
@@ -76,13 +76,13 @@ describe("a submission that is handed in", () => {
     }
   });
 
-  it("of two at once one is made", async () => {
+  it("that comes twice at once is created once", async () => {
     const { post } = stand();
     const both = await Promise.all([post(body), post(body)]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 201]);
   });
 
-  it("under a name that another submission's driver has is a conflict", async () => {
+  it("is a conflict if another submission's driver has its name", async () => {
     const { post } = stand();
     await post(body);
     const other = id.replace("550e", "660f");
@@ -96,7 +96,7 @@ describe("a submission that is handed in", () => {
 
   const recorded =
     dataDir === undefined ? undefined : join(dataDir, "spark-operator", "golden", "spark-pi.spark-submit-args.txt");
-  it("takes upstream's own arguments", { skip: recorded === undefined }, async () => {
+  it("accepts upstream's own arguments", { skip: recorded === undefined }, async () => {
     const lines = readFileSync(recorded ?? "", "utf8")
       .trimEnd()
       .split("\n");
@@ -112,8 +112,8 @@ describe("a submission that is handed in", () => {
   });
 });
 
-describe("who may reach it", () => {
-  it("only this machine, unless clients show a certificate", () => {
+describe("the submitter's address", () => {
+  it("is of this machine only, unless clients must have a certificate", () => {
     for (const listen of ["127.0.0.1:8080", "[::1]:8080", "localhost:1"])
       mayListen({ listen, tlsClientCaFile: undefined });
     assert.throws(

@@ -21,7 +21,7 @@ const run = async (bodies: readonly { id: string; body: string; received: number
 };
 
 describe("a timer", () => {
-  test("goes on under the id that it was armed with", async () => {
+  test("becomes a key under the id that it was armed with", async () => {
     const { sent, failed } = await run([of("m1", { message, id: "timer-1" }), of("m2", { message, id: "timer-2" })]);
     assert.deepEqual(
       [sent, failed],
@@ -35,14 +35,14 @@ describe("a timer", () => {
     );
   });
 
-  test("of a later Rekindle is left for it", async () => {
+  test("of a later version is left for that version", async () => {
     const later = { ...message, schema: 2, tries: "in another form" };
     const { sent, failed, lines } = await run([of("m1", { message: later, id: "t" }), of("m2", { message, id: "t" })]);
     assert.deepEqual([sent, failed], [[[message, "t"]], ["m1"]]);
     assert.deepEqual(lines, ["warn left a timer for the newer Rekindle that sent it"]);
   });
 
-  test("that cannot be sent comes again, with a line that says why", async () => {
+  test("that cannot be sent is delivered again, and one line has the reason", async () => {
     const { failed, lines } = await run([of("m1", { message, id: "timer-1" })], true);
     assert.deepEqual([failed, lines], [["m1"], ["warn cannot send a due timer on; it is delivered again"]]);
   });
@@ -55,7 +55,7 @@ describe("a timer", () => {
     { name: "a number", body: 5 },
   ];
   for (const { name, body } of poison) {
-    test(`that is ${name} is told and dropped`, async () => {
+    test(`that is ${name} is logged and dropped`, async () => {
       const { sent, failed, lines } = await run([of("m1", body)]);
       assert.deepEqual([sent, failed, lines], [[], [], ["error dropped a timer that is not Rekindle's"]]);
     });

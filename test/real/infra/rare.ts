@@ -150,7 +150,7 @@ export const rare: readonly Rare[] = [
       ...of("scheduling.volcano.sh", ["queues"], ["get"]),
       ...records("delete"),
     ],
-    test: ["test/unit/updates/crash.test.ts", "is told although the sender dies"],
+    test: ["test/unit/updates/crash.test.ts", "is delivered although its sender dies"],
   },
   {
     account: "rekindle-api",

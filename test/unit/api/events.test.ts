@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     asks: ["step SparkApplication/default/pi for /ci 7"],
   },
   {
-    name: "the same in binary mode",
+    name: "a structured event in binary mode",
     headers: { "ce-specversion": "1.0", "ce-id": "7", "ce-source": "/ci", "ce-type": "x", "ce-subject": "Job/a/b" },
     body: "not JSON at all",
     asks: ["step Job/a/b for /ci 7"],
@@ -49,31 +49,31 @@ const rows: readonly Row[] = [
     asks: ["step Job/a/b for /ci 7", "nothing: its subject names no object that Rekindle runs"],
   },
   {
-    name: "an object as Knative's source names it",
+    name: "an event whose subject is a path, as Knative's source writes it",
     headers: structured,
     body: { ...cloud, subject: "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/pi" },
     asks: ["step SparkApplication/default/pi for /ci 7"],
   },
   {
-    name: "a kind that has no steps",
+    name: "an event about a kind that has no steps",
     headers: structured,
     body: { ...cloud, subject: "Secret/default/pi" },
     asks: ["nothing: kind must be one of SparkApplication, Job"],
   },
   {
-    name: "a name that is none",
+    name: "an event with an invalid name",
     headers: structured,
     body: { ...cloud, subject: "Job/default/A_B" },
     asks: ["nothing: not a Kubernetes name"],
   },
   {
-    name: "a node that goes, when its data say",
+    name: "an event about a node that goes at the time in its data",
     headers: structured,
     body: { ...cloud, type: "dev.rekindle.node.leaving", subject: "node-1", data: { until: "2026-11-02T08:10:00Z" } },
     asks: ["node-1 goes at 08:10:00 for /ci 7"],
   },
   {
-    name: "or two minutes after the event",
+    name: "an event about a node without data, which goes two minutes after the event",
     headers: {
       "ce-specversion": "1.0",
       "ce-id": "7",
@@ -91,29 +91,33 @@ const rows: readonly Row[] = [
     asks: ["i-0123456789abcdef0 goes at 09:00:00 for aws.ec2 e-1"],
   },
   {
-    name: "an interruption of long ago",
+    name: "a Spot interruption that is long past",
     body: { ...spot, time: "2026-11-02T07:00:00Z" },
     asks: ["nothing: the time of this notice is long past"],
   },
   {
-    name: "the same words of another source",
+    name: "a Spot interruption of another source",
     body: { ...spot, source: "acme.ec2" },
     asks: ["nothing: nothing is done about EC2 Spot Instance Interruption Warning of acme.ec2"],
   },
-  { name: "a machine that is none", body: { ...spot, detail: { "instance-id": "../x" } }, asks: undefined },
+  {
+    name: "a Spot interruption of an invalid machine",
+    body: { ...spot, detail: { "instance-id": "../x" } },
+    asks: undefined,
+  },
   { name: "an event without an id", headers: structured, body: { ...cloud, id: "" }, asks: undefined },
   { name: "an event of another version", headers: structured, body: { ...cloud, specversion: "0.3" }, asks: undefined },
   {
-    name: "a batch of too many",
+    name: "a batch of too many events",
     headers: { "content-type": "application/cloudevents-batch+json" },
     body: Array.from({ length: 101 }, () => cloud),
     asks: undefined,
   },
-  { name: "something else", body: { hello: "world" }, asks: undefined },
-  { name: "nothing", body: "", asks: undefined },
+  { name: "JSON that is no event", body: { hello: "world" }, asks: undefined },
+  { name: "an empty body", body: "", asks: undefined },
 ];
 
-describe("an event", () => {
+describe("the intent of", () => {
   for (const { name, headers = {}, body, asks } of rows)
     test(name, () => {
       const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -128,22 +132,22 @@ const alert = (labels: Readonly<Record<string, string>>, more: object = {}) => (
 
 const alerts: readonly { readonly name: string; readonly alert: object; readonly asks: string }[] = [
   {
-    name: "names an object by our own labels",
+    name: "names an object by Rekindle's own labels",
     alert: alert({ rekindle_kind: "Job", rekindle_namespace: "a", rekindle_name: "b", namespace: "monitoring" }),
     asks: "step Job/a/b for alert f1 firing 2026-11-02T08:00:00Z",
   },
   {
-    name: "names an application by what kube-state-metrics tells of its pods",
+    name: "names an application by labels of kube-state-metrics",
     alert: alert({ label_sparkoperator_k8s_io_app_name: "pi", namespace: "kube-state", exported_namespace: "default" }),
     asks: "step SparkApplication/default/pi for alert f1 firing 2026-11-02T08:00:00Z",
   },
   {
-    name: "names a job of Volcano's, also when it is over",
+    name: "names a Volcano job, even when it is resolved",
     alert: alert({ volcano_job: "j", namespace: "a" }, { status: "resolved" }),
     asks: "step Job/a/j for alert f1 resolved 2026-11-02T08:00:00Z",
   },
   {
-    name: "tells of a node",
+    name: "reports a node that goes",
     alert: alert(
       { rekindle_action: "node-leaving", node: "node-1" },
       { annotations: { until: "2026-11-02T08:05:00Z" } },
@@ -151,21 +155,21 @@ const alerts: readonly { readonly name: string; readonly alert: object; readonly
     asks: "node-1 goes at 08:05:00 for alert f1 firing 2026-11-02T08:00:00Z",
   },
   {
-    name: "tells that a node stays",
+    name: "is resolved for a node that stays",
     alert: alert({ rekindle_action: "node-leaving", node: "node-1" }, { status: "resolved" }),
     asks: "nothing: resolved: a node that stays needs nothing",
   },
   {
-    name: "asks for what no alert may do",
+    name: "requests an action that no alert may have",
     alert: alert({ rekindle_action: "delete", volcano_job: "j", namespace: "a" }),
     asks: "nothing: rekindle_action must be one of step, node-leaving",
   },
   {
-    name: "names nothing",
+    name: "names no object",
     alert: alert({ namespace: "a" }),
     asks: "nothing: no label names an object that Rekindle runs",
   },
-  { name: "names no place", alert: alert({ volcano_job: "j" }), asks: "nothing: not a Kubernetes name" },
+  { name: "names no namespace", alert: alert({ volcano_job: "j" }), asks: "nothing: not a Kubernetes name" },
 ];
 
 describe("an alert", () => {

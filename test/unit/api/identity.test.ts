@@ -43,38 +43,50 @@ const signedBy = (key: string, more: Partial<Asking> = {}): Asking => ({
 });
 
 const rows: readonly { readonly name: string; readonly asking: Asking; readonly is: string | undefined }[] = [
-  { name: "the newest key", asking: signedBy(fresh), is: "ci" },
-  { name: "the one before it, for keys are changed without a gap", asking: signedBy(old), is: "ci" },
-  { name: "a key of nobody's", asking: signedBy("a key of somebody else's"), is: undefined },
+  { name: "its newest key", asking: signedBy(fresh), is: "ci" },
+  { name: "its previous key, so that keys change without a gap", asking: signedBy(old), is: "ci" },
+  { name: "an unknown key", asking: signedBy("a key of somebody else's"), is: undefined },
   { name: "a signature for another query", asking: signedBy(fresh, { path: "/reconcile/Job/a/b?x=2" }), is: undefined },
   { name: "a signature for another method", asking: signedBy(fresh, { method: "GET" }), is: undefined },
   {
-    name: "a bad signature beside a good token",
+    name: "an invalid signature beside a valid token",
     asking: signedBy("x", { authorization: `Bearer ${token}` }),
     is: undefined,
   },
-  { name: "a token", asking: { ...plain, authorization: `Bearer ${token}` }, is: "alerts" },
-  { name: "half of it", asking: { ...plain, authorization: `Bearer ${token.slice(0, 16)}` }, is: undefined },
-  { name: "a token that is a key", asking: { ...plain, authorization: `Bearer ${fresh}` }, is: undefined },
-  { name: "an identity provider's", asking: { ...plain, authorization: "Bearer a.good.token" }, is: "actions" },
-  { name: "one for another subject", asking: { ...plain, authorization: "Bearer a.strange.token" }, is: undefined },
-  { name: "one that does not hold", asking: { ...plain, authorization: "Bearer not.even.one" }, is: undefined },
+  { name: "its token", asking: { ...plain, authorization: `Bearer ${token}` }, is: "alerts" },
+  { name: "half of its token", asking: { ...plain, authorization: `Bearer ${token.slice(0, 16)}` }, is: undefined },
+  { name: "a key in place of a token", asking: { ...plain, authorization: `Bearer ${fresh}` }, is: undefined },
   {
-    name: "who API Gateway let in",
+    name: "a token of its identity provider",
+    asking: { ...plain, authorization: "Bearer a.good.token" },
+    is: "actions",
+  },
+  {
+    name: "a token of its identity provider for another subject",
+    asking: { ...plain, authorization: "Bearer a.strange.token" },
+    is: undefined,
+  },
+  {
+    name: "a token that cannot be verified",
+    asking: { ...plain, authorization: "Bearer not.even.one" },
+    is: undefined,
+  },
+  {
+    name: "its ARN from API Gateway",
     asking: { ...plain, arn: "arn:aws:sts::123456789012:assumed-role/spot/s1" },
     is: "spot",
   },
-  { name: "somebody else whom it let in", asking: { ...plain, arn: "arn:aws:iam::1:user/x" }, is: undefined },
-  { name: "nothing", asking: plain, is: undefined },
+  { name: "another ARN from API Gateway", asking: { ...plain, arn: "arn:aws:iam::1:user/x" }, is: undefined },
+  { name: "no proof", asking: plain, is: undefined },
 ];
 
-describe("a caller is known by", () => {
+describe("a caller is identified by", () => {
   for (const { name, asking, is } of rows)
     test(`${name}: ${is ?? "nobody"}`, async () => {
       assert.equal((await identify(asking))?.name, is);
     });
 
-  test("a request from before the window is nobody's", async () => {
+  test("its signature, unless the timestamp is before the window", async () => {
     const timestamp = String(now / 1_000 - 271);
     const asking = { ...plain, timestamp };
     assert.equal(await identify({ ...asking, signature: signature(fresh, asking) }), undefined);
@@ -85,15 +97,19 @@ describe("callers", () => {
   const wrong: readonly { readonly name: string; readonly given: unknown; readonly says: RegExp }[] = [
     { name: "without a proof", given: [{ name: "a" }], says: /keys, tokens, oidc or iam are needed/ },
     { name: "with a short key", given: [{ name: "a", keys: ["short"] }], says: /at least 16 characters/ },
-    { name: "twice", given: [1, 2].map(() => ({ name: "a", keys: [fresh] })), says: /a name is there twice/ },
-    { name: "with a word that is none", given: [{ name: "a", keys: [fresh], mays: [] }], says: /mays/ },
     {
-      name: "with keys fetched in the open",
+      name: "with the same name",
+      given: [1, 2].map(() => ({ name: "a", keys: [fresh] })),
+      says: /a name is there twice/,
+    },
+    { name: "with an unknown field", given: [{ name: "a", keys: [fresh], mays: [] }], says: /mays/ },
+    {
+      name: "with keys fetched without TLS",
       given: [{ name: "a", oidc: { issuer: "http://idp.example", audience: "x", subject: "y" } }],
       says: /https:\/\/ is needed/,
     },
     {
-      name: "who may tell of nodes, in some namespaces",
+      name: "that may send notices, in some namespaces",
       given: [{ name: "a", keys: [fresh], may: ["notice"], namespaces: ["b"] }],
       says: /nodes have no namespace/,
     },
@@ -103,12 +119,12 @@ describe("callers", () => {
       assert.match(JSON.stringify(callers.safeParse(given).error?.issues), says);
     });
 
-  test("one secret may do everything, and several are changed without a gap", () => {
+  test("by one secret may do everything, and several secrets may be valid at once", () => {
     const { keys, may, namespaces } = holderOf(`${fresh}\n${old}\n`);
     assert.deepEqual([keys, may, namespaces], [[fresh, old], ["trigger", "notice", "read", "enclose"], []]);
   });
 
-  test("reach their namespaces alone", () => {
+  test("reach their own namespaces only", () => {
     const held = { ...holderOf(fresh), namespaces: ["a"] };
     assert.deepEqual([reaches(held, "a"), reaches(held, "b"), reaches(holderOf(fresh), "b")], [true, false, true]);
   });
@@ -124,10 +140,11 @@ describe("callers", () => {
     { pattern: "a.c", text: "abc", is: false },
   ];
   for (const { pattern, text, is } of patterns)
-    test(`${pattern} ${is ? "stands" : "does not stand"} for ${text}`, () => assert.equal(matches(pattern, text), is));
+    test(`match with ${pattern}: it ${is ? "stands" : "does not stand"} for ${text}`, () =>
+      assert.equal(matches(pattern, text), is));
 });
 
-test("who asks too often waits, alone, and is told how long", () => {
+test("wait when they exceed their rate, each for itself, and get the time to wait", () => {
   let at = 0;
   const rate = openRate(() => at);
   const first = Array.from({ length: 60 }, () => rate("a", 60));

@@ -31,7 +31,7 @@ const open = async (names: readonly string[]) => {
 };
 
 describe("rekindle checkpoints migrate", () => {
-  test("copies every record, and what was saved meanwhile when it is typed again, and removes last", async () => {
+  test("copies every record, on a second call also the ones saved since, and removes them last", async () => {
     const { here, there, versions, migrate, savesThere, table, terminal } = await open(["a", "b", "c"]);
     const queue = { cluster: "default", kind: "Queue", namespace: "", name: "root" };
     await here.save(queue, record(1), undefined);
@@ -51,7 +51,7 @@ describe("rekindle checkpoints migrate", () => {
     assert.deepEqual((await here.load(keyOf("b")))?.record, record(2));
   });
 
-  test("overwrites nothing that is later, and leaves what cannot be believed where it is", async () => {
+  test("overwrites no later record, and leaves an invalid one where it is", async () => {
     const { there, transport, migrate, savesThere } = await open(["a", "edited", "fine"]);
     await there.save(keyOf("a"), record(5), undefined);
     await mergeObject(transport, { ref: checkpointRef(keyOf("edited"), "rekindle") }, { spec: { saves: 9 } });
@@ -63,7 +63,7 @@ describe("rekindle checkpoints migrate", () => {
     assert.deepEqual([await savesThere("a"), await savesThere("fine")], [record(5), record(1)]);
   });
 
-  test("goes on where it died, at whichever request that was", async () => {
+  test("continues after a death at any request", async () => {
     const { terminal, transport, table, savesThere } = await open(["a", "b", "c"]);
     const to = ["checkpoints", "migrate", "--remove", "--to", `dynamodb://${table}`];
     for (let lives = 1; lives <= 8; lives += 1) {
@@ -88,14 +88,14 @@ describe("rekindle checkpoints migrate", () => {
     "required option '--to <place>' not specified": [],
   };
   for (const [expected, args] of Object.entries(mistakes)) {
-    test(`says ${expected}`, async () => {
+    test(`fails with ${expected}`, async () => {
       const { code, err } = await openTerminal().run("checkpoints", "migrate", ...args);
       assert.ok(code > 0);
       assert.ok(err.includes(expected), err);
     });
   }
 
-  test("names a table that is not there", async () => {
+  test("names a table that does not exist", async () => {
     const { terminal } = await open(["a"]);
     const { code, err } = await terminal.run("checkpoints", "migrate", "--to", "dynamodb://nowhere");
     assert.deepEqual([code, err.includes("DynamoDB GetItem nowhere: there is no such table")], [1, true]);

@@ -11,7 +11,7 @@ import { openTerminal } from "./terminal.ts";
 const eks = ["cluster", "add", "--eks", "prod", "--region", "eu-west-1"];
 
 describe("rekindle cluster add", () => {
-  test("for EKS is a record by which functions log in as their role", async () => {
+  test("for EKS prints a record by which functions log in as their role", async () => {
     const { code, out, err } = await openTerminal().run(...eks);
     assert.equal(code, 0);
     assert.match(err, /needs an access entry of the cluster prod/);
@@ -21,7 +21,7 @@ describe("rekindle cluster add", () => {
     assert.ok("tokenProvider" in endpoint.auth);
   });
 
-  test("for a service account carries a token that the server gave for it, and says when it ends", async () => {
+  test("for a service account prints a record with a token of the server, and reports when it expires", async () => {
     const asked: string[] = [];
     const transport: Transport = {
       stream: () => Promise.reject(new Error("not asked for")),
@@ -40,7 +40,7 @@ describe("rekindle cluster add", () => {
     assert.match(asked[0] ?? "", /^POST .*\/rekindle\/serviceaccounts\/fn\/token .*"expirationSeconds":7200/);
   });
 
-  test("writes it to a file for its owner alone, whatever was there", async () => {
+  test("writes the record to a file that only its owner can read, whatever was there", async () => {
     const dir = await mkdtemp(join(tmpdir(), "rekindle-"));
     const file = join(dir, "record.json");
     await writeFile(file, "before", { mode: 0o644 });
@@ -58,7 +58,7 @@ describe("rekindle cluster add", () => {
     "write NAMESPACE/NAME": ["--service-account", "fn"],
   };
   for (const [expected, args] of Object.entries(mistakes)) {
-    test(`says: ${expected}`, async () => {
+    test(`fails with ${expected}`, async () => {
       const { code, err } = await openTerminal().run("cluster", "add", ...args);
       assert.deepEqual([code, err.includes(expected)], [1, true], err);
     });

@@ -43,7 +43,7 @@ describe("rekindle completion", () => {
     });
   }
 
-  test("zsh runs bash's functions; fish has a line for every option", async () => {
+  test("zsh uses bash's functions, and fish has a line for every option", async () => {
     const zsh = await script("zsh");
     assert.ok(
       zsh.startsWith("#compdef rekindle\n") && zsh.includes("bashcompinit") && zsh.includes(await script("bash")),
@@ -61,7 +61,7 @@ describe("rekindle completion", () => {
     assert.doesNotMatch(fish, /__fish_seen_subcommand_from submit' -l queue/);
   });
 
-  test("another shell is not understood", async () => {
+  test("another shell is refused", async () => {
     const { code, err } = await openTerminal().run("completion", "tcsh");
     assert.equal(code, 2);
     assert.match(err, /Allowed choices are bash, zsh, fish/);

@@ -31,7 +31,7 @@ const scheduled = async (): Promise<Terminal> => {
 
 describe("rekindle create NAME --from SCHEDULE", () => {
   for (const from of ["nightly", "default/nightly"])
-    test(`makes one application of the template of ${from}, which the schedule owns`, async () => {
+    test(`creates one application from the template of ${from}, with the schedule as its owner`, async () => {
       const terminal = await scheduled();
       const { code, out, err } = await terminal.run("create", "now", "--from", from);
       assert.deepEqual([code, out, err], [0, "sparkapplication.sparkoperator.k8s.io/now created", ""]);
@@ -56,7 +56,7 @@ describe("rekindle create NAME --from SCHEDULE", () => {
     [["create", "now", "--from", "a/b/c"], /write NAME or NAMESPACE\/NAME$/],
   ];
   for (const [args, says] of wrong)
-    test(`not taken: ${args.join(" ")}`, async () => {
+    test(`refuses ${args.join(" ")}`, async () => {
       const { code, err } = await (await scheduled()).run(...args);
       assert.equal(code, 1);
       assert.match(err, says);
@@ -74,7 +74,7 @@ describe("rekindle create --hadoop-conf-dir", () => {
     return path;
   };
 
-  test("makes a ConfigMap of its files, which the application names and owns", async () => {
+  test("creates a ConfigMap of its files, which the application names and owns", async () => {
     const terminal = openTerminal();
     const { code, out, err } = await terminal.run("create", "-f", manifest("etl"), "--hadoop-conf-dir", conf);
     assert.deepEqual([code, err], [0, ""]);
@@ -90,7 +90,7 @@ describe("rekindle create --hadoop-conf-dir", () => {
     );
   });
 
-  test("makes none where the application is refused", async () => {
+  test("creates no ConfigMap if the application is refused", async () => {
     const terminal = openTerminal();
     const path = manifest("twice");
     await terminal.run("create", "-f", path);
@@ -102,7 +102,7 @@ describe("rekindle create --hadoop-conf-dir", () => {
     assert.match(out, /twice-hadoop-config created\n.*twice replaced$/);
   });
 
-  test("is HADOOP_CONF_DIR where it is not given, leaves an application alone that names its own, and keeps a dry run dry", async () => {
+  test("defaults to HADOOP_CONF_DIR, keeps an application's own setting, and has no effect in a dry run", async () => {
     const terminal = openTerminal();
     process.env["HADOOP_CONF_DIR"] = conf;
     try {
@@ -116,7 +116,7 @@ describe("rekindle create --hadoop-conf-dir", () => {
     await assert.rejects(got(terminal, `${configs}/dry-hadoop-config`), /not found/);
   });
 
-  test("refuses a folder that is not there, is empty, or holds too much", async () => {
+  test("refuses a folder that is missing, empty, or too large", async () => {
     const big = join(folder, "big");
     mkdirSync(big);
     writeFileSync(join(big, "a"), Buffer.alloc(1_000_001, "a"));

@@ -35,7 +35,7 @@ describe("manifests of one family", () => {
     volcano: /sparkoperator/,
   } as const;
   for (const family of ["spark", "volcano"] as const) {
-    test(`--family=${family} grants no right on the other family's kinds, and the host runs that family alone`, async () => {
+    test(`--family=${family} grants no right on the other family's kinds, and the host runs this one only`, async () => {
       const objects = await printed(`--family=${family}`, "--without-crds", "--admission");
       const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name === "rekindle-host");
       assert.doesNotMatch(JSON.stringify(roles), ofOther[family]);
@@ -50,7 +50,7 @@ describe("manifests of one family", () => {
     });
   }
 
-  test("a family that there is not is refused with those that there are", async () => {
+  test("an unknown family is refused with the list of families", async () => {
     const { code, err } = await openTerminal().run("manifests", "--family=flink");
     assert.notEqual(code, 0);
     assert.match(err, /--family "flink": write spark or volcano/);

@@ -12,7 +12,7 @@ const printed = async (...args: readonly string[]): Promise<readonly (Obj & { re
 };
 
 describe("rights that a flag of rekindle manifests grants", () => {
-  test("a feature is a role of its own: everywhere, or where the host looks after applications", async () => {
+  test("a feature is a role of its own, everywhere or in the namespaces in scope", async () => {
     const rolesOf = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await printed("--rbac-only", ...args))
         .filter(({ kind, metadata }) => /Role$/.test(kind) && /ssh|pod-http/.test(metadata.name))
@@ -32,7 +32,7 @@ describe("rights that a flag of rekindle manifests grants", () => {
     ]);
   });
 
-  test("of functions only the step has the rights of features", async () => {
+  test("the step's function has the rights of features, and no other function has", async () => {
     const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await printed("--functions", ...args))
         .filter(({ rules }) => /secrets|pods\/proxy/.test(JSON.stringify(rules ?? "")))
@@ -40,14 +40,14 @@ describe("rights that a flag of rekindle manifests grants", () => {
     assert.deepEqual([await holders(), await holders("--features=ssh,pod-http")], [[], ["rekindle-reconcile"]]);
   });
 
-  test("a feature that is none, or of no family that is run, is refused", async () => {
+  test("an unknown feature, or one of a family that does not run, is refused", async () => {
     const said = async (...args: readonly string[]): Promise<string> =>
       (await openTerminal().run("manifests", ...args)).err;
     assert.match(await said("--features=everything"), /--features "everything": write ssh or pod-http/);
     assert.match(await said("--features=ssh", "--family=spark"), /--features ssh: no kind of --family spark needs it/);
   });
 
-  test("--nodes lets the step that takes a notice find the node and cordon it, and no other function", async () => {
+  test("--nodes lets the function that takes notices read and cordon nodes, and no other function", async () => {
     const withNodes = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await printed("--functions", ...args))
         .filter(

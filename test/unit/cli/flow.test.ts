@@ -32,7 +32,7 @@ for (const [word, kind, heads, further] of kinds)
       return terminal;
     };
 
-    test("list and get have vcctl's columns", async () => {
+    test("list and get print vcctl's columns", async () => {
       const terminal = await opened();
       const rows = [
         ["one", "default", ...further],
@@ -47,7 +47,7 @@ for (const [word, kind, heads, further] of kinds)
       assert.equal((await terminal.run(word, "list", "-n", "other")).out, "No resources found");
     });
 
-    test("describe prints one or all, whole, and no managed fields", async () => {
+    test("describe prints one or all, complete, without managed fields", async () => {
       const terminal = await opened();
       const one = await terminal.run(word, "describe", "one", "-o", "json");
       assert.deepEqual([JSON.parse(one.out).kind, JSON.parse(one.out).metadata.name], [kind, "one"]);
@@ -57,7 +57,7 @@ for (const [word, kind, heads, further] of kinds)
       assert.doesNotMatch(all, /managedFields/);
     });
 
-    test("delete removes one, or those of a file", async () => {
+    test("delete removes one, or the ones of a file", async () => {
       const terminal = await opened();
       assert.equal((await terminal.run(word, "delete", "-N", "one")).out, `Deleted ${kind}: default/one`);
       const { out } = await piped(terminal, [object(kind, "two")]).run(word, "delete", "-f", "-");
@@ -65,7 +65,7 @@ for (const [word, kind, heads, further] of kinds)
       assert.equal((await terminal.run(word, "list")).out, "No resources found");
     });
 
-    test("says in one line what it cannot do, and does the rest", async () => {
+    test("prints one line for each failure, and does the rest", async () => {
       const terminal = await opened();
       const some = piped(terminal, [object(kind, "one"), object(kind, "three")]);
       const made = await some.run(word, "create", "-f", "-");
@@ -121,7 +121,7 @@ describe("rekindle pod list", () => {
       ]);
     });
 
-  test("finds none, and refuses a queue that the job is not of", async () => {
+  test("finds no pod, and refuses a queue that is not the job's", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, ...pods);
     assert.equal((await terminal.run("pod", "list", "-j", "none")).out, "No resources found");

@@ -41,7 +41,7 @@ const commandsOf = async (terminal: Terminal): Promise<readonly unknown[]> => {
 const cells = (line = ""): readonly string[] => line.trim().split(/\s+/);
 
 describe("rekindle job run", () => {
-  test("makes a job of its flags as vcctl does", async () => {
+  test("creates a job from its flags as vcctl does", async () => {
     const terminal = openTerminal();
     const flags = ["-i", "image:1", "-m", "2", "-r", "4", "-R", "cpu=500m", "-L", "cpu=1,memory=1Gi", "-S", "mine"];
     const { out, code } = await terminal.run("job", "run", "-N", "one", ...flags);
@@ -63,7 +63,7 @@ describe("rekindle job run", () => {
     });
   });
 
-  test("takes jobs from a file, and nothing else", async () => {
+  test("takes jobs from a file, and no other kind", async () => {
     const terminal = openTerminal({ stdin: JSON.stringify(job("filed", "")) });
     assert.equal((await terminal.run("job", "run", "-f", "-")).out, "run job filed successfully");
     const queue = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", metadata: { name: "q" } };
@@ -79,7 +79,7 @@ describe("rekindle job run", () => {
     [["a", "-r", "-1"], /"-1": write a whole number from 0 up/],
   ];
   for (const [args, line] of refusals)
-    test(`refused in one line: job run ${args.join(" ")}`, async () => {
+    test(`refuses in one line: job run ${args.join(" ")}`, async () => {
       const { code, err } = await openTerminal().run("job", "run", ...args);
       assert.equal(code, 1);
       assert.match(err, line);
@@ -94,7 +94,7 @@ describe("rekindle job list", () => {
     return terminal;
   };
 
-  test("has vcctl's columns", async () => {
+  test("prints vcctl's columns", async () => {
     const [head, first, ...more] = (await (await several()).run("job", "list")).out.split("\n");
     const heads = "Name Creation Phase JobType Replicas Min Pending Running Succeeded Failed Unknown RetryCount";
     assert.deepEqual(cells(head), heads.split(" "));
@@ -116,7 +116,7 @@ describe("rekindle job list", () => {
       assert.equal((await (await several()).run("job", "list", ...args)).out, wanted);
     });
 
-  test("is JSON or YAML for machines, and names namespaces where there are several", async () => {
+  test("prints JSON or YAML, with namespaces if there are several", async () => {
     const terminal = await several();
     assert.equal(JSON.parse((await terminal.run("job", "list", "-o", "json")).out).length, 2);
     const written: readonly unknown[] = parse((await terminal.run("job", "list", "-o", "yaml")).out);
@@ -129,7 +129,7 @@ describe("rekindle job list", () => {
 });
 
 describe("rekindle job view", () => {
-  test("tells what the job asks for, what its pods do, what Rekindle waits for, and what was told", async () => {
+  test("prints the job's requests, the state of its pods, what Rekindle waits for, and its Events", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, job("aa", "Running"));
     await make(terminal.simulator, {
@@ -154,7 +154,7 @@ describe("rekindle job view", () => {
     assert.equal(JSON.parse((await terminal.run("job", "view", "aa", "-o", "json")).out).kind, "Job");
   });
 
-  test("of a job that is not there says how to see them all", async () => {
+  test("of a missing job names the command that lists all", async () => {
     const { code, err } = await openTerminal().run("job", "view", "-N", "none");
     assert.deepEqual(
       [code, /there is no job default\/none; see them all with: rekindle job list/.test(err)],
@@ -168,7 +168,7 @@ describe("rekindle job suspend, resume and delete", () => {
     ["suspend", "AbortJob"],
     ["resume", "ResumeJob"],
   ] as const)
-    test(`${command} writes the Command that vcctl writes: ${action}`, async () => {
+    test(`${command} creates the same Command as vcctl: ${action}`, async () => {
       const terminal = openTerminal();
       await make(terminal.simulator, job("aa", "Running"));
       assert.match(
@@ -186,21 +186,21 @@ describe("rekindle job suspend, resume and delete", () => {
       assert.match(written.metadata.name, new RegExp(`^aa-${action.toLowerCase()}-.+`));
     });
 
-  test("a job that has ended is neither suspended nor resumed", async () => {
+  test("refuse to suspend or resume a job that has ended", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, job("aa", "Failed"));
     assert.match((await terminal.run("job", "resume", "aa")).err, /has ended \(Failed\): there is nothing to resume/);
     assert.deepEqual(await commandsOf(terminal), []);
   });
 
-  test("delete removes it, and says so as vcctl", async () => {
+  test("delete removes the job, and prints vcctl's line", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, job("aa", "Running"));
     assert.equal((await terminal.run("job", "delete", "-N", "aa")).out, "delete job aa successfully");
     assert.equal((await terminal.run("job", "list")).out, "No resources found");
   });
 
-  test("what is misspelt below job is not understood", async () => {
+  test("refuse an unknown command below job", async () => {
     const { code, err } = await openTerminal().run("job", "lst");
     assert.deepEqual([code, /--help shows what there is/.test(err)], [2, true]);
   });

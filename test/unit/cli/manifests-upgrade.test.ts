@@ -34,7 +34,7 @@ describe("rekindle manifests --upgrade", () => {
       assert.deepEqual([again.code, again.out], [0, out]);
     });
 
-  test("what is typed now wins, and is kept for the next time", async () => {
+  test("prefers the flags of this call, and keeps them for the next", async () => {
     const { terminal } = await installedBy("--namespaces=a", "--image=images.example/rekindle:7");
     const { out, err } = await terminal.run("manifests", "--upgrade", "--image=images.example/rekindle:8", "--nodes");
     assert.equal(err, "");
@@ -46,7 +46,7 @@ describe("rekindle manifests --upgrade", () => {
     ]);
   });
 
-  test("an image of one's own stays, and that is said", async () => {
+  test("keeps a custom image, and reports that", async () => {
     const { terminal } = await installedBy("--image=images.example/rekindle:7");
     const { err } = await terminal.run("manifests", "--upgrade");
     assert.equal(err, "the image stays images.example/rekindle:7: name a new one with --image");
@@ -61,13 +61,13 @@ describe("rekindle manifests --upgrade", () => {
     assert.deepEqual(await kinds("--crds-only"), ["CustomResourceDefinition"]);
   });
 
-  test("where no flags are kept, that is said", async () => {
+  test("fails if no flags are kept", async () => {
     const { code, err } = await openTerminal().run("manifests", "--upgrade");
     assert.equal(code, 1);
     assert.match(err, /keeps no flags of an installation .*say those that it was installed with/);
   });
 
-  test("uninstall takes the kept flags away", async () => {
+  test("fails after uninstall, which removes the kept flags", async () => {
     const { terminal } = await installedBy();
     await terminal.run("uninstall", "--yes");
     assert.equal((await terminal.run("manifests", "--upgrade")).code, 1);

@@ -84,7 +84,7 @@ const deaths = [
 for (const family of Object.keys(families)) {
   describe(`${family}: a death at any call of`, () => {
     for (const [way, open] of Object.entries(before)) {
-      it(`migrate ${way}: the same command goes on to the same end`, async () => {
+      it(`migrate ${way}: the same command continues to the same end`, async () => {
         const reopen = await reopening(open(family));
         const whole = reopen();
         const { calls, code } = await run(whole, way);
@@ -108,7 +108,7 @@ for (const family of Object.keys(families)) {
       });
     }
 
-    it("a round trip: what upstream had is what it has, whatever died on the way", async () => {
+    it("--apply and --undo: upstream's objects are the same afterwards", async () => {
       const world = await opened(family);
       const whole = end(world);
       for (const at of [5, 12, 19, 26]) {
@@ -121,7 +121,7 @@ for (const family of Object.keys(families)) {
       }
     });
 
-    it("--apply: nothing that acts is lost to the record before it is changed", async () => {
+    it("--apply: --undo restores everything, because the record is saved before each change", async () => {
       const reopen = await reopening(opened(family));
       const { calls } = await run(reopen(), "--apply");
       for (let at = 1; at <= calls; at++) {

@@ -40,7 +40,7 @@ const asked = async (lease: string | false): Promise<readonly string[]> => {
   return [...wishes];
 };
 
-it("a report, leaving and going back ask for exactly the rights that are documented", async () => {
+it("the report, --apply and --undo need exactly the documented rights", async () => {
   const all = new Set((await Promise.all(leases.map(asked))).flat());
   const told = migratorRules.flatMap(({ apiGroups: [group = ""], resources, verbs, ...rest }) =>
     resources.flatMap((resource) =>

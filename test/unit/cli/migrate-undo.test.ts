@@ -7,7 +7,7 @@ import { make, openTerminal } from "./terminal.ts";
 import { holders, pass, pictureOf } from "./upstreams.ts";
 
 describe("migrate --undo", () => {
-  it("puts replicas and webhook configurations back as they were, and lets upstream lead", async () => {
+  it("restores replicas and webhook configurations, and lets upstream lead", async () => {
     const terminal = await opened(spark("a", {}, running));
     const before = pictureOf(terminal.simulator);
     await terminal.run("migrate", "--apply", "--yes");
@@ -19,7 +19,7 @@ describe("migrate --undo", () => {
     assert.match((await terminal.run("migrate")).out, /rekindle migrate --family spark --apply$/);
   });
 
-  it("waits for our hosts to stand aside, and forgets what they remember only then", async () => {
+  it("waits until Rekindle's hosts stand aside, and only then deletes their records", async () => {
     const terminal = await opened();
     await terminal.run("migrate", "--apply", "--yes");
     const began = terminal.simulator.clock.now();
@@ -27,7 +27,7 @@ describe("migrate --undo", () => {
     assert.ok(terminal.simulator.clock.now() - began >= 30_000);
   });
 
-  it("does not give back what only our record knows", async () => {
+  it("refuses while only Rekindle's record has the state", async () => {
     const terminal = await opened(spark("a", {}, running));
     await terminal.run("migrate", "--apply", "--yes");
     const record = { schema: 1, cluster: "c", uid: "u", saves: 1, memory: { state: { phase: "PENDING_RERUN" } } };
@@ -45,7 +45,7 @@ describe("migrate --undo", () => {
     assert.deepEqual(gist(terminal), untouched);
   });
 
-  it("a record that cannot be read is told, and nothing is changed", async () => {
+  it("reports a record that cannot be read, and changes nothing", async () => {
     const terminal = await opened();
     await terminal.run("migrate", "--apply", "--yes");
     const path = `/api/v1/namespaces/${home}/configmaps/rekindle-migration`;
@@ -61,7 +61,7 @@ describe("migrate --undo", () => {
     assert.deepEqual(gist(terminal), left);
   });
 
-  it("flags are read with and without an equals sign", async () => {
+  it("reads flags with and without an equals sign", async () => {
     const terminal = openTerminal();
     await install(terminal.simulator, { flags: ["--namespaces", "a,b", "--enable-metrics", ...flags.slice(1)] });
     const { out } = await terminal.run("migrate");
@@ -75,7 +75,7 @@ describe("migrate --undo", () => {
     ["a selector that selects none", ["--namespace-selector=spark=no"], "none with spark=no"],
   ];
   for (const [what, given, says] of selections)
-    it(`${what}: its namespaces are those that are meant`, async () => {
+    it(`${what}: finds the namespaces that the flags select`, async () => {
       const terminal = openTerminal();
       for (const name of ["team-a", "team-b"])
         await make(terminal.simulator, {

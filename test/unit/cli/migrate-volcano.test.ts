@@ -40,8 +40,8 @@ const scales = (...of: readonly number[]): readonly string[] =>
 const untouched = [scales(1, 1, 1), hookNames, []];
 const left = [scales(0, 0, 1), [], ["rekindle-migration-volcano"]];
 
-describe("migrate of Volcano, alone", () => {
-  it("reports its parts, its flags, its jobs by phase and what will differ, and writes nothing", async () => {
+describe("migrate of Volcano, as a report,", () => {
+  it("lists its parts, its flags, its jobs by phase and the differences, and writes nothing", async () => {
     const policies = [{ event: "PodPending", action: "RestartJob", timeout: "10m" }];
     const terminal = await opened(
       {},
@@ -76,7 +76,7 @@ describe("migrate of Volcano, alone", () => {
     assert.deepEqual(pictureOf(terminal.simulator), before);
   });
 
-  it("says as data what concerns whom", async () => {
+  it("prints the report as JSON", async () => {
     const { out } = await (await opened({}, job("a", "Aborted"))).run("migrate", "-o", "json");
     const { volcano, ...others } = JSON.parse(out);
     const { phase, objects, unfinished, blocks, webhooks } = volcano;
@@ -129,7 +129,7 @@ describe("migrate of Volcano, alone", () => {
     ["a job that we refuse", {}, [job("bad", "Running", { plugins: { magic: [] } })], /default\/bad: .*magic/],
   ];
   for (const [what, options, objects, says] of rows)
-    it(`in the way: ${what}; the report ends with 1, and --apply changes nothing without --force`, async () => {
+    it(`is blocked by ${what}; the report ends with 1, and --apply changes nothing without --force`, async () => {
       const terminal = await opened(options, ...objects);
       for (const way of [[], ["--apply", "--yes"]]) {
         const { code, out, err } = await terminal.run("migrate", ...way);
@@ -139,7 +139,7 @@ describe("migrate of Volcano, alone", () => {
       }
     });
 
-  it("flags of the sharding of nodes stand in nobody's way, and are named", async () => {
+  it("is not blocked by flags for the sharding of nodes, and names them", async () => {
     const sharding = [
       "--sharding-configmap=volcano-sharding-configmap",
       "--sharding-configmap-namespace=volcano-system",
@@ -154,7 +154,7 @@ describe("migrate of Volcano, alone", () => {
     assert.equal(code, 0);
   });
 
-  it("carries resource groups over: once admission of ours writes them, nothing stands in the way", async () => {
+  it("takes resource groups over, and is not blocked once Rekindle's admission patches them", async () => {
     for (const [configuration, written] of [
       [byNamespace, true],
       [byNamespace, false],
@@ -171,14 +171,14 @@ describe("migrate of Volcano, alone", () => {
     }
   });
 
-  it("carries the gate of queue admission over: which setting it is, and when to set it", async () => {
+  it("takes the gate of queue admission over, and names its setting and the time to set it", async () => {
     const gated = ["--port=8443", "--feature-gates=SchedulingGatesQueueAdmission=true"];
     const { out, code } = await (await opened({ webhook: gated })).run("migrate");
     assert.match(out, /SchedulingGatesQueueAdmission, a host has --admission --admission-queue-gate\. Set it when/);
     assert.equal(code, 0);
   });
 
-  it("says nothing of pods where its configuration has no resource groups, or its server does not write into pods", async () => {
+  it("is silent about pods without resource groups, or without a webhook that patches pods", async () => {
     const rows: readonly Options[] = [
       {},
       { webhook: [...webhookFlags, "--enabled-admission=/jobs/mutate,/pods/validate"], configuration: byNamespace },
@@ -190,19 +190,19 @@ describe("migrate of Volcano, alone", () => {
     }
   });
 
-  it("its scheduler without a lease, as its chart ships it, stands in nobody's way", async () => {
+  it("is not blocked by a scheduler without a lease, as its chart ships it", async () => {
     const { out, code } = await (await opened({ scheduler: "leaderless" })).run("migrate");
     assert.match(out, /volcano-scheduler stays, and lets groups of pods in: it elects no leader, so hosts/);
     assert.equal(code, 0);
   });
 
-  it("without its scheduler hosts let groups in, and it says so", async () => {
+  it("reports without a scheduler that Rekindle's hosts admit groups", async () => {
     const { out, code } = await (await opened({ scheduler: "none" })).run("migrate");
     assert.match(out, /Rekindle has no scheduler: its hosts admit groups of pods instead/);
     assert.equal(code, 0);
   });
 
-  it("flags that the manifests give stand in nobody's way", async () => {
+  it("is not blocked by the flags of the manifests", async () => {
     const { out } = await (await opened({ flags: [...flags, "--worker-threads=8", "--controllers=*"] })).run("migrate");
     assert.match(out, /--worker-threads=8 +rekindle host --concurrency=8\n +--controllers=\* +asks for nothing/);
   });
@@ -225,8 +225,8 @@ const writesOf = async (simulator: Simulator, ...args: readonly string[]): Promi
 const about = (writes: readonly string[], what: RegExp): readonly number[] =>
   writes.flatMap((line, at) => (what.test(line) ? [at] : []));
 
-describe("migrate of Volcano, there and back", () => {
-  it("--apply keeps and removes the webhooks while their server still answers; the scheduler stays", async () => {
+describe("migrate of Volcano, forward and back", () => {
+  it("--apply saves and removes the webhooks while their server still answers, and keeps the scheduler", async () => {
     const terminal = await opened({}, job("a", "Running"));
     const writes = await writesOf(terminal.simulator, "--apply", "--yes");
     assert.deepEqual(gist(terminal), left);
@@ -239,7 +239,7 @@ describe("migrate of Volcano, there and back", () => {
     assert.ok(!writes.some((line) => /^\w+ (jobs|pods|podgroups|queues)\b|scheduler/.test(line)), writes.join("\n"));
   });
 
-  it("--undo puts the webhooks into force only when their server answers, and as they were", async () => {
+  it("--undo restores the webhooks only when their server answers", async () => {
     const terminal = await opened({}, job("a", "Running"));
     const before = pictureOf(terminal.simulator);
     await terminal.run("migrate", "--apply", "--yes");
@@ -256,7 +256,7 @@ describe("migrate of Volcano, there and back", () => {
     assert.equal(holders(terminal.simulator)["vc-controller-manager"], "operator-1");
   });
 
-  it("a webhook server that never answers leaves nobody refused, and the way back can be gone again", async () => {
+  it("--undo refuses no request if the webhook server never answers, and --apply works again", async () => {
     const terminal = await opened();
     await terminal.run("migrate", "--apply", "--yes");
     const held = {
@@ -280,7 +280,7 @@ describe("migrate of Volcano, there and back", () => {
     assert.doesNotMatch(JSON.stringify(pictureOf(terminal.simulator)), /"Ignore"/);
   });
 
-  it("does not give back a job of which our record knows more than its status", async () => {
+  it("--undo refuses while Rekindle's record of a job has more than its status", async () => {
     const terminal = await opened({}, job("a", "Running", {}, { version: 1, retryCount: 1 }));
     await terminal.run("migrate", "--apply", "--yes");
     const record = (memory: object): Obj => ({
@@ -303,7 +303,7 @@ describe("migrate of two installations", () => {
     return terminal;
   };
 
-  it("tells of both, leaves both, and goes back to the one that is named", async () => {
+  it("reports both, takes over from both, and returns to the named one", async () => {
     const terminal = await both();
     const before = pictureOf(terminal.simulator);
     const { out } = await terminal.run("migrate");
@@ -318,7 +318,7 @@ describe("migrate of two installations", () => {
     assert.deepEqual(pictureOf(terminal.simulator), before);
   });
 
-  it("leaves the one that is named alone", async () => {
+  it("takes over from the named one only", async () => {
     const terminal = await both();
     assert.equal((await terminal.run("migrate", "--family", "spark", "--apply", "--yes")).code, 0);
     assert.deepEqual(gist(terminal)[0], [

@@ -7,8 +7,8 @@ import { gist, left, opened, running, spark, untouched } from "./migrated.ts";
 import { make, openTerminal } from "./terminal.ts";
 import { holders, pictureOf } from "./upstreams.ts";
 
-describe("migrate alone", () => {
-  it("reports what is installed, its flags, its objects by state and what will differ, and writes nothing", async () => {
+describe("migrate as a report", () => {
+  it("lists the installation, its flags, its objects by state and the differences, and writes nothing", async () => {
     const terminal = await opened(
       spark("a", {}, running),
       spark("b", { deps: { packages: ["a:b:1"] } }, running),
@@ -36,7 +36,7 @@ describe("migrate alone", () => {
     assert.deepEqual(terminal.simulator.store.list("sparkapplications.sparkoperator.k8s.io"), before);
   });
 
-  it("says the same as data", async () => {
+  it("prints the same as JSON", async () => {
     const { out } = await (await opened(spark("a", {}, running))).run("migrate", "-o", "json");
     const { phase, watched, objects, blocks } = JSON.parse(out).spark;
     assert.deepEqual(
@@ -48,7 +48,7 @@ describe("migrate alone", () => {
     );
   });
 
-  it("finds nothing where nothing is", async () => {
+  it("finds no installation in an empty cluster", async () => {
     const { code, out } = await openTerminal().run("migrate");
     assert.equal(code, 0);
     assert.match(out, /not found[\s\S]*there is nothing to take over from$/);
@@ -63,26 +63,31 @@ describe("migrate alone", () => {
     says: RegExp;
   }[] = [
     {
-      name: "a spec that we refuse",
+      name: "a spec that Rekindle refuses",
       objects: [spark("bad", { mode: "client" })],
       says: /default\/bad: spec\.mode: client mode/,
     },
-    { name: "kinds that are not run", objects: [spark("a")], runs: [], says: /1 sparkapplications would stand still/ },
     {
-      name: "a flag that we refuse",
+      name: "kinds that Rekindle does not run",
+      objects: [spark("a")],
+      runs: [],
+      says: /1 sparkapplications would stand still/,
+    },
+    {
+      name: "a flag that Rekindle refuses",
       objects: [spark("a")],
       flags: ["--feature-gates=PartialRestart=true"],
       says: /flag --feature-gates: DefaultTimeToLive is always on/,
     },
     {
-      name: "no checkpoints",
+      name: "missing checkpoints",
       objects: [spark("a")],
       crds: ["sparkapplications"],
       says: /Rekindle is not installed here: rekindle manifests --without-crds/,
     },
   ];
   for (const { name, objects, crds, runs, flags: given, says } of ways) {
-    it(`in the way: ${name}; --apply changes nothing without --force`, async () => {
+    it(`is blocked by ${name}; --apply changes nothing without --force`, async () => {
       const terminal = openTerminal({
         ...(crds === undefined ? {} : { crds }),
         ...(runs === undefined ? {} : { runs }),
@@ -97,7 +102,7 @@ describe("migrate alone", () => {
     });
   }
 
-  it("refuses what makes no sense, and asks before it changes anything", async () => {
+  it("refuses contradictory flags, and confirms before it changes anything", async () => {
     const terminal = await opened();
     const rows = [
       [["--apply", "--undo"], /--apply or --undo, not both$/],
@@ -117,7 +122,7 @@ describe("migrate alone", () => {
 });
 
 describe("migrate --apply", () => {
-  it("stops the controllers, waits for the lease to lapse, keeps and removes the webhooks, and gives the lease back", async () => {
+  it("stops the controllers, waits until their lease expires, and removes the webhooks", async () => {
     const terminal = await opened(spark("a", {}, running));
     const began = terminal.simulator.clock.now();
     const { code, out } = await terminal.run("migrate", "--apply", "--yes");
@@ -132,7 +137,7 @@ describe("migrate --apply", () => {
     );
   });
 
-  it("again does nothing more, and says so", async () => {
+  it("changes nothing the second time, and reports that", async () => {
     const terminal = await opened();
     await terminal.run("migrate", "--apply", "--yes");
     const before = pictureOf(terminal.simulator);
@@ -142,7 +147,7 @@ describe("migrate --apply", () => {
     assert.deepEqual(pictureOf(terminal.simulator), before);
   });
 
-  it("removes the checkpoints of an earlier time from its namespaces, and leaves others", async () => {
+  it("removes old checkpoints of its namespaces, and leaves others", async () => {
     const terminal = await opened();
     const checkpoint = (name: string, namespace: string, kind = "SparkApplication"): Obj => ({
       apiVersion: "rekindle.dev/v1alpha1",
@@ -162,14 +167,14 @@ describe("migrate --apply", () => {
     assert.deepEqual(there.sort(), ["elsewhere", "other"]);
   });
 
-  it("without leader election makes a lease of its own meanwhile, and removes it", async () => {
+  it("creates and removes a lease of its own if upstream has none", async () => {
     const terminal = openTerminal();
     await install(terminal.simulator, { lease: false, flags: [] });
     const { code } = await terminal.run("migrate", "--apply", "--yes");
     assert.deepEqual([code, gist(terminal), holders(terminal.simulator)], [0, left, {}]);
   });
 
-  it("does not go on while pods of the controllers stay, and goes on when they are gone", async () => {
+  it("does not continue while pods of the controllers exist", async () => {
     const terminal = await opened();
     const { simulator } = terminal;
     const held = {
@@ -196,7 +201,7 @@ describe("migrate --apply", () => {
     assert.deepEqual(gist(terminal), left);
   });
 
-  it("says what would be put back by others", async () => {
+  it("warns that Argo CD would restore the installation", async () => {
     const terminal = await opened();
     const path = `/apis/apps/v1/namespaces/${home}/deployments/spark-operator-controller`;
     const body = JSON.stringify({ metadata: { annotations: { "argocd.argoproj.io/tracking-id": "x" } } });

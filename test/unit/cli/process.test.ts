@@ -62,7 +62,7 @@ describe("rekindle, built", () => {
     );
 
   it(
-    "tells an application's life: list, status, event, log, forward, delete",
+    "prints an application's life: list, status, event, log, forward, delete",
     onCluster(application("app"), async (built, simulator) => {
       const followed = built.start(["log", "-f", "app"]);
       const watched = built.start(["event", "-f", "app"]);
@@ -118,7 +118,7 @@ describe("rekindle, built", () => {
   );
 
   it(
-    "follows a log into the next attempt, and ends with the last one",
+    "follows a log into the next attempt, and ends after the last",
     onCluster(retried, async (built, simulator) => {
       const followed = built.start(["log", "-f", "retried"]);
       await until("the first attempt is followed", () => followed.out().includes("Running Spark"));
@@ -131,7 +131,7 @@ describe("rekindle, built", () => {
   );
 
   it(
-    "tells in one line what it cannot do",
+    "prints one line for each failure",
     onCluster(application("app"), async (built) => {
       const goldens: readonly (readonly [readonly string[], number, RegExp])[] = [
         [

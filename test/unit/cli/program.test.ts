@@ -18,7 +18,7 @@ const silent: Transport = {
 };
 
 describe("the command line", () => {
-  test("help tells the first steps and every command", async () => {
+  test("help shows the first steps and every command", async () => {
     const { code, out } = await openTerminal().run("--help");
     assert.equal(code, 0);
     for (const word of ["First steps", "rekindle demo", "manifests", "status", "uninstall"])
@@ -27,7 +27,7 @@ describe("the command line", () => {
     assert.equal((await openTerminal().run("--version")).out, "1.2.3");
   });
 
-  test("every command's help says what it is for, and shows lines to type that begin with it", async () => {
+  test("every command's help has a description and examples that begin with it", async () => {
     const { out } = await openTerminal().run("--help");
     const names = [...(out.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, name = ""]) => name);
     assert.ok(names.length > 20, names.join(", "));
@@ -49,7 +49,7 @@ describe("the command line", () => {
     );
   });
 
-  test("spans that are defaults are shown as they are written", async () => {
+  test("default durations are printed as they are written", async () => {
     for (const [name, span] of [
       ["delete", "2m"],
       ["recover", "1m"],
@@ -82,24 +82,24 @@ describe("the command line", () => {
       assert.deepEqual(await terminal.run(...args), await terminal.run(...same));
     });
 
-  test("options before no command are not understood", async () => {
+  test("refuses options before the command", async () => {
     assert.equal((await openTerminal().run("--kubeconfig", "a")).code, 2);
   });
 
   const misunderstood = [["lst"], ["status"], ["list", "--nope"], ["list", "-n"], []];
   for (const args of misunderstood) {
-    test(`not understood: "${args.join(" ")}" ends with 2`, async () => {
+    test(`refuses "${args.join(" ")}" with exit code 2`, async () => {
       const { code, err } = await openTerminal().run(...args);
       assert.equal(code, 2);
       assert.match(err, args.length === 0 ? /Usage: rekindle/ : /\(rekindle .*--help shows what there is\)/);
     });
   }
 
-  test("host gets its arguments as they are, and its exit code comes back", async () => {
+  test("passes its arguments to host unchanged, and returns host's exit code", async () => {
     assert.equal((await openTerminal().run("host", "--help", "--resync", "5m")).code, 3);
   });
 
-  test("upstream's subcommands lead to the host, with what follows them", async () => {
+  test("passes upstream's subcommands to the host, with their flags", async () => {
     assert.equal((await openTerminal().run("controller", "start", "--zap-log-level=info")).code, 3);
     assert.equal((await openTerminal().run("webhook", "start")).code, 2);
     assert.doesNotMatch((await openTerminal().run("--help")).out, /^ {2}(controller|webhook)/m);
@@ -127,7 +127,7 @@ describe("the command line", () => {
     });
   }
 
-  test("a cluster without the CRD is told how to install it", async () => {
+  test("a cluster without the CRD: the command that installs it", async () => {
     const { code, err } = await openTerminal({ crds: false }).run("list");
     assert.equal(code, 1);
     assert.match(err, /Install with: rekindle manifests \| kubectl apply --server-side -f -$/);

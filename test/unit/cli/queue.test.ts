@@ -37,14 +37,14 @@ const withQueue = async (): Promise<Terminal> => {
 };
 
 describe("rekindle queue", () => {
-  test("create makes a queue of a weight, and orders one closed that is to be closed", async () => {
+  test("create creates a queue with a weight, and a Command that closes it for a closed state", async () => {
     const terminal = await withQueue();
     assert.equal(Object((await read(terminal, `${queuesPath}/gpu`))["spec"])["weight"], 5);
     await terminal.run("queue", "create", "shut", "-S", "Closed");
     assert.deepEqual(await ordered(terminal), [["CloseQueue", "Queue/shut"]]);
   });
 
-  test("list and get have vcctl's columns, and count the groups of each queue by their phases", async () => {
+  test("list and get print vcctl's columns, with the number of groups by phase", async () => {
     const terminal = await withQueue();
     const groups = [group("a", "gpu", "Running"), group("b", "gpu", "Inqueue"), group("c", "cpu", "Running")];
     for (const one of groups)
@@ -63,7 +63,7 @@ describe("rekindle queue", () => {
     assert.equal(JSON.parse((await terminal.run("queue", "get", "gpu", "-o", "json")).out).metadata.name, "gpu");
   });
 
-  test("get shows the groups that wait, in the order in which they are admitted, and what each lacks", async () => {
+  test("get prints the waiting groups in the order of admission, with the resources that each lacks", async () => {
     const terminal = await withQueue();
     const { transport } = terminal.simulator;
     const urgent = {
@@ -93,7 +93,7 @@ describe("rekindle queue", () => {
     );
   });
 
-  test("get without the right to list priority classes says that positions are by age", async () => {
+  test("get prints positions by age without the right to list priority classes", async () => {
     const { simulator } = await withQueue();
     const path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
     await request(simulator.transport, "POST", path, group("early", "gpu", "Pending"));
@@ -114,13 +114,13 @@ describe("rekindle queue", () => {
     ["open", "OpenQueue"],
     ["close", "CloseQueue"],
   ] as const)
-    test(`operate -a ${action} writes the Command that vcctl writes: ${order}`, async () => {
+    test(`operate -a ${action} creates the same Command as vcctl: ${order}`, async () => {
       const terminal = await withQueue();
       assert.equal((await terminal.run("queue", "operate", "-n", "gpu", "-a", action)).code, 0);
       assert.deepEqual(await ordered(terminal), [[order, "Queue/gpu"]]);
     });
 
-  test("operate and create make their Command where the controller obeys it", async () => {
+  test("operate and create put the Command into the namespace that the controller watches", async () => {
     const terminal = await withQueue();
     const ops = { apiVersion: "v1", kind: "Namespace", metadata: { name: "ops" } };
     await request(terminal.simulator.transport, "POST", "/api/v1/namespaces", ops);
@@ -148,14 +148,14 @@ describe("rekindle queue", () => {
     assert.equal(Object((await read(terminal, `${queuesPath}/gpu`))["spec"])["weight"], 9);
   });
 
-  test("delete removes it", async () => {
+  test("delete removes the queue", async () => {
     const terminal = await withQueue();
     assert.equal((await terminal.run("queue", "delete", "-n", "gpu")).out, "delete queue gpu successfully");
     assert.equal((await terminal.run("queue", "list")).out, "No resources found");
   });
 
   for (const flag of ["-s", "--master", "-k", "--kubeconfig"])
-    test(`goes where ${flag} says, as vcctl does`, async () => {
+    test(`uses the server that ${flag} names, as vcctl does`, async () => {
       const { simulator } = openTerminal();
       const transport = { ...simulator.transport, send: async () => ({ status: 401, headers: {}, body: "{}" }) };
       const { err } = await onTerminal(simulator, { transport }).run("queue", "list", flag, "https://other.example");
@@ -171,7 +171,7 @@ describe("rekindle queue", () => {
     [["create", "x", "-w", "0"], 1, /"0": write a whole number from 1 up/],
   ];
   for (const [args, exit, line] of refusals)
-    test(`refused: queue ${args.join(" ")}`, async () => {
+    test(`refuses queue ${args.join(" ")}`, async () => {
       const { code, err } = await (await withQueue()).run("queue", ...args);
       assert.equal(code, exit);
       assert.match(err, line);

@@ -56,7 +56,7 @@ describe("records in a table", () => {
     [["plan", "pi"], /trouble:\n {4}reason: QuotaExceeded/],
   ];
   for (const [args, expected] of shows) {
-    test(`are what ${args.join(" ")} shows`, async () => {
+    test(`are read by ${args.join(" ")}`, async () => {
       const { terminal, records } = await open();
       await terminal.run("recover", "default/pi", "--wait", "1s");
       const made = await records.load(keyOf("pi"));
@@ -69,7 +69,7 @@ describe("records in a table", () => {
     });
   }
 
-  test("are what recover finds, also where the object is gone", async () => {
+  test("are read by recover, even if the object is gone", async () => {
     const { terminal, records, record } = await open();
     await records.save(keyOf("pi"), record, undefined);
     await records.save(keyOf("gone"), { ...record, uid: "of-nobody" }, undefined);
@@ -81,13 +81,13 @@ describe("records in a table", () => {
     assert.equal(after.ok && after.record.recovered?.how, "salvaged");
   });
 
-  test("of another alias are none of this cluster's, which is said", async () => {
+  test("of another alias are not read, which is reported", async () => {
     const { terminal, table } = await open({ REKINDLE_CLUSTER: "test" });
     const { out } = await terminal.run("status", "pi");
     assert.ok(out.includes(`there is none in the table ${table} of the cluster test`), out);
   });
 
-  test("that cannot be read are told with the command that removes the item", async () => {
+  test("that cannot be read are reported with the command that removes the item", async () => {
     const { terminal, records, record, table } = await open();
     await records.save(keyOf("pi"), { ...record, saves: Number.NaN }, undefined);
     const { out } = await terminal.run("status", "pi");
@@ -104,7 +104,7 @@ describe("records in a table", () => {
     ["dynamodb:/nowhere", "REKINDLE_CHECKPOINTS: write kubernetes, or dynamodb://TABLE"],
   ];
   for (const [place, expected] of refusals) {
-    test(`in ${place} are told in one line`, async () => {
+    test(`in ${place} are reported in one line`, async () => {
       const { terminal } = await open({ REKINDLE_CHECKPOINTS: place });
       const ran = await Promise.all(
         ["status pi", "list", "plan pi", "recover pi"].map((line) => terminal.run(...line.split(" "))),

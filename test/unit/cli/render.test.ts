@@ -9,7 +9,7 @@ const piped = (...objects: readonly unknown[]): string => objects.map((object) =
 const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { a: "b" } };
 
 describe("rekindle render", () => {
-  test("prints what a submission creates, the same every time, and asks nobody", async () => {
+  test("prints the objects of a submission, deterministically, without a request", async () => {
     const stdin = piped(config, full("app"));
     const unasked = { send: async () => assert.fail("asked"), stream: async () => assert.fail("asked") };
     const terminal = openTerminal({ transport: unasked, stdin });
@@ -53,7 +53,7 @@ describe("rekindle render", () => {
     },
   ];
   for (const { name, settings, want } of hosts) {
-    test(`prints what goes with the run under a host's settings: ${name}`, async () => {
+    test(`prints the run's auxiliary objects under a host's settings: ${name}`, async () => {
       const { out, err } = await openTerminal({ stdin: piped(accompanied) }).run(
         "render",
         "-f",
@@ -71,7 +71,7 @@ describe("rekindle render", () => {
     });
   }
 
-  test("settings that no host has are refused", async () => {
+  test("refuses settings that no host has", async () => {
     const { code, err } = await openTerminal({ stdin: piped(full("app")) }).run(
       "render",
       "-f",
@@ -83,7 +83,7 @@ describe("rekindle render", () => {
     assert.match(err, /flag --enable-uis: unknown/);
   });
 
-  test("a schedule's run is rendered, a wrong one refused with its field", async () => {
+  test("prints a schedule's run, and refuses an invalid schedule with its field", async () => {
     const { spec, ...rest } = full("nightly");
     const scheduled = { ...rest, kind: "ScheduledSparkApplication", spec: { schedule: "@daily", template: spec } };
     const { out } = await openTerminal({ stdin: piped(scheduled) }).run("render", "-f", "-");
@@ -104,7 +104,7 @@ describe("rekindle render, of a SparkConnect", () => {
     spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server, executor: { instances: 1 } },
   });
 
-  test("prints config map, service and server; a wrong one is refused with its field", async () => {
+  test("prints ConfigMap, Service and server, and refuses an invalid one with its field", async () => {
     const { out, err } = await openTerminal({ stdin: piped(connect({ memory: "1g" })) }).run("render", "-f", "-");
     const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
     assert.deepEqual(kinds, ["ConfigMap", "Service", "Pod"], err);

@@ -58,7 +58,7 @@ for (const [scheme, spark, publicAccess] of [
   ["gs", "gs", "publicRead"],
 ] as const)
   describe(`rekindle create --upload-to ${scheme}://`, () => {
-    test("uploads every local file, names it in the application, and leaves every other alone", async () => {
+    test("uploads every local file, names it in the application, and leaves other files alone", async () => {
       const terminal = openTerminal();
       const { name, path } = manifest({
         mainApplicationFile: file("main.py"),
@@ -96,7 +96,7 @@ for (const [scheme, spark, publicAccess] of [
       }
     });
 
-    test("uploads no content that is there already, and replaces it with --override", async () => {
+    test("does not upload content that exists, and replaces it with --override", async () => {
       const terminal = openTerminal();
       const main = file("again.py", "one\n");
       const { name, path } = manifest({ mainApplicationFile: main });
@@ -126,7 +126,7 @@ for (const [scheme, spark, publicAccess] of [
       await assert.rejects(specOf(terminal, name), /not found/);
     });
 
-    test("lets everybody read with --public, and names the object by HTTP", async () => {
+    test("allows public reads with --public, and names the object by HTTP", async () => {
       const terminal = openTerminal();
       const { name, path } = manifest({ mainApplicationFile: file("open.py") });
       const { code } = await uploading(terminal, path, `${scheme}://b-${scheme}`, "--public");
@@ -151,14 +151,14 @@ for (const [scheme, spark, publicAccess] of [
       ["forbidden", /no permission: .* on this bucket are needed$/m],
       ["missing", /there is no such bucket$/m],
     ] as const)
-      test(`says in one line what is wrong with the bucket: ${bucket}`, async () => {
+      test(`reports in one line the error of the bucket: ${bucket}`, async () => {
         const { path } = manifest({ mainApplicationFile: file("x.py") });
         const { code, err } = await uploading(openTerminal(), path, `${scheme}://${bucket}`);
         assert.equal(code, 1);
         assert.match(err, says);
       });
 
-    test("names the package to install where the SDK is missing", async () => {
+    test("names the package to install if the SDK is missing", async () => {
       const load = (name: string) =>
         Promise.reject(Object.assign(new Error(`Cannot find package '${name}'`), { code: "ERR_MODULE_NOT_FOUND" }));
       const place = { scheme, bucket: "b", isPublic: false, pathStyle: false };
@@ -207,7 +207,7 @@ describe("rekindle create --upload-to", () => {
       assert.match(err, says);
     });
 
-  test("says where a bucket in another region is to be named, and when no endpoint answers", async () => {
+  test("names the setting for a bucket in another region, and reports an endpoint that does not answer", async () => {
     const { path } = manifest({ mainApplicationFile: file("y.py") });
     const elsewhere = await uploading(openTerminal(), path, "s3://elsewhere");
     assert.match(elsewhere.err, /another region: name it with --upload-to-region$/m);

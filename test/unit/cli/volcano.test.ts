@@ -34,7 +34,7 @@ const open = async (): Promise<Terminal> => {
 };
 
 describe("Volcano's kinds", () => {
-  test("are listed each by itself, with what upstream's columns show", async () => {
+  test("have lists of their own, with upstream's columns", async () => {
     const { out } = await (await open()).run("list", "-o", "wide");
     for (const line of [
       /^default +j +Aborted +3 +\S+ +a user to resume it +0 +0 +0 +1$/m,
@@ -55,7 +55,7 @@ describe("Volcano's kinds", () => {
       assert.match((await (await open()).run("status", name)).out, wanted);
     });
 
-  test("what a job went through is read from its record", async () => {
+  test("have the history of a job from its record", async () => {
     const terminal = await open();
     const at = Date.UTC(2026, 10, 2, 8);
     const conditions = ["Pending", "Running", "Aborting", "Aborted"].map((phase, minute) => ({
@@ -69,7 +69,7 @@ describe("Volcano's kinds", () => {
     assert.match(told.out, /^went +Pending 08:00:00 → Running 08:01:00 → Aborting 08:02:00 → Aborted 08:03:00$/m);
   });
 
-  test("a CronJob is suspended by its spec, a Job by a command", async () => {
+  test("are suspended by the spec of a CronJob, or by a Command for a Job", async () => {
     const terminal = await open();
     assert.match((await terminal.run("suspend", "CronJob/default/c")).out, /is being suspended/);
     assert.match((await terminal.run("list", "CronJob")).out, /Suspended/);
@@ -99,7 +99,7 @@ describe("a job whose group waits", () => {
     return terminal;
   };
 
-  test("is shown with the group's position in its queue, and what it lacks", async () => {
+  test("has the group's position in its queue and its lacking resources", async () => {
     const message = "needs 4 × 2 cpu; 3 places on 3 of 5 nodes";
     const terminal = await waiting("train", message);
     const { out } = await terminal.run("status", "job/default/train");

@@ -67,7 +67,7 @@ test("a signed acknowledgement reaches the delivery of its key", async () => {
   assert.ok(!reason.includes("listener.example"), "messages are logged, and a listener's URL may hold a token");
 });
 
-test("the form of a listener's URL does not matter: its key is that of the normal form", async () => {
+test("an acknowledgement with another form of the listener's URL has the key of the normal form", async () => {
   const { app, sent } = open();
   const named = "HTTPS://Listener.example:443/hook?team=a";
   assert.equal((await app.fetch(request({ listener: named }))).status, 202);
@@ -78,18 +78,30 @@ test("the form of a listener's URL does not matter: its key is that of the norma
 });
 
 const rows: readonly (readonly [what: string, given: Given, status: number])[] = [
-  ["one under another secret", { key: listenerKey("another secret of mine", listener) }, 401],
-  ["one under the secret itself", { key: secret }, 401],
-  ["one under another listener's key", { key: listenerKey(secret, other) }, 401],
-  ["another listener's in the name of this one", { key: listenerKey(secret, other), listener }, 401],
-  ["one of a listener that does not say which", { listener: undefined }, 401],
-  ["one of a listener that has no URL", { key: listenerKey(secret, "events"), listener: "events" }, 401],
-  ["one of the operator's listener by its name", { key: listenerKey(secret, "operator"), listener: "operator" }, 401],
-  ["one signed for another application", { signedPath: "/acknowledge/SparkApplication/default/other" }, 401],
-  ["one of six minutes ago, however well signed", { age: 360 }, 401],
-  ["one of an unknown kind", { path: "/acknowledge/Pod/default/pi" }, 404],
-  ["one whose body is no id", { body: "../../secrets" }, 400],
-  ["one whose body is endless", { body: "x".repeat(70_000) }, 413],
+  ["an acknowledgement under another secret", { key: listenerKey("another secret of mine", listener) }, 401],
+  ["an acknowledgement under the secret itself", { key: secret }, 401],
+  ["an acknowledgement under another listener's key", { key: listenerKey(secret, other) }, 401],
+  [
+    "an acknowledgement by another listener in the name of this one",
+    { key: listenerKey(secret, other), listener },
+    401,
+  ],
+  ["an acknowledgement that does not name its listener", { listener: undefined }, 401],
+  ["an acknowledgement by a listener without a URL", { key: listenerKey(secret, "events"), listener: "events" }, 401],
+  [
+    "an acknowledgement by the operator's listener under its name",
+    { key: listenerKey(secret, "operator"), listener: "operator" },
+    401,
+  ],
+  [
+    "an acknowledgement that is signed for another application",
+    { signedPath: "/acknowledge/SparkApplication/default/other" },
+    401,
+  ],
+  ["an acknowledgement that was signed six minutes ago", { age: 360 }, 401],
+  ["an acknowledgement for an unknown kind", { path: "/acknowledge/Pod/default/pi" }, 404],
+  ["an acknowledgement whose body is no id", { body: "../../secrets" }, 400],
+  ["an acknowledgement whose body is too large", { body: "x".repeat(70_000) }, 413],
 ];
 for (const [what, given, status] of rows)
   test(`${what} is refused with ${status}, and nothing is sent`, async () => {
@@ -97,7 +109,7 @@ for (const [what, given, status] of rows)
     assert.deepEqual([(await app.fetch(request(given))).status, sent], [status, []]);
   });
 
-test("without a secret there is no such door", async () => {
+test("without a secret the path of acknowledgements does not exist", async () => {
   const { app, sent } = open("");
   assert.deepEqual([(await app.fetch(request())).status, sent], [404, []]);
 });

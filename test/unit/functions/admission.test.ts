@@ -58,20 +58,20 @@ const podDefaults = [
   add("/spec/executor/instances", 1),
 ];
 
-describe("defaulting", () => {
+describe("defaulting by admission", () => {
   const cases = [
     {
-      name: "fills in what upstream's webhook fills in",
+      name: "writes the defaults of upstream's webhook",
       object: application(),
       patch: [...podDefaults, add("/spec/mode", "cluster"), add("/spec/restartPolicy", { type: "Never" })],
     },
     {
-      name: "keeps what is written, and unknown fields",
+      name: "keeps written fields, and unknown fields",
       object: application({ mode: "client", restartPolicy: { type: "Never" }, surprise: { a: 1 } }),
       patch: podDefaults,
     },
     {
-      name: "gives intervals to a policy that retries",
+      name: "writes intervals for a restart policy that retries",
       object: application({ mode: "cluster", restartPolicy: { type: "Always" } }),
       patch: [
         ...podDefaults,
@@ -80,7 +80,7 @@ describe("defaulting", () => {
       ],
     },
     {
-      name: "leaves out what a conf says",
+      name: "omits a default that a conf sets",
       object: application({
         mode: "cluster",
         restartPolicy: { type: "Never" },
@@ -89,11 +89,11 @@ describe("defaulting", () => {
       patch: podDefaults.filter(({ path }) => !/driver\/cores|instances/.test(path)),
     },
     {
-      name: "leaves a run alone",
+      name: "leaves a running application alone",
       object: { ...application(), status: { applicationState: { state: "RUNNING" } } },
       patch: [],
     },
-    { name: "leaves what cannot be read to the validation", object: application({ driver: "none" }), patch: [] },
+    { name: "leaves a spec that cannot be read to the validation", object: application({ driver: "none" }), patch: [] },
   ];
   for (const { name, object, patch } of cases) {
     test(name, async () => {
@@ -107,7 +107,7 @@ describe("defaulting", () => {
     });
   }
 
-  test("of what has its defaults changes nothing", async () => {
+  test("changes nothing in a spec with all fields", async () => {
     const restartPolicy = { type: "Never" };
     const pod = { cores: 1, memory: "1g" };
     const full = application({ mode: "cluster", restartPolicy, driver: pod, executor: { ...pod, instances: 1 } });
@@ -115,11 +115,11 @@ describe("defaulting", () => {
   });
 });
 
-describe("validation", () => {
+describe("validation by admission", () => {
   const refused = [
     { name: "a name that no service can have", object: application({}, { name: "9pi" }), says: "metadata.name" },
     { name: "a missing field", object: { ...application(), spec: { ...spec, type: undefined } }, says: "spec.type" },
-    { name: "no spec at all", object: { ...application(), spec: undefined }, says: "spec" },
+    { name: "an object without a spec", object: { ...application(), spec: undefined }, says: "spec" },
     {
       name: "a conf of the deny list",
       object: application({ sparkConf: { "spark.master": "local" } }),
@@ -147,7 +147,7 @@ describe("validation", () => {
     },
   ];
   for (const { name, object, says } of refused) {
-    test(`refuses ${name}, and says what to change`, async () => {
+    test(`refuses ${name}, and names the repair`, async () => {
       const { response } = await post("/validate", reviewOf(object));
       assert.deepEqual([response.uid, response.allowed], ["r-1", false]);
       assert.ok(response.status?.message.includes(says), response.status?.message);
@@ -156,26 +156,26 @@ describe("validation", () => {
 
   const bad = application({ sparkConf: { "spark.master": "local" } });
   const passed = [
-    { name: "what may run", review: reviewOf(application()) },
+    { name: "a valid application", review: reviewOf(application()) },
     { name: "a generated name", review: reviewOf(application({}, { name: undefined, generateName: "pi-" })) },
     { name: "an update of a bad object's labels", review: reviewOf(bad, { operation: "UPDATE", oldObject: bad }) },
     { name: "the removal of a bad object", review: reviewOf(null, { operation: "DELETE", oldObject: bad }) },
-    { name: "somebody else's kind", review: reviewOf(bad, { kind: { ...ours, group: "example.com" } }) },
-    { name: "a kind of the group that it does not know", review: reviewOf(bad, { kind: { ...ours, kind: "Else" } }) },
+    { name: "an object of another group", review: reviewOf(bad, { kind: { ...ours, group: "example.com" } }) },
+    { name: "an unknown kind of the group", review: reviewOf(bad, { kind: { ...ours, kind: "Else" } }) },
   ];
   for (const { name, review } of passed) {
-    test(`lets ${name} pass`, async () => {
+    test(`allows ${name}`, async () => {
       assert.equal((await post("/validate", review)).response.allowed, true);
     });
   }
 
-  test("of an update that spoils the spec refuses", async () => {
+  test("refuses an update that makes the spec invalid", async () => {
     const review = reviewOf(bad, { operation: "UPDATE", oldObject: application() });
     assert.equal((await post("/validate", review)).response.allowed, false);
   });
 });
 
-describe("the door", () => {
+describe("the admission server", () => {
   const bodies = [
     "",
     "{",
@@ -193,12 +193,12 @@ describe("the door", () => {
     });
   }
 
-  test("answers 413 to more than any object can be", async () => {
+  test("answers 413 to a body that is larger than any object", async () => {
     const answer = await app.request("/validate", { method: "POST", body: "x".repeat(9 * 1024 * 1024) });
     assert.equal(answer.status, 413);
   });
 
-  test("judges a spec of a megabyte in the time that it has", async () => {
+  test("answers for a spec of a megabyte in time", async () => {
     const env = Array.from({ length: 10_000 }, (_, at) => ({ name: `V${at}`, value: "x".repeat(60) }));
     const began = performance.now();
     await post("/validate", reviewOf(application({ driver: { env } })));
@@ -208,13 +208,13 @@ describe("the door", () => {
 
   const heavy: readonly (readonly [string, object])[] = [
     ["a million wrong arguments", { arguments: Array.from({ length: 1_000_000 }, () => 1) }],
-    ["as many wrong ones as are looked at", { arguments: Array.from({ length: 49_000 }, () => 1) }],
+    ["the largest number of invalid arguments that it reads", { arguments: Array.from({ length: 49_000 }, () => 1) }],
     ["a megabyte of one name", { driver: { podName: "A".repeat(1_000_000) } }],
     ["a megabyte of one size", { driver: { memory: "1".repeat(1_000_000) } }],
     ["a megabyte of a ratio", { memoryOverheadFactor: "1".repeat(1_000_000) }],
   ];
   for (const [what, changes] of heavy)
-    test(`judges ${what} well within the 3 s that it has`, async () => {
+    test(`answers for ${what} well within 3 s`, async () => {
       const review = JSON.stringify(reviewOf(application(changes)));
       const began = performance.now();
       for (const path of ["/validate", "/mutate"])
@@ -222,7 +222,7 @@ describe("the door", () => {
       assert.ok(performance.now() - began < 2_500);
     });
 
-  test("is called by Lambda, too", async () => {
+  test("serves a Lambda function URL, too", async () => {
     const { handler } = await import("../../../functions/admission.ts");
     const event = {
       version: "2.0",

@@ -52,7 +52,7 @@ const request = (trigger: Trigger = {}): Request => {
 };
 
 describe("a signed trigger", () => {
-  test("asks for a step of its key", async () => {
+  test("sends a message for its key", async () => {
     const { app, asked } = open();
     const answer = await app.fetch(request({ body: '{"why":"nightly"}' }));
     assert.deepEqual([answer.status, await answer.json()], [202, { accepted: true }]);
@@ -77,20 +77,20 @@ describe("a signed trigger", () => {
   });
 });
 
-describe("a stranger is refused, asks for nothing and learns nothing", () => {
+describe("an unknown caller gets 401 without a reason, and nothing is sent:", () => {
   const cases: readonly { name: string; trigger: Trigger }[] = [
     { name: "without a signature", trigger: { change: () => undefined } },
-    { name: "with an empty one", trigger: { change: () => "" } },
-    { name: "with a truncated one", trigger: { change: (given) => `sha256=${given.slice(0, 40)}` } },
-    { name: "with one of another secret", trigger: { secret: "another secret of some length" } },
-    { name: "with one for another path", trigger: { signedPath: "/reconcile/SparkApplication/default/other" } },
-    { name: "with one for another body", trigger: { body: "{}", signedBody: "" } },
-    { name: "with an old one", trigger: { timestamp: String(now - 301) } },
-    { name: "with one from the future", trigger: { timestamp: String(now + 301) } },
-    { name: "with a time that is none", trigger: { timestamp: "now" } },
-    { name: "for a kind that there is not", trigger: { path: "/reconcile/Secret/default/spark-pi", secret: "wrong" } },
+    { name: "with an empty signature", trigger: { change: () => "" } },
+    { name: "with a truncated signature", trigger: { change: (given) => `sha256=${given.slice(0, 40)}` } },
+    { name: "with a signature of another secret", trigger: { secret: "another secret of some length" } },
+    { name: "with a signature for another path", trigger: { signedPath: "/reconcile/SparkApplication/default/other" } },
+    { name: "with a signature for another body", trigger: { body: "{}", signedBody: "" } },
+    { name: "with an old signature", trigger: { timestamp: String(now - 301) } },
+    { name: "with a signature from the future", trigger: { timestamp: String(now + 301) } },
+    { name: "with an invalid time", trigger: { timestamp: "now" } },
+    { name: "for an unknown kind", trigger: { path: "/reconcile/Secret/default/spark-pi", secret: "wrong" } },
     {
-      name: "for a name that there cannot be",
+      name: "for an invalid name",
       trigger: { path: "/reconcile/SparkApplication/default/A_B", secret: "wrong" },
     },
   ];
@@ -103,7 +103,7 @@ describe("a stranger is refused, asks for nothing and learns nothing", () => {
   }
 });
 
-describe("a signed trigger for what there is not", () => {
+describe("a signed trigger for a missing kind or an invalid name", () => {
   const bad = "not a Kubernetes name";
   const cases = [
     { path: "/reconcile/Secret/default/a", status: 404, error: "kind must be one of SparkApplication" },
@@ -126,13 +126,13 @@ describe("a signed trigger for what there is not", () => {
   }
 
   for (const name of ["a", "a.b-c.d", "a".repeat(253)]) {
-    test(`the name ${name.slice(0, 20)} is one`, async () => {
+    test(`accepts the name ${name.slice(0, 20)}`, async () => {
       const { app } = open();
       assert.equal((await app.fetch(request({ path: `/reconcile/SparkApplication/default/${name}` }))).status, 202);
     });
   }
 
-  test("an encoded name is no way around what is signed", async () => {
+  test("cannot reach another path by an encoded name", async () => {
     const { app, asked } = open();
     const answers = await Promise.all(
       ["..%2Fother", "a%2fb", "%00", "%zz"].map((name) =>
@@ -143,8 +143,8 @@ describe("a signed trigger for what there is not", () => {
   });
 });
 
-describe("the door", () => {
-  test("takes no body of more than 64 KiB, measured or told", async () => {
+describe("the api server", () => {
+  test("refuses a body of more than 64 KiB, with or without a Content-Length", async () => {
     const { app, asked } = open();
     const sizes = [65_536, 65_537, 1_000_000];
     const answers = await Promise.all(sizes.map((size) => app.fetch(request({ body: "x".repeat(size) }))));
@@ -154,13 +154,13 @@ describe("the door", () => {
     assert.equal((await app.fetch(unmeasured)).status, 413);
   });
 
-  test("says nothing of what went wrong behind it", async () => {
+  test("hides the cause of a failure from the caller", async () => {
     const { app } = open({ broken: true });
     const answer = await app.fetch(request());
     assert.deepEqual([answer.status, await answer.text()], [500, '{"error":"internal"}']);
   });
 
-  test("takes no trigger without a secret, not even an unsigned one", async () => {
+  test("refuses every trigger if it has no secret, even an unsigned one", async () => {
     const { app, asked } = open({ off: true });
     const answers = await Promise.all([app.fetch(request()), app.fetch(request({ secret: "" }))]);
     assert.deepEqual([answers.map(({ status }) => status), asked], [[404, 404], []]);
@@ -177,7 +177,7 @@ describe("the door", () => {
     { method: "GET", at: "/healthz/more" },
   ];
   for (const { method, at } of nothing) {
-    test(`${method} ${at} is not found, in the same words`, async () => {
+    test(`answers ${method} ${at} with 404, in the same text`, async () => {
       const answer = await open().app.fetch(new Request(`http://door${at}`, { method }));
       assert.deepEqual([answer.status, await answer.json()], [404, { error: "not found" }]);
     });

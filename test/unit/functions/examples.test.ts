@@ -19,7 +19,7 @@ const asked = { curl: "--version", openssl: "version", bash: "--version" };
 const tools = await Promise.all(Object.entries(asked).map(([tool, how]) => run(tool, [how]).catch(() => undefined)));
 const skip = tools.includes(undefined) ? "no curl, openssl or bash here" : false;
 
-test("the examples of the page are taken as it says", { skip }, async () => {
+test("the examples of the HTTP reference page get the answers that the page shows", { skip }, async () => {
   const sent: string[] = [];
   const app = apiApp({
     ...{ ready: () => true, kinds: () => ["SparkApplication"], plurals: {} },

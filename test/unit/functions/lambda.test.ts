@@ -38,7 +38,7 @@ describe("without an environment", () => {
     { name: "api", call: () => api.handler(httpEvent("GET", "/healthz")), asks: ["REKINDLE_FIFO_URL"] },
   ];
   for (const { name, call, asks } of functions) {
-    test(`${name} asks for what it uses and nothing else`, async () => {
+    test(`the function ${name} names exactly the variables that it needs`, async () => {
       await assert.rejects(
         async () => call(),
         (error: Error) => {
@@ -73,7 +73,7 @@ test("the wake function sends a batch of ten in one request", async () => {
   }
 });
 
-test("the api function takes a signed trigger, and sends its key", async () => {
+test("the api function accepts a signed trigger, and sends its key", async () => {
   const fake = await openFake(taken);
   process.env["REKINDLE_FIFO_URL"] = `${fake.url}/0/keys.fifo`;
   process.env["REKINDLE_TRIGGER_SECRET"] = secret;

@@ -77,7 +77,7 @@ describe("a list", () => {
     });
 
   for (const token of ["a-token-of-everything", "a-token-of-the-team."])
-    test(`comes page by page, each once, and no more than ${token} may see`, async () => {
+    test(`is paged, has each object once, and only what ${token} may see`, async () => {
       const get = await fixture();
       const seen: string[] = [];
       let next: string | undefined = "";
@@ -104,11 +104,11 @@ describe("a list", () => {
     { at: "/applications?color=red", status: 400 },
   ];
   for (const { at, token, status } of wrong)
-    test(`${at} of ${token ?? "everybody"}: ${status}`, async () => {
+    test(`from ${at} for ${token ?? "everybody"} is answered ${status}`, async () => {
       assert.equal((await (await fixture())(at, token)).status, status);
     });
 
-  test("of jobs is one of their kind", async () => {
+  test("of jobs has only jobs", async () => {
     assert.deepEqual(await namesIn(await (await fixture())("/jobs")), []);
   });
 });
@@ -122,13 +122,13 @@ describe("one object", () => {
     assert.deepEqual([state, attempts, waitsFor === ""], ["RUNNING", 1, false]);
   });
 
-  test("shows its executors, and of which the node goes", async () => {
+  test("shows its executors, and the times at which their nodes go", async () => {
     const answer = await (await fixture())("/applications/SparkApplication/a/one/executors");
     const [one, ...others] = executors.parse(await answer.json()).items;
     assert.deepEqual([one?.id, one?.leavingAt, others], ["1", "2026-11-02T08:02:00Z", []]);
   });
 
-  test("shows its losses and updates, of which there are none", async () => {
+  test("shows its losses and its updates", async () => {
     const get = await fixture();
     const answer = await get("/applications/SparkApplication/a/one/losses");
     assert.deepEqual(losses.parse(await answer.json()), { lost: {}, items: [] });
@@ -144,7 +144,7 @@ describe("one object", () => {
     "/applications/SparkApplication/a/one/more",
   ];
   for (const at of absent)
-    test(`${at} is not found by the team, in the same words`, async () => {
+    test(`at ${at} is not found by the team, in the same text`, async () => {
       const answer = await (await fixture())(at, "a-token-of-the-team.");
       assert.deepEqual([answer.status, await answer.json()], [404, { error: "not found" }]);
     });
@@ -156,13 +156,13 @@ describe("the OpenAPI document", () => {
       .looseObject({ paths: z.record(z.string(), z.unknown()) })
       .parse(await (await (await fixture())("/openapi.json", "nobody")).json());
 
-  test("is one of version 3.1, by another's validator", async () => {
+  test("is valid OpenAPI 3.1 for another implementation's validator", async () => {
     const validator = new Validator();
     const { valid, errors } = await validator.validate(await document());
     assert.deepEqual([valid, errors, validator.version], [true, undefined, "3.1"]);
   });
 
-  test("has every path that the door has, but health", async () => {
+  test("has every path of the API except health", async () => {
     const app = apiApp({
       ...{ ready: () => true, kinds: () => [], plurals: {}, trigger: async () => {}, notice: async () => {} },
       identify: undefined,

@@ -21,7 +21,7 @@ const reviewOf = (object: unknown, more: object = {}) => ({
 
 const app = admissionApp();
 
-describe("whose object it is", () => {
+describe("admission of an application", () => {
   const spoiled = (labels: object) => reviewOf(application({ sparkConf: { "spark.master": "x" } }, { labels }));
   const asked = async (app: ReturnType<typeof admissionApp>, review: unknown): Promise<string> => {
     const answer = await app.request("/validate", { method: "POST", body: JSON.stringify(review) });
@@ -29,14 +29,14 @@ describe("whose object it is", () => {
     return response.allowed ? (response.warnings ?? []).join() : response.status.message;
   };
 
-  test("is told by the selector: what is not looked after is let pass", async () => {
+  test("allows objects that its selector does not match", async () => {
     const chosen = admissionApp({ selects: selectorOf("team=data") });
     assert.match(await asked(chosen, spoiled({ team: "data" })), /spark\.master/);
     assert.equal(await asked(chosen, spoiled({ team: "other" })), "");
     assert.equal(await asked(chosen, spoiled({ team: 5 })), "");
   });
 
-  test("and by its namespace; where that cannot be told it is let pass", async () => {
+  test("allows objects of namespaces out of scope, or when the scope cannot be read", async () => {
     const chosen = admissionApp({ within: async () => (namespace) => namespace === "default" });
     const elsewhere = reviewOf(application({ sparkConf: { "spark.master": "x" } }), { namespace: "other" });
     assert.match(await asked(chosen, spoiled({})), /spark\.master/);
@@ -48,7 +48,7 @@ describe("whose object it is", () => {
   const full = { metadata: { name: "q" }, spec: { hard: { cpu: "1" } }, status: { hard: { cpu: "1" }, used: {} } };
   const runnable = application();
 
-  test("is counted against the quotas of its namespace", async () => {
+  test("checks the quotas of its namespace", async () => {
     const where: string[] = [];
     const counting = admissionApp({ quotas: async (namespace) => [where.push(namespace), full].slice(1) });
     assert.match(await asked(counting, reviewOf(runnable)), /^failed to validate resource quota "default\/q": cpu/);
@@ -58,7 +58,7 @@ describe("whose object it is", () => {
     assert.deepEqual(where, ["default"]);
   });
 
-  test("and quotas that cannot be asked block nobody", async () => {
+  test("allows an application if the quotas cannot be read", async () => {
     const blind = admissionApp({ quotas: () => Promise.reject(new Error("no answer within 1500 ms")) });
     assert.match(
       await asked(blind, reviewOf(runnable)),
@@ -67,8 +67,8 @@ describe("whose object it is", () => {
   });
 });
 
-describe("the door", () => {
-  test("answers whatever it is sent: never a 500, and the same in a dry run", async () => {
+describe("the admission server", () => {
+  test("never answers 500, whatever the request, and answers a dry run the same", async () => {
     const metadata = fc.record({ name: fc.anything(), labels: fc.anything(), generateName: fc.string() });
     const object = fc.oneof(fc.anything(), fc.record({ metadata, spec: fc.anything(), status: fc.anything() }));
     const kind = fc.constantFrom("SparkApplication", "ScheduledSparkApplication", "SparkConnect", "Pod");

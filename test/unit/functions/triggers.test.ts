@@ -53,8 +53,8 @@ const bearing = (token: string, path: string, body: string, headers: object = {}
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
 
-describe("a webhook of Alertmanager's", () => {
-  test("asks for a step of each object once, and says what it passed over", async () => {
+describe("an alert webhook", () => {
+  test("sends one message for each object, and reports the alerts that it ignored", async () => {
     const { app, sent } = open();
     const body = alerts(alertOf("a", "j"), alertOf("a", "j", "f2"), alertOf("b", "k"), {
       ...alertOf("a", "x"),
@@ -68,7 +68,7 @@ describe("a webhook of Alertmanager's", () => {
     assert.deepEqual(sent, ["Job/a/j for alert j firing t", "Job/b/k for alert k firing t"]);
   });
 
-  test("reaches the namespaces of its sender alone", async () => {
+  test("reaches only the namespaces of its sender", async () => {
     const { app, sent } = open();
     const body = alerts(alertOf("a", "j"), alertOf("b", "k"));
     const answer = await app.fetch(bearing("a-token-of-the-team", "/alerts", body));
@@ -77,22 +77,22 @@ describe("a webhook of Alertmanager's", () => {
   });
 
   const refused = [
-    { name: "that is none", request: () => signed("/alerts", "{}"), status: 400 },
-    { name: "of a stranger", request: () => bearing("a-token-of-nobody's", "/alerts", alerts()), status: 401 },
+    { name: "that is invalid", request: () => signed("/alerts", "{}"), status: 400 },
+    { name: "of an unknown caller", request: () => bearing("a-token-of-nobody's", "/alerts", alerts()), status: 401 },
     {
-      name: "of one who may only read",
+      name: "of a caller that may only read",
       request: () => bearing("a-token-of-a-reader", "/alerts", alerts(alertOf("a", "j"))),
       status: 403,
     },
     {
-      name: "for another's namespace",
+      name: "for a namespace of another caller",
       request: () => bearing("a-token-of-the-team", "/alerts", alerts(alertOf("b", "k"))),
       status: 403,
     },
     { name: "that is too large", request: () => signed("/alerts", "x".repeat(262_145)), status: 413 },
   ];
   for (const { name, request, status } of refused)
-    test(`${name}: ${status}, and asks for nothing`, async () => {
+    test(`${name} is answered ${status}, and sends nothing`, async () => {
       const { app, sent } = open();
       assert.deepEqual([(await app.fetch(request())).status, sent], [status, []]);
     });
@@ -107,47 +107,47 @@ describe("a signed event in binary mode", () => {
     return [(await app.fetch(signed("/events", "{}", headers, signedHeaders))).status, sent];
   };
 
-  test("is taken when its signature covers its headers", async () => {
+  test("is accepted if its signature covers its headers", async () => {
     const headers = binary("Job/a/j");
     assert.deepEqual(await post(headers, headers), [202, ["Job/a/j for /ops 1"]]);
   });
 
   const captured = binary("Job/a/j");
   const forged = [
-    { name: "whose headers nobody signed", headers: captured, signedHeaders: {} },
+    { name: "whose headers are not signed", headers: captured, signedHeaders: {} },
     { name: "that names another object than was signed", headers: binary("Job/b/k"), signedHeaders: captured },
     {
-      name: "that was made a node's notice",
+      name: "that was changed into a node's notice",
       headers: binary("n", "dev.rekindle.node.leaving"),
       signedHeaders: captured,
     },
-    { name: "with a header more than was signed", headers: { ...captured, "ce-time": "t" }, signedHeaders: captured },
-    { name: "whose headers were taken away", headers: {}, signedHeaders: captured },
+    { name: "with one header more than was signed", headers: { ...captured, "ce-time": "t" }, signedHeaders: captured },
+    { name: "whose headers were removed", headers: {}, signedHeaders: captured },
   ];
   for (const { name, headers, signedHeaders } of forged)
     test(`${name} is refused`, async () => assert.deepEqual(await post(headers, signedHeaders), [401, []]));
 });
 
 describe("an event", () => {
-  test("of a Spot machine is a notice, the same one when it comes again", async () => {
+  test("about a Spot machine is a notice, and a repeated event is the same notice", async () => {
     const { app, sent } = open();
     for (const _ of [1, 2]) assert.equal((await app.fetch(signed("/events", spot))).status, 202);
     assert.deepEqual(new Set(sent), new Set(["notice i-0123456789abcdef0 for aws.ec2 e-1"]));
   });
 
-  test("of a node is for those who may tell of nodes", async () => {
+  test("about a node is accepted from callers that may send notices only", async () => {
     const { app, sent } = open();
     assert.deepEqual([(await app.fetch(bearing("a-token-of-the-team", "/events", spot))).status, sent], [403, []]);
   });
 
-  test("from EventBridge's own call needs no signature, and is a request to nobody else", async () => {
+  test("from an EventBridge invocation needs no signature, and is not accepted over HTTP", async () => {
     const { parts, sent } = open();
     assert.equal((await takeBridged(parts, JSON.parse(spot)))?.statusCode, 202);
     assert.equal(await takeBridged(parts, { requestContext: {}, rawPath: "/events", body: spot }), undefined);
     assert.deepEqual(sent, ["notice i-0123456789abcdef0 for aws.ec2 e-1"]);
   });
 
-  test("is taken from whom API Gateway has let in, and from nobody who only says so", async () => {
+  test("is accepted with the ARN that API Gateway verified, and not with an ARN in a header", async () => {
     const { app, sent } = open();
     const arn = "arn:aws:iam::1:role/events";
     const request = () => new Request("http://door/events", { method: "POST", body: spot, headers: { userArn: arn } });
@@ -159,7 +159,7 @@ describe("an event", () => {
 });
 
 describe("a caller", () => {
-  test("who asks too often waits, and nobody else does", async () => {
+  test("that exceeds its rate waits, and no other caller does", async () => {
     const { app } = open();
     const ask = (token: string) => app.fetch(bearing(token, "/reconcile/Job/a/j", ""));
     const answers = [
@@ -175,7 +175,7 @@ describe("a caller", () => {
     assert.equal((await ask("a-token-of-the-team")).status, 202);
   });
 
-  test("who is nobody is slowed by address", async () => {
+  test("that is unknown is limited by its address", async () => {
     const { app } = open();
     const ask = (sourceIp: string) =>
       app.fetch(bearing("a-token-of-nobody's", "/reconcile/Job/a/j", ""), { requestContext: { http: { sourceIp } } });
@@ -205,13 +205,13 @@ describe("a caller", () => {
   };
   const wrong = { "x-rekindle-signature": "sha256=00" };
 
-  test("an address that failed too often costs nothing: the body is neither read nor held against any key", async () => {
+  test("from an address with too many failures is refused without reading the body or checking a key", async () => {
     const { asked, ask } = strict();
     for (let at = 0; at < 90; at += 1) await ask(wrong);
     assert.deepEqual([asked.times, await ask(wrong)], [60, 429]);
   });
 
-  test("requests without any proof are refused unread, and take nothing from callers of their address", async () => {
+  test("without a proof is refused unread, and costs nothing to other callers of its address", async () => {
     const { asked, ask } = strict();
     const answers: number[] = [];
     for (let at = 0; at < 90; at += 1) answers.push(await ask({}));
@@ -219,7 +219,7 @@ describe("a caller", () => {
     assert.deepEqual([await ask(wrong), asked.times], [401, 1]);
   });
 
-  test("who cannot sign names the event by itself", async () => {
+  test("that cannot sign may name the event by an idempotency key", async () => {
     const { app, sent } = open();
     const ask = (headers: object) => app.fetch(bearing("a-token-of-the-team", "/reconcile/Job/a/j", "", headers));
     for (const headers of [{ "idempotency-key": "1" }, { "idempotency-key": "1" }, { "idempotency-key": "2" }])

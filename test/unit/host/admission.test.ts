@@ -25,7 +25,7 @@ const home = ({ transport }: Simulator): Promise<unknown> =>
 
 describe("a host with admission", () => {
   it(
-    "is registered when it serves, and leaves its registration to uninstall",
+    "is registered when it serves, and stays registered until uninstall",
     onMachine(async ({ simulator, host }) => {
       await home(simulator);
       const running = host(...(await flags()));
@@ -39,7 +39,7 @@ describe("a host with admission", () => {
   );
 
   it(
-    "in a dry run serves none, and says so",
+    "does not serve admission in a dry run, and logs that",
     onMachine(async ({ simulator, host }) => {
       const running = host("--dry-run", ...(await flags()));
       await running.door();
@@ -64,7 +64,7 @@ describe("a host with admission", () => {
   ];
   for (const { name, args, says } of wrong)
     it(
-      `with ${name} says so in one line and ends`,
+      `with ${name} ends with one line`,
       onMachine(async ({ simulator, host }) => {
         const running = host(...(await flags()), ...args);
         assert.equal(await running.code, 1);

@@ -150,7 +150,7 @@ describe("a host that comes after kubeflow's operator", () => {
   }
 
   it(
-    "what upstream begins to end is let end: a changed spec is run again once, under the next number",
+    "lets a run end that upstream has begun to end, and runs the changed spec once, under the next number",
     onStand(async (stand) => {
       const { left, driver } = await leave(stand, {}, true);
       await tell(stand, left.status("INVALIDATING"));
@@ -165,7 +165,7 @@ describe("a host that comes after kubeflow's operator", () => {
   );
 
   it(
-    "adopted once: its records gone in the middle of a run, the same run goes on",
+    "continues an adopted run although its record is deleted in the middle",
     onStand(async (stand) => {
       const { left, driver } = await leave(stand, {}, true);
       await tell(stand, left.status("RUNNING"));

@@ -47,7 +47,7 @@ const asides = (stand: Stand): readonly string[] =>
 
 describe("a host beside a leader", () => {
   it(
-    "writes nothing while the lease is renewed, and takes over when it is not any more",
+    "writes nothing while the lease is renewed, and takes over when it expires",
     onStand(async (stand) => {
       await stand.create(lease(stand));
       await stand.create(application("before"));
@@ -68,7 +68,7 @@ describe("a host beside a leader", () => {
   );
 
   it(
-    "stands aside when one begins to lead, within ten seconds, and goes on after it",
+    "stands aside within ten seconds when a leader appears, and continues after it",
     onStand(async (stand) => {
       await hostOn(stand);
       await stand.create(application("first"));
@@ -116,7 +116,7 @@ describe("a host beside a leader", () => {
   ] as const;
   for (const { by, begin, end, withinMs } of running)
     it(
-      `stands aside while it runs when a controller without a lease begins, by ${by}, and goes on after it`,
+      `stands aside while a controller without a lease runs, detected by ${by}, and continues after it`,
       onStand(
         async (stand) => {
           await stand.create(home);
@@ -148,7 +148,7 @@ describe("a host beside a leader", () => {
     );
 
   it(
-    "knows the leases that it is told of, and no others",
+    "stands aside for the configured leases, and no others",
     onStand(async (stand) => {
       await stand.create(lease(stand, "somebody-elses"));
       await stand.create(lease(stand, "mine"));
@@ -163,7 +163,7 @@ describe("a host beside a leader", () => {
 
   for (const flag of ["takeOver", "coexist"]) {
     it(
-      `goes on where it is told to: ${flag}`,
+      `does not stand aside with ${flag}`,
       onStand(async (stand) => {
         await stand.create(lease(stand));
         await hostOn(stand, { [flag]: true });
@@ -175,7 +175,7 @@ describe("a host beside a leader", () => {
   }
 
   it(
-    "a look that fails changes nothing: who led leads, who did not does not",
+    "keeps its state if it cannot read the leases: a leader stays leader, and so does a missing one",
     onStand(async (stand) => {
       let failing = false;
       const { transport } = stand.simulator;
@@ -200,7 +200,7 @@ describe("a host beside a leader", () => {
   );
 
   it(
-    "does not begin before it could look",
+    "does not start before it could read the leases",
     onStand(async (stand) => {
       const lookout = () => Promise.reject(new Error("away"));
       await assert.rejects(stand.host({ lookout }), /away/);

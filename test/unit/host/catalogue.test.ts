@@ -26,9 +26,9 @@ const state = (stand: Stand, name: string): string => stateOf(stand.get("SparkAp
 
 const allAre = (stand: Stand, wanted: string): boolean => numbered.every(([name]) => state(stand, name) === wanted);
 
-describe("bad applications, all at once", () => {
+describe("invalid applications, all at once,", () => {
   it(
-    "each is told what is wrong, a good one runs beside them, and mended all run",
+    "each get their error, a valid one runs beside them, and repaired ones run",
     onStand(
       async (stand) => {
         await stand.host();

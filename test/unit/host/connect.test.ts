@@ -21,7 +21,7 @@ const running = async (stand: Stand): Promise<void> => {
 
 describe("a SparkConnect", () => {
   it(
-    "becomes ready, says where its server is, and then writes nothing",
+    "becomes ready, has its server's address in its status, and causes no further write",
     onStand(async (stand) => {
       await running(stand);
       const pod = stand.get("Pod", "sc-server");
@@ -61,7 +61,7 @@ describe("a SparkConnect", () => {
   ];
   for (const [kind, name] of kept) {
     it(
-      `whose ${kind} somebody deletes has it again at once`,
+      `whose ${kind} is deleted gets it again at once`,
       onStand(async (stand) => {
         await running(stand);
         await stand.remove(kind, name);
@@ -71,7 +71,7 @@ describe("a SparkConnect", () => {
   }
 
   it(
-    "whose names are taken says so, disturbs nobody, and goes on when they are free",
+    "whose names are taken reports that, leaves their owner alone, and continues when they are free",
     onStand(async (stand) => {
       const mine = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sc-conf", namespace: "default" } };
       await stand.create({ ...mine, data: { mine: "yes" } });
@@ -89,7 +89,7 @@ describe("a SparkConnect", () => {
   );
 
   it(
-    "that is cleaned up ends its server, says so, and comes again when its spec changes",
+    "that is cleaned up ends its server, reports that, and starts again when its spec changes",
     onStand(async (stand) => {
       await running(stand);
       const told = await rekindle(stand, "recover", "sparkconnect/default/sc", "--mode", "cleanup", "--yes");
@@ -104,7 +104,7 @@ describe("a SparkConnect", () => {
   );
 
   it(
-    "that is deleted leaves nothing",
+    "that is deleted leaves no object",
     onStand(async (stand) => {
       await running(stand);
       await stand.remove("SparkConnect", "sc");

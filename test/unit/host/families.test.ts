@@ -19,7 +19,7 @@ describe("a family whose CRDs are missing", () => {
   for (const { family, named, missing, there } of families) {
     const isMissing = ({ metadata }: Obj): boolean => named.test(metadata.name);
     it(
-      `${family}: the host is ready without a warning, runs the other family, and begins when they are installed`,
+      `${family}: the host is ready without a warning, and starts the family after its installation`,
       onStand(
         async (stand) => {
           await stand.create(home);
@@ -80,7 +80,7 @@ describe("the rights of one family", () => {
     );
 
   it(
-    "without a feature hold up only the object that needs it, and its event names the feature",
+    "block without a feature only the object that needs it, whose Event names the feature",
     onStand(
       async (stand) => {
         const way = wayOf(stand.simulator, install(stand.simulator, [...hostRulesOf(["volcano"]), ...lookoutRules]));

@@ -35,9 +35,9 @@ const phaseOf = (job: Stored | undefined): unknown => Object(statusOf(job, "stat
 
 const policy = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 } };
 
-describe("figures", () => {
+describe("metrics", () => {
   it(
-    "are all there before anything happened",
+    "are all present from the start",
     onStand(async (stand) => {
       const host = await stand.host();
       assert.deepEqual(await counted([host]), [0, 0, 0, 0, 0, 0]);
@@ -46,7 +46,7 @@ describe("figures", () => {
   );
 
   it(
-    "of Volcano are there before anything happened, and as it stands afterwards",
+    "of Volcano are present from the start, and have current values afterwards",
     onStand(async (stand) => {
       const host = await stand.host();
       const before = await figuresOf(host);
@@ -63,7 +63,7 @@ describe("figures", () => {
   );
 
   it(
-    "of a Volcano job's making are its first host's, and gone with the job",
+    "of a Volcano job's creation are exported by the first host, and end with the job",
     onStand(async (stand) => {
       const host = await stand.host();
       await stand.create(home);
@@ -84,7 +84,7 @@ describe("figures", () => {
   );
 
   it(
-    "of two hosts together count each thing once",
+    "of two hosts together count each event once",
     onStand(
       async (stand) => {
         const hosts = [await stand.host(), await stand.host()];
@@ -102,7 +102,7 @@ describe("figures", () => {
   );
 
   it(
-    "of what runs are what stands, also for a host that came later",
+    "of running objects have current values, even on a host that started later",
     onStand(
       async (stand) => {
         await stand.host();

@@ -19,7 +19,7 @@ const warnings = (stand: Stand): readonly string[] =>
 
 describe("the queues root and default", () => {
   it(
-    "are made at the start, before any job, and open; later nothing is written",
+    "are created open at the start, before any job, and later nothing is written",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.host();
@@ -36,7 +36,7 @@ describe("the queues root and default", () => {
   );
 
   it(
-    "are made again when somebody has deleted one, within a resync",
+    "are created again within a resync after a deletion",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.host();
@@ -48,7 +48,7 @@ describe("the queues root and default", () => {
   );
 
   it(
-    "are made as soon as Volcano's kinds are served, at the next resync",
+    "are created at the next resync after Volcano's kinds are installed",
     onStand(
       async (stand) => {
         await stand.create(home);
@@ -63,13 +63,13 @@ describe("the queues root and default", () => {
 
   const namespaces = ["default"];
   const rows = [
-    { name: "a host that looks after some namespaces only", own: { namespaces } },
+    { name: "a host of some namespaces only", own: { namespaces } },
     { name: "a host in shadow mode", own: { shadow: () => {} } },
     { name: "a host of Spark's family alone", own: { families: ["spark"] } },
   ] as const;
   for (const { name, own } of rows)
     it(
-      `are not made by ${name}`,
+      `are not created by ${name}`,
       onStand(async (stand) => {
         await stand.create(home);
         await stand.host(own);
@@ -79,7 +79,7 @@ describe("the queues root and default", () => {
     );
 
   it(
-    "are not made where the namespace of their records is missing, and made when it is there",
+    "are not created without the namespace of their records, and are created with it",
     onStand(async (stand) => {
       await stand.host();
       await stand.turn(400_000);
@@ -90,7 +90,7 @@ describe("the queues root and default", () => {
   );
 
   it(
-    "are left to Volcano's controllers while these lead, and made when they have gone",
+    "are left to Volcano's controllers while these lead, and created afterwards",
     onStand(async (stand) => {
       await stand.create(home);
       const renewTime = new Date(stand.simulator.clock.now() + 60_000).toISOString().replace("Z", "000Z");

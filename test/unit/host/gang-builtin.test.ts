@@ -33,7 +33,7 @@ describe("a Volcano job with gang: builtin", () => {
   const oneNode = { nodes: [{ name: "small", cpu: "3" }] };
 
   it(
-    "waits whole while another has its place, is told what is missing where, and then runs",
+    "waits as a whole while another has its place, reports the lacking resources by node, and then runs",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.host({ gang: "builtin" });
@@ -56,7 +56,7 @@ describe("a Volcano job with gang: builtin", () => {
   );
 
   it(
-    "is told that it would not fit the empty cluster",
+    "reports that it would not fit into the empty cluster",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.host({ gang: "builtin" });
@@ -74,7 +74,7 @@ describe("a Volcano job with gang: builtin", () => {
   const planOf = (group: Stored | undefined): unknown => at(group, "metadata", "annotations", "rekindle.dev/plan");
 
   it(
-    "has its plan with its admission, its pods are pinned to it, and those beyond its minimum come when it has ended",
+    "gets a plan at its admission, pins its pods to it, and starts the pods beyond its minimum afterwards",
     onStand(
       async (stand) => {
         await stand.create(home);
@@ -107,7 +107,7 @@ describe("a Volcano job with gang: builtin", () => {
   );
 
   it(
-    "one of whose places another pod has taken is taken back whole, as no failure, and runs when that pod has gone",
+    "whose place another pod has taken is withdrawn as a whole, without a failure, and runs afterwards",
     onStand(
       async (stand) => {
         await stand.create(home);
@@ -156,7 +156,7 @@ describe("a Volcano job with gang: builtin", () => {
   );
 
   it(
-    "whose host may not list nodes waits, and its queue names the feature that grants it",
+    "waits if its host may not list nodes, and its queue names the feature that grants this",
     onStand(async (stand) => {
       await stand.create(home);
       stand.fault(({ method, path }) =>

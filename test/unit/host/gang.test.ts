@@ -55,7 +55,7 @@ const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unk
 
 describe("a host whose own namespace is missing", () => {
   it(
-    "says what to make, asks for it less and less often, and goes on when it is made",
+    "reports the namespace to create, tries again more and more rarely, and continues when it exists",
     onStand(async (stand) => {
       await stand.create(queue("root", { weight: 1 }));
       await stand.host();
@@ -76,7 +76,7 @@ describe("a host whose own namespace is missing", () => {
 
 describe("a Volcano job without Volcano's scheduler", () => {
   it(
-    "is let in, placed by the default scheduler, and completed, from nothing but its own apply",
+    "is admitted, placed by the default scheduler, and completed, with no other object than its own",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.host();
@@ -107,7 +107,7 @@ describe("a Volcano job without Volcano's scheduler", () => {
   );
 
   it(
-    "waits until its queue has room, is told so, and then comes in",
+    "waits until its queue has room, reports that, and then is admitted",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.host();
@@ -150,7 +150,7 @@ describe("a Volcano job without Volcano's scheduler", () => {
 
 describe("a Volcano job beside Volcano's scheduler", () => {
   it(
-    "is left to it, until it has gone",
+    "is left to the scheduler until that has gone",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.create(lease(stand));
@@ -177,7 +177,7 @@ describe("a Volcano job beside Volcano's scheduler", () => {
   ] as const;
   for (const [by, pod] of kinds)
     it(
-      `that elects no leader is left to it, known by a Ready pod with ${by}, told when nothing happens, and taken over when it has gone`,
+      `is left to a scheduler without a lease, known by a Ready pod with ${by}, and is taken over when that has gone`,
       onStand(async (stand) => {
         await stand.create(home);
         await stand.create(pod);
@@ -197,7 +197,7 @@ describe("a Volcano job beside Volcano's scheduler", () => {
     );
 
   it(
-    "that runs as a process is known by what it writes, and what it has just written is left alone in any mode",
+    "is left to a scheduler that runs as a process, known by its writes",
     onStand(
       async (stand) => {
         await stand.create(home);
@@ -228,7 +228,7 @@ describe("a Volcano job beside Volcano's scheduler", () => {
   );
 
   it(
-    "shares the queues with pods that nobody has grouped, of which nothing is remembered",
+    "shares the queues with pods without a group, which get a group and no record",
     onStand(
       async (stand) => {
         await stand.create(home);
@@ -256,7 +256,7 @@ describe("a Volcano job beside Volcano's scheduler", () => {
   );
 
   it(
-    "is let in all the same when the setting says that there is none",
+    "is admitted nevertheless if the setting excludes a scheduler",
     onStand(async (stand) => {
       await stand.create(home);
       await stand.create(lease(stand));

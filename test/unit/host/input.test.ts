@@ -54,9 +54,9 @@ const good = application("app")["spec"];
 describe("a spec that cannot run", () => {
   const cases: readonly { readonly name: string; readonly spec: unknown; readonly says: RegExp }[] = [
     { name: "no driver", spec: { driver: undefined }, says: /^spec\.driver is missing: add it/ },
-    { name: "a driver that is none", spec: { driver: [] }, says: /^spec\.driver must be an object, not an array$/ },
+    { name: "a driver of another type", spec: { driver: [] }, says: /^spec\.driver must be an object, not an array$/ },
     {
-      name: "a size",
+      name: "an invalid size",
       spec: { driver: { memory: "512q" } },
       says: /^spec\.driver\.memory: "512q" is not a size .*"512m"/,
     },
@@ -82,7 +82,7 @@ describe("a spec that cannot run", () => {
   ];
   for (const { name, spec, says } of cases) {
     it(
-      `${name}: FAILED with what to change, and mended it runs`,
+      `${name}: FAILED with the repair, and a repaired one runs`,
       onStand(
         async (stand) => {
           await stand.host();
@@ -115,7 +115,7 @@ describe("a spec that cannot run", () => {
   }
 });
 
-describe("a name that its objects could not carry", () => {
+describe("a name that is invalid for the application's objects", () => {
   const cases = [
     { name: "a".repeat(64), says: /^metadata\.name is 64 characters long.*shorten it$/ },
     { name: `a${".b".repeat(100)}`, says: /^metadata\.name is 201 characters long/ },
@@ -124,7 +124,7 @@ describe("a name that its objects could not carry", () => {
   ];
   for (const { name, says } of cases) {
     it(
-      `${name.slice(0, 20)} (${name.length}): FAILED with what to change, and a better one runs`,
+      `${name.slice(0, 20)} (${name.length}): FAILED with the repair, and a better one runs`,
       onStand(async (stand) => {
         await stand.host();
         await neighbours(stand);
@@ -146,7 +146,7 @@ describe("a name that its objects could not carry", () => {
   }
 
   it(
-    "63 characters are carried",
+    "a name of 63 characters runs",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(application("a".repeat(63)));
@@ -155,9 +155,9 @@ describe("a name that its objects could not carry", () => {
   );
 });
 
-describe("what the server refuses", () => {
+describe("an object that the server refuses", () => {
   it(
-    "an invalid pod: FAILED with the server's words, and mended it runs",
+    "a pod: FAILED with the server's message, and a repaired one runs",
     onStand(async (stand) => {
       await stand.host();
       await neighbours(stand);
@@ -182,7 +182,7 @@ describe("what the server refuses", () => {
   );
 
   it(
-    "a driver's name that somebody else's pod has: told, the pod left alone, and it runs when the name is free",
+    "a driver whose name another pod has: reported, that pod is left alone, and it runs when the name is free",
     onStand(async (stand) => {
       await stand.host();
       const spec = { containers: [{ name: "x", image: "x" }] };
@@ -210,7 +210,7 @@ describe("what the server refuses", () => {
   );
 
   it(
-    "with retries left it waits for the next one, and a mended spec is not made to wait for that",
+    "an application with retries left waits for the next one, but not after a repaired spec",
     onStand(async (stand) => {
       await stand.host();
       stand.fault(({ method, path }) =>
@@ -231,9 +231,9 @@ describe("what the server refuses", () => {
   );
 });
 
-describe("a namespace on its way out", () => {
+describe("a namespace that is being deleted", () => {
   it(
-    "takes its applications along: nothing is created in it, nothing is left, nobody is alarmed",
+    "ends its applications without new objects, leftovers or alarms",
     onStand(async (stand) => {
       await stand.host();
       await stand.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });

@@ -41,7 +41,7 @@ const names = ["one", "two", "three", "four", "five"];
 
 describe("a host", () => {
   it(
-    "takes an application to its end, says so in a line for each thing that happened, and then writes nothing",
+    "runs an application to its end, logs one line for each event, and then writes nothing",
     onStand(async (stand) => {
       const drivers = watchDrivers(stand);
       await stand.host();
@@ -68,7 +68,7 @@ describe("a host", () => {
   );
 
   it(
-    "that is deleted under way leaves neither pods nor a checkpoint",
+    "leaves neither pods nor a checkpoint of an application that is deleted while it runs",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(application("spark-pi"));
@@ -80,7 +80,7 @@ describe("a host", () => {
   );
 
   it(
-    "drained in the middle of its steps leaves nothing half done, and the next one goes on from there",
+    "leaves nothing half done when it is drained, and the next host continues from there",
     onStand(
       async (stand) => {
         const drivers = watchDrivers(stand);
@@ -104,7 +104,7 @@ describe("a host", () => {
   );
 
   it(
-    "pages through a burst of 200 applications with less than ten requests each until their drivers stand",
+    "takes a burst of 200 applications with less than ten requests each until their drivers exist",
     onStand(
       async (stand) => {
         await stand.host();
@@ -122,7 +122,7 @@ describe("a host", () => {
 
 describe("two hosts on one cluster", () => {
   it(
-    "make one driver of each application, log no trouble, come to the same end, and are quiet",
+    "create one driver for each application, log no trouble, come to the same end, and then write nothing",
     onStand(
       async (stand) => {
         const drivers = watchDrivers(stand);
@@ -149,7 +149,7 @@ describe("two hosts on one cluster", () => {
 
 describe("a resync", () => {
   it(
-    "finds an application whose event was lost",
+    "finds an application whose watch event was lost",
     onStand(async (stand) => {
       await stand.host();
       stand.cut();
@@ -165,7 +165,7 @@ describe("a resync", () => {
   );
 
   it(
-    "ends what an application left that went while nobody looked",
+    "cleans up after an application that was deleted while no host ran",
     onStand(async (stand) => {
       const first = await stand.host();
       await stand.create(application("spark-pi"));
@@ -180,7 +180,7 @@ describe("a resync", () => {
   );
 
   it(
-    "finds a spec that was changed while nobody looked",
+    "finds a spec that was changed while no host ran",
     onStand(async (stand) => {
       const first = await stand.host();
       await stand.create(application("spark-pi"));

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { type Machine, onMachine } from "./machine.ts";
 import { answer } from "./way.ts";
 
-describe("a mistake", () => {
+describe("a mistake at the start of a host", () => {
   const free = "http://127.0.0.1:1";
   const config = (server: string): string =>
     JSON.stringify({
@@ -87,12 +87,12 @@ describe("a mistake", () => {
   };
   for (const one of cases)
     it(
-      `${one.name}: one line, and nothing was done`,
+      `${one.name}: one line, and no change`,
       onMachine((machine) => mistaken(machine, one)),
     );
 
   it(
-    "no right to know which cluster it is: one line that names it",
+    "a missing right to read the cluster's identity: one line that names it",
     onMachine(async ({ fault, host }) => {
       const words = 'namespaces "kube-system" is forbidden: User "x" cannot get resource "namespaces"';
       fault(({ path }) => (path.endsWith("/namespaces/kube-system") ? answer(403, "Forbidden", words) : undefined));
@@ -105,7 +105,7 @@ describe("a mistake", () => {
   );
 
   it(
-    "a port that is taken: one line, and the host is gone",
+    "a port that is in use: one line, and the host ends",
     onMachine(async ({ host, asked }) => {
       const taken = createServer();
       await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));

@@ -21,7 +21,7 @@ const driversNamed = (stand: Stand, name: string): readonly (string | undefined)
 
 describe("two applications that claim one driver pod's name", () => {
   it(
-    "the first runs on, the second says whose it is, and runs when it is mended",
+    "the first runs, and the second names the owner and runs once it is repaired",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(home);

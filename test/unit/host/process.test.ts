@@ -50,7 +50,7 @@ const writeStatus = async ({ transport }: Simulator): Promise<void> => {
   assert.equal(status, 200);
 };
 
-describe("another controller that is alive", () => {
+describe("a host beside another controller", () => {
   const cases: readonly { name: string; arrange: (simulator: Simulator) => Promise<unknown>; says: RegExp }[] = [
     {
       name: "by its lease",
@@ -74,7 +74,7 @@ describe("another controller that is alive", () => {
   ];
   for (const { name, arrange, says } of cases) {
     it(
-      `${name}: the host says where it is, stands aside in one line, and writes nothing`,
+      `${name}: reports the controller's place, stands aside in one line, and writes nothing`,
       onMachine(
         async ({ simulator, asked, host }) => {
           await arrange(simulator);
@@ -121,7 +121,7 @@ describe("another controller that is alive", () => {
   }
 
   it(
-    "is not seen in a second host of ours, nor in a person",
+    "does not take a second Rekindle host or a person for a controller",
     onMachine(
       async ({ simulator, host }) => {
         const first = host();
@@ -146,7 +146,7 @@ const triggered = async (url: string, secret: string, path: string, timestamp = 
 
 describe("a running host", () => {
   it(
-    "is healthy, then ready, runs what is applied, and ends with nothing half done when it is told to",
+    "is healthy, then ready, runs an applied application, and leaves nothing half done when it is stopped",
     onMachine(async ({ simulator, asked, host }) => {
       const running = host("--log-level=info");
       const url = await running.door();
@@ -171,7 +171,7 @@ describe("a running host", () => {
   );
 
   it(
-    "is not ready while it cannot see what there is",
+    "is not ready while it cannot list the objects",
     onMachine(
       async ({ host }) => {
         const running = host();
@@ -183,7 +183,7 @@ describe("a running host", () => {
   );
 
   it(
-    "told to look after a namespace that is not there says so, and runs what is created in it later",
+    "of a missing namespace reports that, and runs the objects that are created in it later",
     onMachine(async ({ simulator, host }) => {
       const running = host("--namespaces=team,default");
       await running.door();
@@ -199,7 +199,7 @@ describe("a running host", () => {
   );
 
   it(
-    "takes signed triggers, each once",
+    "accepts each signed trigger once",
     onMachine(async ({ simulator, folder, host }) => {
       const secret = "a secret of more than sixteen";
       writeFileSync(join(folder, "secret"), `${secret}\n`);
@@ -237,7 +237,7 @@ describe("a running host", () => {
   );
 
   it(
-    "without a secret takes none",
+    "accepts no trigger without a secret",
     onMachine(async ({ host }) => {
       const url = await host().door();
       assert.equal(await triggered(url, "a secret of more than sixteen", "/reconcile/SparkApplication/default/x"), 404);
@@ -245,7 +245,7 @@ describe("a running host", () => {
   );
 
   it(
-    "of two, over real connections, one makes the driver and neither complains",
+    "beside a second one creates one driver, and neither of them logs an error",
     onMachine(async ({ simulator, host }) => {
       const drivers = new Set<string>();
       simulator.subscribe(({ table, object: { metadata } }) => {

@@ -21,7 +21,7 @@ const replayed = (stand: Stand, log = logOf(stand)): Promise<string> =>
 const isDone = (stand: Stand): boolean => stateOf(stand.get("SparkApplication", "pi")) === "COMPLETED";
 
 test(
-  "the decisions about an annotated application are recorded until it ends, and decide the same",
+  "the recorded decisions about an annotated application decide the same in a replay",
   onStand(async (stand) => {
     await stand.host();
     await stand.create(application("other"));
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  "the decisions about every kind decide the same",
+  "the recorded decisions about every kind decide the same in a replay",
   onStand(async (stand) => {
     await stand.host({ recordDecisions: "all" });
     const short = { runMs: 5_000 };
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  "a decision that this version takes otherwise is shown with its place, and the command fails",
+  "a decision that this version makes differently is shown with its place, and the command fails",
   onStand(async (stand) => {
     await stand.host({ recordDecisions: "all" });
     await stand.create(application("pi"));
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  "a damaged line is reported by its number, and a log without a recording says how to begin one",
+  "a damaged line is reported by its number, and a log without a recording gets the hint how to record",
   onStand(async (stand) => {
     match(await replayed(stand, '{"a":1}\n{"recording":"H4sI"}'), /line 2: its recording is cut off or damaged/);
     match(await replayed(stand, "nothing"), /- has no recorded decision; rekindle record begins a recording/);
@@ -129,7 +129,7 @@ test(
 );
 
 test(
-  "with none, an annotated application is not recorded",
+  "an annotated application is not recorded with the mode none",
   onStand(async (stand) => {
     await stand.host({ recordDecisions: "none" });
     await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));

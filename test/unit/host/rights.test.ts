@@ -230,7 +230,7 @@ describe("the shipped rights", () => {
     it(`are too few without ${textOf(right)}`, () => assert.ok(refusedWithout.has(textOf(right))));
 
   it(
-    "are too few without one of them: a host meets the refusal",
+    "are too few without one of them: the API server refuses the host",
     withRules(without({ group: "", resource: "pods", verb: "delete" }), async (stand, way) => {
       await assert.rejects(live(untilRefused(stand, way), way), Refused);
       assert.deepEqual([...new Set(way.refused)], ["delete pods"]);
@@ -238,7 +238,7 @@ describe("the shipped rights", () => {
   );
 
   it(
-    "are too few to begin with without a look at kube-system",
+    "are too few to start without the right to read kube-system",
     withRules(without({ group: "", resource: "namespaces", verb: "get" }), async (stand, way) => {
       await assert.rejects(live(stand, way), /cannot get resource "namespaces"/);
     }),

@@ -27,7 +27,7 @@ const keep = { successfulRunHistoryLimit: 9 };
 
 describe("a schedule", () => {
   it(
-    "runs twice beside each other, tells it as upstream does, and keeps what it is asked to",
+    "runs twice beside each other, has upstream's status, and keeps the configured number of runs",
     onStand(
       async (stand) => {
         await stand.host();
@@ -51,7 +51,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "prunes what has ended, and lists what is kept",
+    "deletes old runs, and lists the kept ones",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(schedule("often", { schedule: "* * * * *" }));
@@ -63,7 +63,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "goes on in the next host by what is recorded, and makes up once for what was missed meanwhile",
+    "continues in the next host from its record, and catches up once on missed times",
     onStand(async (stand) => {
       const first = await stand.host();
       await stand.create(schedule("often", { schedule: "*/5 * * * *", ...keep }));
@@ -80,7 +80,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "whose next time is further away than any timer runs on time",
+    "runs on time although the next time is beyond the longest timer",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(schedule("often", { schedule: "0 10 * * *" }));
@@ -93,7 +93,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "that is deleted takes its runs along, and nothing of it is left",
+    "that is deleted deletes its runs",
     onStand(
       async (stand) => {
         await stand.host();
@@ -108,7 +108,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "that is quiet writes nothing",
+    "that waits causes no write",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(schedule("often", { schedule: "0 0 1 1 *" }));
@@ -123,7 +123,7 @@ describe("a schedule", () => {
 describe("a cluster without schedules", () => {
   const isSchedule = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"scheduledsparkapplications"');
   it(
-    "is looked after all the same, and has its schedules run as soon as they can be",
+    "runs other kinds, and runs its schedules once they can be listed",
     onStand(
       async (stand) => {
         const host = await stand.host();

@@ -42,7 +42,7 @@ const cases: readonly {
   },
 ];
 
-describe("others' applications", () => {
+describe("applications out of scope", () => {
   for (const { name, settings, theirs } of cases) {
     it(
       `are not run, followed, resynced or ended: ${name}`,
@@ -68,7 +68,7 @@ describe("others' applications", () => {
     );
 
     it(
-      `leave checkpoints behind that are left alone: ${name}`,
+      `have checkpoints that are left alone: ${name}`,
       onStand(async (stand) => {
         await stand.create(team);
         const everybody = await stand.host();
@@ -96,7 +96,7 @@ describe("others' applications", () => {
     );
 
     it(
-      `are no business of a trigger: ${name}`,
+      `cannot be triggered: ${name}`,
       onStand(async (stand) => {
         await stand.create(team);
         const host = await stand.host(settings);
@@ -114,7 +114,7 @@ describe("namespaces that a selector chooses", () => {
     stand.patch("Namespace", "team", { metadata: { labels: { spark } } }, "");
 
   it(
-    "are looked after as soon as they bear the label, and no longer than they do",
+    "are in scope as soon as they have the label, and only while they have it",
     onStand(async (stand) => {
       await stand.create(team);
       await stand.host({ namespaceSelector: "spark=enabled" });
@@ -135,7 +135,7 @@ describe("namespaces that a selector chooses", () => {
   );
 
   it(
-    "stay what they were while they cannot be listed",
+    "stay the same while namespaces cannot be listed",
     onStand(async (stand) => {
       await stand.create({ ...team, metadata: { ...team.metadata, labels: { spark: "enabled" } } });
       await stand.host({ namespaceSelector: "spark=enabled" });
@@ -158,7 +158,7 @@ const gist = (text: string): unknown => {
 
 describe("a dry run", () => {
   it(
-    "tells each plan once and writes nothing, also of an application that is bad, in trouble or gone",
+    "prints each plan once and writes nothing, even for an invalid, troubled or deleted application",
     onStand(async (stand) => {
       const first = await stand.host();
       await stand.create(application("gone"));
@@ -201,7 +201,7 @@ describe("a dry run", () => {
 
 describe("a paused application", () => {
   it(
-    "is not touched until it is resumed, and its pods go on",
+    "is left alone until it is resumed, and its pods continue",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(application("app"));
@@ -218,7 +218,7 @@ describe("a paused application", () => {
   );
 
   it(
-    "that was never begun begins when it is resumed",
+    "that never began starts when it is resumed",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));

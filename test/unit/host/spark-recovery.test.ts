@@ -37,7 +37,7 @@ describe("a schedule", () => {
   };
 
   it(
-    "that is cleaned up ends its run, tells so, and makes no other until its spec changes",
+    "that is cleaned up ends its run, reports that, and starts no other until its spec changes",
     onStand(
       async (stand) => {
         await stand.host();
@@ -60,7 +60,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "whose record is damaged: strict refuses it, not strict keeps what can be read, and no time is taken twice",
+    "whose record is damaged: is refused in strict mode; otherwise no time runs twice",
     onStand(async (stand) => {
       const before = await ran(stand);
       await stand.patch("Checkpoint", record, { spec: { memory: { timing: 7, nextRun: "x", lastRun: 7 } } });
@@ -74,7 +74,7 @@ describe("a schedule", () => {
   );
 
   it(
-    "in another cluster takes no time twice, and its next one as before",
+    "in another cluster runs no time twice, and its next one as before",
     onStand(async (stand) => {
       const before = await ran(stand);
       await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
@@ -101,7 +101,7 @@ describe("a Connect server", () => {
   };
 
   it(
-    "whose record is damaged: strict refuses it, not strict goes on, and the server stays",
+    "whose record is damaged: is refused in strict mode; otherwise it continues, and the server stays",
     onStand(async (stand) => {
       const before = await ready(stand);
       await stand.patch("Checkpoint", record, { spec: { memory: { ends: "many" } } });
@@ -125,7 +125,7 @@ describe("a Connect server", () => {
   );
 
   it(
-    "in another cluster goes on with the server that is there",
+    "in another cluster continues with the existing server",
     onStand(async (stand) => {
       const before = await ready(stand);
       await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });

@@ -36,7 +36,7 @@ const listsEvents = (line: string): boolean => /^GET .*\/events\?/.test(line);
 
 describe("a driver that cannot mount a ConfigMap", () => {
   it(
-    "is told within a minute, once, with what to create; created, it runs",
+    "is reported within a minute, once, with the object to create, and runs after that",
     onStand(
       async (stand) => {
         await stand.host();
@@ -66,7 +66,7 @@ describe("a driver that cannot mount a ConfigMap", () => {
   );
 
   it(
-    "where events may not be listed is told as far as its status goes, and nothing fails",
+    "is reported by its status alone if Events may not be listed",
     onStand(
       async (stand) => {
         stand.fault(({ method, path }) =>
@@ -91,9 +91,9 @@ describe("a driver that cannot mount a ConfigMap", () => {
   );
 });
 
-describe("a driver whose scheduler nobody runs", () => {
+describe("a driver with a scheduler that does not run", () => {
   it(
-    "is told by the scheduler's name",
+    "is reported with the scheduler's name",
     onStand(async (stand) => {
       await stand.host();
       const driver = { cores: 1, memory: "512m", schedulerName: "gangs" };
@@ -113,7 +113,7 @@ describe("a Connect server that cannot mount a ConfigMap", () => {
   };
 
   it(
-    "is told within a minute, once, with what to create; created, it becomes ready",
+    "is reported within a minute, once, with the object to create, and becomes ready after that",
     onStand(
       async (stand) => {
         await stand.host();
@@ -140,7 +140,7 @@ describe("a Connect server that cannot mount a ConfigMap", () => {
 
 describe("an application that starts", () => {
   it(
-    "costs no look at events",
+    "causes no list of Events",
     onStand(
       async (stand) => {
         await stand.host();

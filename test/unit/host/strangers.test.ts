@@ -40,9 +40,9 @@ const besieged = async (stand: Stand): Promise<readonly (string | undefined)[]> 
 
 const scripts = { app: [{ jobMs: 1_200_000 }] };
 
-describe("strangers under the names of executors that are still to come", () => {
+describe("pods of another owner under the names of future executors", () => {
   it(
-    "are passed over: the lost one is replaced under another id, once, and they stay",
+    "are skipped: the lost executor is replaced under another id, once, and they stay",
     onStand(
       async (stand) => {
         const strangers = await besieged(stand);
@@ -57,7 +57,7 @@ describe("strangers under the names of executors that are still to come", () => 
   );
 
   it(
-    "are told of in an event each, and what the application waits for is none of them",
+    "are reported by an Event each, and are not what the application waits for",
     onStand(
       async (stand) => {
         await besieged(stand);
@@ -76,7 +76,7 @@ describe("strangers under the names of executors that are still to come", () => 
   );
 
   it(
-    "are no pods of it that rekindle delete waits for",
+    "do not make rekindle delete wait",
     onStand(
       async (stand) => {
         const strangers = await besieged(stand);

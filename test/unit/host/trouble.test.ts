@@ -65,14 +65,14 @@ const assertReadable = (stand: Stand): void => {
 
 type Case = { readonly name: string; readonly fault: Fault; readonly says: RegExp };
 
-describe("what is in the way of one application costs it no retry, is told on it, and is over when it is over", () => {
+describe("trouble of one application costs it no retry, is reported on it, and ends with its cause:", () => {
   const quota =
     'pods "app-driver" is forbidden: exceeded quota: small, requested: pods=1, used: pods=4, limited: pods=4';
   const policy =
     "pods \"app-driver\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'all' denied request: no";
   const cases: readonly Case[] = [
     {
-      name: "a policy's no",
+      name: "a refusal by a policy",
       fault: where(on("POST", "/pods"), answer(422, "Invalid", policy)),
       says: /ValidatingAdmissionPolicy 'small' with binding 'all' denied request: no/,
     },
@@ -134,9 +134,9 @@ describe("what is in the way of one application costs it no retry, is told on it
   }
 });
 
-describe("what is in the way next", () => {
+describe("a second trouble", () => {
   it(
-    "takes the place of what was in the way first, also under the same reason",
+    "replaces the first, even under the same reason",
     onStand(async (stand) => {
       await stand.host();
       const pods = on("POST", "/pods");
@@ -155,7 +155,7 @@ describe("what is in the way next", () => {
   );
 });
 
-describe("what is in the way of all is told in the log, and all goes on when it is over", () => {
+describe("trouble of all applications is in the log, and every application continues afterwards:", () => {
   const cases: readonly Case[] = [
     ...["list", "watch"].map((verb): Case => {
       const hit = verb === "list" ? isList : isWatch;
@@ -227,10 +227,10 @@ describe("what is in the way of all is told in the log, and all goes on when it 
   }
 });
 
-describe("a CRD that is missing", () => {
+describe("a missing CRD", () => {
   const isMissing = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"checkpoints"');
   it(
-    "checkpoints: the host says so, is not ready, and goes on half a minute after it is installed",
+    "of checkpoints: the host reports it, is not ready, and continues half a minute after the installation",
     onStand(
       async (stand) => {
         const host = await stand.host();
@@ -260,7 +260,7 @@ describe("a checkpoint that cannot be used", () => {
   ];
   for (const { name, mend } of mended) {
     it(
-      `stops this application alone, is told with what mends it, and ${name} lets it go on with the same driver`,
+      `stops its application only, is reported with the repair, and ${name} lets it continue with the same driver`,
       onStand(
         async (stand) => {
           await stand.host();

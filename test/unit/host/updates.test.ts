@@ -48,7 +48,7 @@ const records = (stand: Stand): readonly string[] => stand.all("Checkpoint").map
 
 describe("a host with a listener", () => {
   it(
-    "tells it every state, to the end and beyond, and keeps nothing when all is acknowledged",
+    "sends it every state, up to the deletion, and keeps nothing when all are acknowledged",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       try {
@@ -69,7 +69,7 @@ describe("a host with a listener", () => {
   );
 
   it(
-    "that a schedule names tells it of the schedule and of its runs",
+    "of a schedule sends it updates of the schedule and of its runs",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       try {
@@ -92,7 +92,7 @@ describe("a host with a listener", () => {
   );
 
   it(
-    "that a Connect server names tells it when the server is ready, and that it went",
+    "of a Connect server sends it an update when the server is ready, and one when it is deleted",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       const states = (): readonly string[] => told.map(({ data }) => data.state);
@@ -113,7 +113,7 @@ describe("a host with a listener", () => {
   );
 
   it(
-    "whose listeners never answer runs its applications all the same",
+    "runs its applications although listeners never answer",
     onStand(async (stand) => {
       const { told, url, close } = await listener(false);
       try {
@@ -133,7 +133,7 @@ describe("a host with a listener", () => {
   );
 
   it(
-    "that is Kubernetes itself makes an Event of each state, once",
+    "that is Kubernetes itself creates one Event for each state",
     onStand(async (stand) => {
       await stand.host({ listening: { ...listening, to: "events" } });
       await stand.create(application("pi"));
@@ -165,7 +165,7 @@ describe("a host with a listener to Volcano's kinds", () => {
   });
 
   it(
-    "tells it every phase of a Job, and that a job went before its end",
+    "sends it every phase of a Job, and the deletion of a job before its end",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       try {
@@ -188,7 +188,7 @@ describe("a host with a listener to Volcano's kinds", () => {
   );
 
   it(
-    "that a JobFlow or a CronJob names tells it of that and of its jobs",
+    "of a JobFlow or a CronJob sends it updates of that and of its jobs",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       try {
@@ -212,7 +212,7 @@ describe("a host with a listener to Volcano's kinds", () => {
   );
 
   it(
-    "named by the operator tells it of all kinds, queues and templates, too",
+    "of the operator sends it updates of all kinds, including queues and templates",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       try {
@@ -231,7 +231,7 @@ describe("a host with a listener to Volcano's kinds", () => {
   );
 
   it(
-    "that is a namespace's tells of its jobs, and Kubernetes itself of a queue, which has none",
+    "of a namespace sends it updates of its jobs, and records Events for a queue",
     onStand(async (stand) => {
       const { told, url, close } = await listener(true);
       try {

@@ -184,7 +184,7 @@ describe("a host that comes after Volcano's controllers", () => {
 
   for (const row of going)
     it(
-      `${row.left}: its pods are let end, and it is ${row.ends}`,
+      `${row.left}: its pods end, and it is ${row.ends}`,
       onStand((stand) => adopted(stand, row), schedulers),
     );
 });

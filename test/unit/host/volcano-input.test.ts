@@ -29,9 +29,9 @@ const state = (stand: Stand, name: string): State => stateOf(stand.get("Job", na
 
 const good = volcanoJob("good", { runMs: 5_000 })["spec"];
 
-describe("bad Volcano jobs, all at once", () => {
+describe("invalid Volcano jobs, all at once,", () => {
   it(
-    "each is told what is wrong, a good one runs beside them, and mended all run",
+    "each get their error, a valid one runs beside them, and repaired ones run",
     onStand(
       async (stand) => {
         await stand.create(home);

@@ -56,7 +56,7 @@ const clean = (stand: Stand, name: string, ...more: readonly string[]): Promise<
 
 describe("cleanup of a Job", () => {
   it(
-    "ends all that is the job's, terminates it, tells of both, and stops; the other job runs on",
+    "ends the job's objects, terminates it, reports both, and stops; the other job continues",
     onStand(async (stand) => {
       await underWay(stand);
       const others = living(stand, "Pod", "other");
@@ -82,7 +82,7 @@ describe("cleanup of a Job", () => {
   );
 
   it(
-    "ends by force, by UID, the pods that do not go within their grace",
+    "deletes by force, by UID, the pods that outlive their grace period",
     onStand(async (stand) => {
       await underWay(stand, { stopMs: 600_000 });
       const told = await clean(stand, "job/pair", "-n", "default", "--grace", "5");
@@ -95,7 +95,7 @@ describe("cleanup of a Job", () => {
   );
 
   it(
-    "interrupted, is carried out by the host",
+    "is carried out by the host if the command is interrupted",
     onStand(async (stand) => {
       await underWay(stand);
       assert.match(await clean(stand, "job/default/pair", "--wait", "0s"), /time is over: default\/pair waits for/);
@@ -114,7 +114,7 @@ describe("a Job whose record cannot be used", () => {
   ];
   for (const [what, spec] of spoils)
     it(
-      `${what}: strict refuses it, not strict adopts its pods and tells so`,
+      `${what}: is refused in strict mode; otherwise its pods are adopted, which is reported`,
       onStand(async (stand) => {
         await underWay(stand, { runMs: 60_000 });
         const before = living(stand, "Pod", "pair");
@@ -131,7 +131,7 @@ describe("a Job whose record cannot be used", () => {
     );
 
   it(
-    "lost while it runs, is made anew from its status and its pods",
+    "is made anew from its status and its pods after a loss",
     onStand(async (stand) => {
       await underWay(stand, { runMs: 60_000 });
       const before = living(stand, "Pod", "pair");
@@ -144,14 +144,14 @@ describe("a Job whose record cannot be used", () => {
   );
 });
 
-describe("what makes jobs", () => {
+describe("the owners of jobs", () => {
   const flow = async (stand: Stand, life: object): Promise<void> => {
     await opened(stand);
     for (const object of jobFlow("f", ["a", "b"], life)) await stand.create(object);
   };
 
   it(
-    "a JobFlow that is cleaned up has failed, its running job is ended, and no other is made",
+    "that are a JobFlow and are cleaned up fail, end their running job, and create no other",
     onStand(async (stand) => {
       await flow(stand, {});
       await stand.until("its first job runs", () => phaseOf(stand, "f-a") === "Running", 60_000);
@@ -167,7 +167,7 @@ describe("what makes jobs", () => {
   );
 
   it(
-    "a JobFlow in another cluster makes no job again that was complete, and goes on with the next",
+    "that are a JobFlow in another cluster do not repeat completed jobs, and continue with the next",
     onStand(async (stand) => {
       await flow(stand, { runMs: 20_000 });
       await stand.until("its second job runs", () => phaseOf(stand, "f-b") === "Running", 120_000);
@@ -181,7 +181,7 @@ describe("what makes jobs", () => {
   );
 
   it(
-    "a CronJob that is cleaned up makes no job until its spec changes",
+    "that are a CronJob and are cleaned up create no job until their spec changes",
     onStand(async (stand) => {
       await opened(stand);
       await stand.create(cronJob("c", {}));
@@ -197,7 +197,7 @@ describe("what makes jobs", () => {
   );
 
   it(
-    "a CronJob whose record is damaged, or of another cluster, takes no time twice",
+    "that are a CronJob with a damaged record, or of another cluster, run no time twice",
     onStand(async (stand) => {
       await opened(stand);
       await stand.create(cronJob("c", { runMs: 1_000 }, { schedule: "*/30 * * * *" }));
@@ -216,7 +216,7 @@ describe("what makes jobs", () => {
 
 describe("a Queue", () => {
   it(
-    "is named without a namespace; cleaned up, it loses the commands to it and goes on",
+    "is named without a namespace; after a cleanup it loses its commands and continues",
     onStand(async (stand) => {
       await opened(stand);
       await stand.create({ ...queue, metadata: { name: "deep" } });
@@ -242,9 +242,9 @@ describe("a Queue", () => {
   );
 });
 
-describe("all of them", () => {
+describe("rekindle recover -A", () => {
   it(
-    "are looked at by -A, those that make others first, and queues with them",
+    "takes owners before their jobs, and includes queues",
     onStand(async (stand) => {
       await underWay(stand, { runMs: 300_000 });
       await stand.create(cronJob("c", {}, { schedule: "0 0 1 1 *" }));

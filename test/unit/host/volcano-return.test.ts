@@ -12,7 +12,7 @@ import { onStand, type Stand } from "./stand.ts";
 
 describe("a job of Volcano's controllers, taken over", () => {
   it(
-    "runs to its end in the pods that upstream made",
+    "runs to its end in upstream's pods",
     onStand(async (stand) => {
       await leave(
         stand,
@@ -35,7 +35,7 @@ describe("a job of Volcano's controllers, taken over", () => {
   );
 
   it(
-    "restarted as a whole, leaves a group of an earlier version's name for one of its own",
+    "that is restarted gets a group of its own name in place of an earlier version's",
     onStand(async (stand) => {
       const spec = { policies: [{ event: "PodFailed", action: "RestartJob" }] };
       const parts = { spec, group: "Running", shared: true, lives: runs, standing: { legacy: true } };
@@ -56,7 +56,7 @@ describe("a job of Volcano's controllers, taken over", () => {
   );
 
   it(
-    "ends what upstream had marked for its end, and nothing else",
+    "ends the pods that upstream had marked for deletion, and no others",
     onStand(async (stand) => {
       await leave(
         stand,
@@ -74,7 +74,7 @@ describe("a job of Volcano's controllers, taken over", () => {
   );
 
   it(
-    "resumes on command what upstream had aborted",
+    "resumes by a command although upstream had aborted it",
     onStand(async (stand) => {
       await leave(stand, {}, status("Aborted", { version: 1 }));
       admitting(stand);
@@ -100,9 +100,9 @@ const queues = async (stand: Stand): Promise<void> => {
   for (const name of ["default", "root"]) await stand.create({ ...queue, metadata: { name } });
 };
 
-describe("what makes jobs, taken over", () => {
+describe("the owners of jobs, taken over", () => {
   it(
-    "a CronJob makes none again for a time that upstream has seen to",
+    "a CronJob does not repeat a time that upstream has run",
     onStand(async (stand) => {
       await queues(stand);
       await stand.create(cronJob("c", {}, { schedule: "0 * * * *" }));
@@ -116,7 +116,7 @@ describe("what makes jobs, taken over", () => {
   );
 
   it(
-    "a flow whose first job is complete goes on with the second that runs, and makes neither again",
+    "a flow whose first job is complete continues with the second, and repeats neither",
     onStand(async (stand) => {
       await queues(stand);
       for (const object of jobFlow("f", ["a", "b"], {})) await stand.create(object);
@@ -149,7 +149,7 @@ describe("what makes jobs, taken over", () => {
   );
 
   it(
-    "a dry run beside what upstream left writes nothing at all",
+    "a dry run on upstream's objects writes nothing",
     onStand(async (stand) => {
       await leave(stand, { lives: runs, group: "Running", shared: true }, status("Running", { running: 2 }));
       const planned: string[] = [];

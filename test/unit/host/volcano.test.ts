@@ -30,7 +30,7 @@ const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", nam
 
 describe("a Volcano job under a host", () => {
   it(
-    "runs to its end, and nothing is left of it but what it was",
+    "runs to its end, and leaves no other object",
     onStand(async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
@@ -52,7 +52,7 @@ describe("a Volcano job under a host", () => {
   );
 
   it(
-    "is restarted when a pod fails, and keeps what its pods share",
+    "is restarted when a pod fails, and keeps its shared objects",
     onStand(async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
@@ -94,7 +94,7 @@ describe("a Volcano job under a host", () => {
   );
 
   it(
-    "is told what is wrong with it, and harms no other",
+    "gets its errors in its status, and affects no other",
     onStand(async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
@@ -106,7 +106,7 @@ describe("a Volcano job under a host", () => {
   );
 });
 
-describe("what makes Volcano jobs, under a host", () => {
+describe("the owners of Volcano jobs, under a host", () => {
   it(
     "a flow runs its jobs one after the other, and deletes them in the end",
     onStand(async (stand) => {
@@ -133,7 +133,7 @@ describe("what makes Volcano jobs, under a host", () => {
   );
 
   it(
-    "a CronJob runs its jobs on time also when its host is another, and keeps as many as it says",
+    "a CronJob runs its jobs on time even on another host, and keeps the configured number",
     onStand(async (stand) => {
       await admitting(stand);
       const host = await stand.host({ gang: "scheduler" });

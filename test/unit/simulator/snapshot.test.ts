@@ -23,7 +23,7 @@ test("another seed gives other identities", () => {
   assert.notEqual(uids[0], uids[1]);
 });
 
-test("from every moment on, a restored run ends as the first did", () => {
+test("a run that is restored from any moment ends as the first did", () => {
   const stand = open({ scripts });
   const { simulator } = stand;
   submit(stand);
@@ -41,7 +41,7 @@ test("from every moment on, a restored run ends as the first did", () => {
   }
 });
 
-test("branches from one snapshot do not see each other, and the snapshot sees none", () => {
+test("branches from one snapshot do not affect each other, nor the snapshot", () => {
   const stand = open();
   stand.call("POST", podsPath, sleeper("p"));
   const state = stand.simulator.snapshot();
@@ -60,7 +60,7 @@ test("branches from one snapshot do not see each other, and the snapshot sees no
   assert.equal(dump(stand), before);
 });
 
-test("a restored log still serves watches and exact lists of before", () => {
+test("a restored log still serves watches and exact lists of earlier versions", () => {
   const stand = open();
   stand.call("POST", mapsPath, { metadata: { name: "a" } });
   const revision = stand.simulator.store.revision();

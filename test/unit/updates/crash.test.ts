@@ -135,10 +135,10 @@ const dying = async (n: number, when: "before" | "after", lost: boolean): Promis
   await judge(street, seen);
 };
 
-describe("an update that was saved with what happened", () => {
+describe("a saved update", () => {
   for (const when of ["before", "after"] as const)
     for (const lost of [false, true])
-      test(`is told although the sender dies ${when} any call, and ${lost ? "all messages are lost with it" : "its message comes again"}`, async () => {
+      test(`is delivered although its sender dies ${when} any call, and ${lost ? "all messages are lost with it" : "its message comes again"}`, async () => {
         const calls = await callsOf();
         assert.ok(calls > 60, `${calls} calls`);
         for (let n = 1; n <= calls; n++)
@@ -147,7 +147,7 @@ describe("an update that was saved with what happened", () => {
           });
       });
 
-  test("is told although a second invocation delivers at any call of the first", async () => {
+  test("is delivered although a second process delivers it at any call of the first", async () => {
     const calls = await callsOf();
     for (let n = 1; n <= calls; n++) {
       const street = openStreet();

@@ -10,8 +10,8 @@ const word = (state: string) => ({ state, attempt: 1, terminal: false });
 const at = { uid: "u", now: 1_000, to, stream: "new" };
 const outbox = appended(appended(undefined, word("A"), at), word("B"), at);
 
-describe("a cursor", () => {
-  test("of another stream says nothing of this one, whatever number it has come to", () => {
+describe("the progress of a delivery", () => {
+  test("on another stream does not count for this one, whatever its number", () => {
     const old = { stream: "old", acknowledged: 7, closed: true };
     const due = dueOf(outbox, old, to, 2_000);
     assert.ok(due.do === "send");
@@ -20,12 +20,12 @@ describe("a cursor", () => {
     assert.equal(acknowledged(outbox, undefined, { stream: "new", sequence: 1 }), "unexpected");
   });
 
-  test("that does not parse is none", () => {
+  test("is undefined if it cannot be parsed", () => {
     for (const stored of [null, {}, { stream: "s", acknowledged: -1, closed: false }, { stream: "", acknowledged: 0 }])
       assert.equal(readCursor(stored), undefined);
   });
 
-  test("waits 10 s after the first try, and never more than 10 min", () => {
+  test("allows the next try after 10 s, and at most after 10 min", () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 8, 100].map(retryMs);
     assert.deepEqual(
       waits,
@@ -34,7 +34,7 @@ describe("a cursor", () => {
   });
 });
 
-test("whoever was held up after the claim sends nothing, for by then another may be on it", async () => {
+test("a delivery that is held up after its claim sends nothing, because another one may have begun", async () => {
   const street = openStreet();
   let slow = true;
   street.fixture.after = (call) => {

@@ -27,7 +27,7 @@ const ignored = ({ fixture }: Street): readonly unknown[] =>
     text === "an acknowledgement is ignored" ? [fields["why"]] : [],
   );
 
-describe("one stream of updates, as Mesos' agent keeps it", () => {
+describe("one stream of updates, as in the tests of Mesos' agent", () => {
   test("CheckpointStatusUpdate: after an update and its acknowledgement the records hold one of each", async () => {
     const street = openStreet();
     await street.enter("RUNNING");
@@ -39,7 +39,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     assert.deepEqual(states(street), ["RUNNING"]);
   });
 
-  test("RetryStatusUpdate: what nobody acknowledges comes again after 10 s, 20 s, 40 s … and every 10 min in the end", async () => {
+  test("RetryStatusUpdate: an unacknowledged update is sent again after 10 s, 20 s … 10 min", async () => {
     const street = openStreet();
     street.answer = () => silence;
     const began = street.fixture.time.now;
@@ -62,7 +62,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     assert.deepEqual(states(street), ["SUBMITTED", "RUNNING", "RUNNING"]);
   });
 
-  test("IgnoreUnexpectedStatusUpdateAck: ids of no update, of another stream, of what is not outstanding are ignored", async () => {
+  test("IgnoreUnexpectedStatusUpdateAck: ids of no sent update and of another stream are ignored", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("SUBMITTED");
@@ -74,7 +74,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
       assert.equal(acknowledgementOf(message, id, listener), undefined);
   });
 
-  test("DuplicateTerminalUpdateAfterAck: an end seen again is told once, the end of another attempt on its own", async () => {
+  test("DuplicateTerminalUpdateAfterAck: an end is one update, and another attempt's end is another", async () => {
     const street = openStreet();
     await street.enter("FAILED", { terminal: true });
     await street.enter("FAILED", { terminal: true });
@@ -83,7 +83,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     assert.equal(new Set(idsOf(street)).size, 2);
   });
 
-  test("DuplicateUpdateBeforeAck: a message that comes twice makes one update", async () => {
+  test("DuplicateUpdateBeforeAck: a repeated message makes one update", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
@@ -93,7 +93,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     assert.deepEqual(states(street), ["RUNNING"]);
   });
 
-  test("LatestTaskState: an update that comes again carries the latest state along", async () => {
+  test("LatestTaskState: a repeated update carries the latest state", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("SUBMITTED");
@@ -108,7 +108,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     );
   });
 
-  test("DuplicatedTerminalStatusUpdate: that the object goes after its end is no other end", async () => {
+  test("DuplicatedTerminalStatusUpdate: the object's deletion after its end is no update", async () => {
     const street = openStreet();
     await street.enter("COMPLETED", { terminal: true });
     street.fixture.objects.delete("toys bear");
@@ -118,8 +118,8 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
   });
 });
 
-describe("streams of updates, as Mesos' operations keep them", () => {
-  test("UpdateAndAck: an end that was acknowledged closes the stream", async () => {
+describe("streams of updates, as in the tests of Mesos' operations", () => {
+  test("UpdateAndAck: an acknowledged end closes the stream", async () => {
     const street = openStreet();
     await street.enter("FAILED", { terminal: true });
     await street.pass(hour);
@@ -127,7 +127,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.deepEqual((await street.cursor())?.closed, true);
   });
 
-  test("UpdateAndAckNonTerminalUpdate: what was acknowledged is not sent again, and the stream stays open", async () => {
+  test("UpdateAndAckNonTerminalUpdate: an acknowledged update is sent once, and the stream stays open", async () => {
     const street = openStreet();
     await street.enter("RUNNING");
     await street.pass(hour);
@@ -136,7 +136,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.deepEqual((await street.cursor())?.closed, false);
   });
 
-  test("ResendUnacknowledged: a listener that is away for a day hears everything in order when it is back", async () => {
+  test("ResendUnacknowledged: a listener that is away for a day gets every update in order afterwards", async () => {
     const street = openStreet();
     const back = street.fixture.time.now + 24 * hour;
     street.answer = ({ at }) => (at < back ? silence : acknowledged);
@@ -146,7 +146,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.deepEqual(heard, ["SUBMITTED", "RUNNING", "FAILING"]);
   });
 
-  test("Cleanup: an hour after the object has gone nothing is sent any more, and nothing is left", async () => {
+  test("Cleanup: an hour after the object's deletion nothing is sent any more, and no record is left", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
@@ -161,7 +161,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.equal(street.heard.length, length);
   });
 
-  test("RecoverCheckpointedStream: what nobody acknowledged is sent by whoever comes next, once the message is lost", async () => {
+  test("RecoverCheckpointedStream: the next process sends the unacknowledged updates", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("SUBMITTED");
@@ -173,14 +173,14 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.deepEqual(states(next), ["SUBMITTED", "RUNNING"]);
   });
 
-  test("RecoverNotCheckpointedStream: a delivery without a stream says so", async () => {
+  test("RecoverNotCheckpointedStream: a delivery without a stream returns that as its reason", async () => {
     const street = openStreet();
     street.fixture.objects.delete("toys bear");
     const ending = await street.world.deliver?.({ ...deliveryKey(message), reason: "test" });
     assert.deepEqual(ending, { did: "nothing", why: "there is no stream of here/Toy/ns/bear" });
   });
 
-  test("RecoverEmptyFile: a record without an outbox is a stream that begins", async () => {
+  test("RecoverEmptyFile: a record without an outbox begins a stream", async () => {
     const street = openStreet({ to: "" });
     await street.enter("RUNNING");
     assert.equal(street.fixture.record()?.outbox, undefined);
@@ -202,7 +202,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.deepEqual(states(street), ["RUNNING"]);
   });
 
-  test("RecoverTerminatedStream: a stream that has ended stays so", async () => {
+  test("RecoverTerminatedStream: a stream that has ended stays ended", async () => {
     const street = openStreet();
     await street.enter("COMPLETED", { terminal: true });
     const next = openStreet();
@@ -213,7 +213,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
   });
 
   for (const name of ["IgnoreDuplicateUpdate", "IgnoreDuplicateUpdateAfterRecover"])
-    test(`${name}: what the record tells already is not told again`, async () => {
+    test(`${name}: an update that the record already has is not sent again`, async () => {
       const street = openStreet();
       await street.enter("RUNNING");
       const sender = name.endsWith("Recover") ? openStreet() : street;
@@ -234,7 +234,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
       assert.deepEqual([ignored(sender), await sender.cursor()], [["duplicate"], before]);
     });
 
-  test("StrictRecoveryCorruptedFile: an outbox that cannot be read stops everything for its key", async () => {
+  test("StrictRecoveryCorruptedFile: an outbox that cannot be read stops its key", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
@@ -248,7 +248,7 @@ describe("streams of updates, as Mesos' operations keep them", () => {
     assert.ok(street.fixture.lines.some(({ fields }) => String(fields["error"]).includes("outbox.entries.0.sequence")));
   });
 
-  test("UpdateLatestWhenResending: whoever comes next fills in what is latest by then", async () => {
+  test("UpdateLatestWhenResending: the next process sends the latest state of that time", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("SUBMITTED");

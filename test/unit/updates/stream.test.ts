@@ -19,7 +19,7 @@ const namespace = (annotations: Record<string, string>) => ({
 const annotation = "rekindle.dev/updates-to";
 
 describe("a full outbox", () => {
-  test("passes over states in between, never an end, the first or the newest; what is left comes in order", async () => {
+  test("drops states in between, but no end, first or newest one, and delivers the rest in order", async () => {
     const street = openStreet();
     street.answer = () => silence;
     for (let attempt = 1; attempt <= 40; attempt++) {
@@ -41,7 +41,7 @@ describe("a full outbox", () => {
     );
   });
 
-  test("gives up what is acknowledged before it passes over anything", async () => {
+  test("drops acknowledged updates before any other", async () => {
     const street = openStreet();
     for (let attempt = 1; attempt <= 100; attempt++) await street.enter("RUNNING", { attempt });
     assert.ok((street.fixture.record()?.outbox?.entries.length ?? 0) <= capacity / 2 + 1);
@@ -49,7 +49,7 @@ describe("a full outbox", () => {
   });
 });
 
-describe("an acknowledgement that comes by itself", () => {
+describe("a separate acknowledgement", () => {
   const acknowledge = async (street: Street, by: string): Promise<void> => {
     const asked = acknowledgementOf(message, street.heard.at(-1)?.id ?? "", by);
     assert.ok(asked);
@@ -76,7 +76,7 @@ describe("an acknowledgement that comes by itself", () => {
       assert.equal((await street.cursor())?.acknowledged, counts);
     });
 
-  test("of the listener before counts no more once the update was sent to the next one", async () => {
+  test("of the earlier listener does not count once the update was sent to the next one", async () => {
     const street = openStreet();
     street.answer = () => silence;
     street.fixture.put(own(other));
@@ -90,7 +90,7 @@ describe("an acknowledgement that comes by itself", () => {
     assert.equal((await street.cursor())?.acknowledged, 1);
   });
 
-  test("of the listener that the update was sent to counts, although another one was named since", async () => {
+  test("of the listener that got the update counts, although another one was configured since", async () => {
     const street = openStreet();
     street.answer = () => silence;
     street.fixture.put(own(other));
@@ -102,7 +102,7 @@ describe("an acknowledgement that comes by itself", () => {
 });
 
 describe("the next object of a name", () => {
-  test("waits for no listener of the one before, whose updates go on under its key", async () => {
+  test("does not wait for the listener of the deleted one, whose updates continue under the key", async () => {
     const street = openStreet();
     street.answer = () => silence;
     await street.enter("RUNNING");
@@ -115,7 +115,7 @@ describe("the next object of a name", () => {
     assert.deepEqual(told(street), ["1 RUNNING", "2 DELETED", "3 SUBMITTED"]);
   });
 
-  test("begins a stream of its own when everything was told", async () => {
+  test("begins a stream of its own once every update was delivered", async () => {
     const street = openStreet();
     await street.enter("COMPLETED", { terminal: true });
     street.fixture.objects.delete("toys bear");
@@ -128,7 +128,7 @@ describe("the next object of a name", () => {
 });
 
 describe("a listener", () => {
-  test("is named by the object before its namespace, and by that before the operator", async () => {
+  test("is taken from the object before its namespace, and from the namespace before the operator", async () => {
     const street = openStreet();
     await street.enter("A");
     street.fixture.objects.set("namespaces ns", namespace({ [annotation]: "https://namespace.example/" }));
@@ -150,7 +150,7 @@ describe("a listener", () => {
     assert.deepEqual([street.fixture.record()?.outbox, await street.cursor()], [undefined, undefined]);
   });
 
-  test("that takes the place of a dead one is told at once what that one never heard, in order", async () => {
+  test("that replaces an unreachable one gets that one's unacknowledged updates at once, in order", async () => {
     const street = openStreet();
     street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
     for (const state of ["SUBMITTED", "RUNNING"]) await street.enter(state);
@@ -160,7 +160,7 @@ describe("a listener", () => {
     assert.deepEqual(told(street), ["1 SUBMITTED", "2 RUNNING"]);
   });
 
-  test("that took the place of another while nobody was there hears all that the other one never heard, in order", async () => {
+  test("that replaced another while no process ran gets that one's unacknowledged updates in order", async () => {
     const street = openStreet();
     street.answer = ({ to, sequence }) => (to.includes("new.example") || sequence === 1 ? acknowledged : silence);
     for (const state of ["SUBMITTED", "RUNNING", "FAILING"]) await street.enter(state);
@@ -174,7 +174,7 @@ describe("a listener", () => {
     );
   });
 
-  test("is known to the record although the message of its change was lost", async () => {
+  test("is saved in the record although the message of its change was lost", async () => {
     const street = openStreet();
     street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
     await street.enter("RUNNING");
@@ -184,7 +184,7 @@ describe("a listener", () => {
     assert.equal(street.fixture.record()?.outbox?.to, "https://new.example/");
   });
 
-  test("that may not be one is told as an event, once, and holds up nothing", async () => {
+  test("that is refused is reported by one Event, and blocks nothing", async () => {
     const street = openStreet();
     street.answer = () => ({ did: "refused", error: "host inside leads to 10.0.0.1" });
     await street.enter("SUBMITTED");
@@ -198,7 +198,7 @@ describe("a listener", () => {
     assert.equal(street.fixture.record()?.outbox?.entries.length, 2);
   });
 
-  test("is not asked for by a step that has nothing to tell: quiet writes nothing", async () => {
+  test("is not read by a step without an update, and such a step writes nothing", async () => {
     const street = openStreet();
     await street.enter("RUNNING");
     const before = [...street.fixture.checkpoints.all()];
@@ -210,7 +210,7 @@ describe("a listener", () => {
     assert.equal(street.heard.length, 1);
   });
 
-  test("cannot be asked for where namespaces may not be read: the operator's word counts", async () => {
+  test("of the operator counts if namespaces may not be read", async () => {
     const street = openStreet();
     street.fixture.before = (call) => {
       if (call.startsWith("get namespaces")) throw new Error("forbidden");
@@ -220,7 +220,7 @@ describe("a listener", () => {
   });
 });
 
-test("NonStrictRecoveryCorruptedFile: an outbox that cannot be read is given up, and a stream begins anew", async () => {
+test("NonStrictRecoveryCorruptedFile: an outbox that cannot be read is dropped, and a stream begins anew", async () => {
   const street = openStreet({ strict: false });
   street.answer = () => silence;
   await street.enter("SUBMITTED");

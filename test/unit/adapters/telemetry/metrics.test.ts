@@ -89,7 +89,7 @@ describe("metrics", () => {
     { prefix: "", name: "0day", want: "_0day" },
   ];
   for (const { prefix, name, want } of names)
-    test(`${prefix}${name} are named ${want}`, () => assert.equal(validName(prefix, name), want));
+    test(`${prefix}${name} is named ${want}`, () => assert.equal(validName(prefix, name), want));
 });
 
 describe("a function's metrics", () => {

@@ -29,14 +29,14 @@ const stored = ({ simulator }: Terminal, name: string) =>
 const made = (name: string): string => `sparkapplication.sparkoperator.k8s.io/${name} created`;
 
 describe("rekindle create", () => {
-  test("takes several documents, whatever the server serves, and lists", async () => {
+  test("accepts several documents, every served kind, and lists", async () => {
     const list = { apiVersion: "v1", kind: "List", items: [full("b"), full("c")] };
     const { code, out, err } = await openTerminal().run("create", "-f", file("many.yaml", config, full("a"), list));
     assert.deepEqual([code, err], [0, ""]);
     assert.equal(out, ["configmap/c created", made("a"), made("b"), made("c")].join("\n"));
   });
 
-  test("takes folders, several -f, and what is piped in", async () => {
+  test("accepts folders, several -f, and standard input", async () => {
     const inner = join(folder, "inner");
     mkdirSync(inner);
     writeFileSync(join(inner, "2.yaml"), stringify(full("second")));
@@ -47,7 +47,7 @@ describe("rekindle create", () => {
     assert.equal(out, [made("first"), made("second"), made("piped")].join("\n"), err);
   });
 
-  test("one that is there is told of, and replaced when asked; its status stays", async () => {
+  test("refuses an existing object, and replaces its spec with --override", async () => {
     const terminal = openTerminal();
     const path = file("twice.yaml", full("twice"));
     await terminal.run("create", "-f", path);
@@ -64,7 +64,7 @@ describe("rekindle create", () => {
     assert.match(JSON.stringify(await stored(terminal, "twice")), /"arguments":\["7"\]/);
   });
 
-  test("a dry run keeps nothing", async () => {
+  test("creates nothing in a dry run", async () => {
     const terminal = openTerminal();
     const { out } = await terminal.run("create", "-f", file("dry.yaml", full("dry")), "--dry-run");
     assert.equal(out, "sparkapplication.sparkoperator.k8s.io/dry created (dry run)");
@@ -100,14 +100,14 @@ describe("rekindle create", () => {
     ["unknown", [{ ...config, kind: "Widget" }], /Widget c: the server knows no Widget in v1\n/],
   ];
   for (const [name, objects, line] of bad) {
-    test(`refused, and where: ${name}`, async () => {
+    test(`refuses with the place: ${name}`, async () => {
       const { code, err } = await openTerminal().run("create", "-f", file(`${name}.yaml`, ...objects));
       assert.equal(code, 1);
       assert.match(err, line);
     });
   }
 
-  test("the server's own words about a field come without what is around them", async () => {
+  test("prints the server's message about a field without its surroundings", async () => {
     const path = file("server.yaml", full("typed", { type: "Cobol" }));
     const { err } = await openTerminal().run("create", "-f", path, "--no-check");
     assert.match(
@@ -116,14 +116,14 @@ describe("rekindle create", () => {
     );
   });
 
-  test("one that is refused keeps no other back", async () => {
+  test("creates the other objects if one is refused", async () => {
     const path = file("mixed.yaml", full("typo", { drvier: {} }), full("fine"));
     const { code, out, err } = await openTerminal().run("create", "-f", path);
     assert.deepEqual([code, out], [1, made("fine")]);
     assert.match(err, /rekindle: 1 of 2 refused$/);
   });
 
-  test("two words about the namespace are a mistake", async () => {
+  test("refuses contradictory namespaces", async () => {
     const object = { ...full("placed"), metadata: { name: "placed", namespace: "default" } };
     const { err } = await openTerminal().run("create", "-f", file("placed.yaml", object), "-n", "other");
     assert.match(err, /its metadata\.namespace is default, and -n says other: keep one of them/);
@@ -145,7 +145,7 @@ describe("rekindle submit", () => {
     ...["--conf", "spark.kubernetes.authenticate.driver.serviceAccountName=spark", "--driver-memory", "2g"],
   ];
 
-  test("spark-submit's command line becomes an application", async () => {
+  test("turns spark-submit's command line into an application", async () => {
     const { code, out, err } = await openTerminal().run(...line, "-o", "yaml", "local:///pi.jar", "10", "--class", "x");
     assert.equal(code, 0, err);
     assert.deepEqual(parse(out), {
@@ -163,7 +163,7 @@ describe("rekindle submit", () => {
     });
   });
 
-  test("what -o yaml prints is a file for kubectl apply: named whole, and read alike by YAML 1.1", async () => {
+  test("prints with -o yaml a file for kubectl apply, which YAML 1.1 reads alike", async () => {
     const confs = ["on", "off", "yes", "no", "y", "n", "0755", "1e3", "1:30"].flatMap((value, at) => [
       ...["-c", `spark.${at}=${value}`],
     ]);
@@ -180,7 +180,7 @@ describe("rekindle submit", () => {
     assert.equal(code, 0, err);
   });
 
-  test("flags win over confs, and confs over the file", async () => {
+  test("prefers flags to confs, and confs to the file", async () => {
     const path = file("defaults.conf", "# remark\nspark.a 1\nspark.b=2\nspark.kubernetes.container.image: x:1.2.3\n");
     const args = ["--properties-file", path, "--conf", "spark.b=3", "--driver-class-path", "/x", "-o", "json"];
     const { out, err } = await openTerminal().run("submit", ...args, "local:///pi.py");
@@ -216,7 +216,7 @@ describe("rekindle submit", () => {
     ],
   ];
   for (const [state, code, out, err] of ends) {
-    test(`--wait for one that ends ${state} ends with ${code}`, async () => {
+    test(`--wait returns ${code} for an application that ends ${state}`, async () => {
       const terminal = openTerminal({ slept: end(state, state === "FAILED" ? "exit 7" : undefined) });
       const ran = await terminal.run(...line, "--application", "app", "--wait", "--timeout", "20s", "local:///pi.jar");
       assert.equal(ran.code, code, ran.err);
@@ -225,7 +225,7 @@ describe("rekindle submit", () => {
     });
   }
 
-  test("the server completes the name", async () => {
+  test("lets the server complete the name", async () => {
     const terminal = openTerminal();
     assert.match(
       (await terminal.run(...line, "local:///pi.jar")).out,
@@ -248,7 +248,7 @@ describe("rekindle submit", () => {
     ],
   ];
   for (const [args, said] of wrong) {
-    test(`refused in one line: submit ${args.join(" ")}`, async () => {
+    test(`refuses in one line: submit ${args.join(" ")}`, async () => {
       const { code, err } = await openTerminal().run("submit", ...args);
       assert.equal(code, 1);
       assert.match(err, said);

@@ -18,7 +18,7 @@ const failed = { applicationState: { state: "FAILED" } };
 const running = { applicationState: { state: "RUNNING" } };
 
 describe("rekindle suspend and resume", () => {
-  test("set spec.suspend and take it back; both may be said twice", async () => {
+  test("set and reset spec.suspend, also when they are repeated", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, application("app", running));
     assert.match((await terminal.run("suspend", "default/app")).out, /^default\/app is being suspended/);
@@ -29,7 +29,7 @@ describe("rekindle suspend and resume", () => {
     assert.match((await terminal.run("resume", "app")).out, /neither suspended nor paused$/);
   });
 
-  test("one resume ends a suspension and a pause", async () => {
+  test("end a suspension and a pause by one resume", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, application("app", running));
     await terminal.run("suspend", "app");
@@ -45,7 +45,7 @@ describe("rekindle suspend and resume", () => {
     [["resume", "none"], /there is no application of any kind default\/none; see them all with: rekindle list$/],
   ];
   for (const [args, line] of refusals) {
-    test(`refused in one line: ${args.join(" ")}`, async () => {
+    test(`refuse in one line: ${args.join(" ")}`, async () => {
       const terminal = openTerminal();
       await make(terminal.simulator, application("ended", failed));
       const { code, err } = await terminal.run(...args);
@@ -69,7 +69,7 @@ describe("rekindle delete", () => {
   };
   const left = async (terminal: Terminal): Promise<string> => (await terminal.run("list", "-o", "name")).out;
 
-  test("removes those that are named, and says so", async () => {
+  test("removes the named ones, and prints them", async () => {
     const terminal = await three();
     const { out, code } = await terminal.run("delete", "a", "default/b", "--wait");
     assert.equal(code, 0);
@@ -80,7 +80,7 @@ describe("rekindle delete", () => {
     assert.equal(await left(terminal), "sparkapplication.sparkoperator.k8s.io/c");
   });
 
-  test("removes those with labels only when it is told twice", async () => {
+  test("removes the ones with labels only after a confirmation", async () => {
     const terminal = await three();
     assert.match(
       (await terminal.run("delete", "-l", "team=data")).err,
@@ -91,7 +91,7 @@ describe("rekindle delete", () => {
     assert.match((await terminal.run("delete", "-l", "team=none", "--yes")).out, /nothing matches/);
   });
 
-  test("asked and answered, all of a namespace go", async () => {
+  test("removes all of a namespace after a confirmation", async () => {
     const terminal = await three(true);
     assert.equal((await terminal.run("delete", "--all")).code, 0);
     assert.equal(await left(terminal), "");
@@ -99,14 +99,14 @@ describe("rekindle delete", () => {
 
   const wrong: readonly (readonly string[])[] = [[], ["a", "--all"], ["a", "-l", "x=y"]];
   for (const args of wrong) {
-    test(`not taken: delete ${args.join(" ")}`, async () => {
+    test(`refuses delete ${args.join(" ")}`, async () => {
       const { code, err } = await (await three()).run("delete", ...args);
       assert.equal(code, 1);
       assert.match(err, /name what to delete, or use -l LABELS or --all; exactly one of these$/);
     });
   }
 
-  test("one that a finalizer holds is waited for no longer than asked, and the exit code tells", async () => {
+  test("waits up to its timeout for one that a finalizer holds, and returns 4", async () => {
     const terminal = openTerminal();
     const held = application("held");
     await make(terminal.simulator, { ...held, metadata: { ...held.metadata, finalizers: ["example.com/hold"] } });

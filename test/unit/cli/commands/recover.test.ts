@@ -35,7 +35,7 @@ const recovered = async (name: string, ...objects: readonly Obj[]) => {
   return await terminal.run("recover", name, "--dry-run");
 };
 
-describe("recover of a name without a kind", () => {
+describe("rekindle recover of a name without a kind", () => {
   const rows: readonly (readonly [what: string, objects: readonly Obj[], found: RegExp])[] = [
     ["finds a job", [job("pair")], /job\/default\/pair/],
     ["means a SparkApplication where there is one", [job("pair"), application("pair")], /default\/pair/],
@@ -66,7 +66,7 @@ describe("recover of a name without a kind", () => {
     ],
   ];
   for (const [what, objects, says] of refusals)
-    test(`of ${what} is refused with what to write`, async () => {
+    test(`of ${what} is refused with the correct syntax`, async () => {
       const { code, err } = await recovered("pair", ...objects);
       assert.equal(code, 1);
       assert.match(err, says);

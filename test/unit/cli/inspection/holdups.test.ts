@@ -83,7 +83,7 @@ const statusOf = async (of: string, { objects, afterMs, hidden = false }: Settin
 const app = application("app", submitted);
 const mounting = [app, driver({ nodeName: "node-1" }, creating)];
 
-describe("rekindle status of what has pods that do not start", () => {
+describe("rekindle status of an object whose pods do not start", () => {
   const cases: readonly (readonly [string, string, Setting, RegExp, RegExp])[] = [
     [
       "a ConfigMap that cannot be mounted is named, with what to create",

@@ -54,14 +54,14 @@ describe("rekindle list", () => {
     });
   }
 
-  test("wide shows what upstream's columns show", async () => {
+  test("-o wide shows upstream's columns", async () => {
     const { out } = await (await open()).run("list", "-n", "default", "-o", "wide");
     const [head = "", row = ""] = out.split("\n");
     assert.match(head, /WAITS FOR +SUSPEND +DRIVER +START +FINISH$/);
     assert.match(row, /a-driver +2026-11-02T07:58:00Z$/);
   });
 
-  test("yaml and json say the same, name says names", async () => {
+  test("-o yaml and -o json print the same, and -o name prints names", async () => {
     const terminal = await open();
     const { parse } = await import("yaml");
     const json: unknown = JSON.parse((await terminal.run("list", "-o", "json")).out);
@@ -72,13 +72,13 @@ describe("rekindle list", () => {
     );
   });
 
-  test("as data every instant is written as the API writes it", async () => {
+  test("prints every instant in data as the API does", async () => {
     const { out } = await (await open()).run("list", "-o", "json");
     assert.match(out, /"createdAt": "2026-11-02T08:00:00(\.\d+)?Z"/);
     assert.doesNotMatch(out, /\d{12}/);
   });
 
-  test("states have their colours where colours are wanted, and columns stay as wide", async () => {
+  test("colours states on a terminal, and keeps the columns as wide", async () => {
     const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."], colours: true });
     await make(terminal.simulator, application("a", running), application("b"));
     const { out } = await terminal.run("list");
@@ -95,14 +95,14 @@ describe("rekindle list", () => {
     [["-o", "xml"], 2, /Allowed choices are table, wide, json, yaml, name, key/],
   ];
   for (const [args, code, line] of wrong) {
-    test(`not taken: list ${args.join(" ")}`, async () => {
+    test(`refuses list ${args.join(" ")}`, async () => {
       const ran = await (await open()).run("list", ...args);
       assert.equal(ran.code, code);
       assert.match(ran.err, line);
     });
   }
 
-  test("several kinds are several tables, and one that is not installed is none", async () => {
+  test("prints a table for each kind, and none for a kind that is not installed", async () => {
     const terminal = await open();
     assert.match((await terminal.run("list", "SparkConnect")).err, /does not serve this resource.*rekindle manifests/);
     await make(terminal.simulator, crdOf(scheduledKind), crdOf(connectKind));
@@ -134,7 +134,7 @@ describe("rekindle list", () => {
     assert.match(status.out, /state {6}Scheduled\nwaits for {2}its next run[\s\S]+schedule +@daily/);
   });
 
-  test("what changes is told: new, another state, gone; and nothing twice", () => {
+  test("--watch prints each change once: new, another state, gone", () => {
     const row = (name: string, state: string): Listed => ({
       ...{ kind: "SparkApplication", namespace: "default", name, state, attempts: 1, createdAt: 0 },
       ...{ waitsFor: "-", message: undefined, details: {} },
@@ -150,7 +150,7 @@ describe("rekindle list", () => {
 });
 
 describe("rekindle status", () => {
-  test("as data it says what the three lines say", async () => {
+  test("prints as data the same as its three lines", async () => {
     const terminal = await open();
     const told: unknown = JSON.parse((await terminal.run("status", "a", "-o", "json")).out);
     assert.deepEqual(Object.keys(Object(told)), [
@@ -172,7 +172,7 @@ describe("rekindle status", () => {
     assert.equal((await terminal.run("status", "a", "-o", "name")).out, "sparkapplication.sparkoperator.k8s.io/a");
   });
 
-  test("watched, it tells each change once and ends when the application has", async () => {
+  test("--watch prints each change once and ends with the application", async () => {
     const states = ["RUNNING", "SUCCEEDING", "COMPLETED"];
     const terminal = openTerminal({
       slept: async ({ transport }) => {

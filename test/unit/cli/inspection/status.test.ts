@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
 
 describe("rekindle status", () => {
   for (const { name, objects, lines } of cases) {
-    test(`the state, and three lines: ${name}`, async () => {
+    test(`prints the state and three lines: ${name}`, async () => {
       const terminal = openTerminal();
       await make(terminal.simulator, ...objects);
       const { code, out, err } = await terminal.run("status", "default/app");
@@ -125,7 +125,7 @@ describe("rekindle status", () => {
     });
   }
 
-  test("every way of naming an application leads to it", async () => {
+  test("accepts every way to name an application", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, application("app"));
     for (const args of [
@@ -152,7 +152,7 @@ describe("rekindle status", () => {
     [["../x"], /is not a name|there is no/],
   ];
   for (const [args, line] of wrong) {
-    test(`told in one line: status ${args.join(" ")}`, async () => {
+    test(`prints one line: status ${args.join(" ")}`, async () => {
       const { code, err } = await openTerminal().run("status", ...args);
       assert.equal(code, 1);
       assert.match(err, line);
@@ -161,7 +161,7 @@ describe("rekindle status", () => {
 });
 
 describe("rekindle list", () => {
-  test("shows every application with its state and what it waits for", async () => {
+  test("prints every application with its state and what it waits for", async () => {
     const terminal = openTerminal();
     const objects = [application("a", running), application("b", failed), application("c")];
     await make(terminal.simulator, ...objects, checkpoint("a", { waitsFor: "the driver to finish" }));
@@ -180,13 +180,13 @@ describe("rekindle list", () => {
     assert.ok(Array.isArray(parsed) && parsed.length === 3);
   });
 
-  test("says so when there are none", async () => {
+  test("prints that there are none", async () => {
     assert.equal((await openTerminal().run("ls")).out, "no applications");
   });
 });
 
 describe("rekindle plan", () => {
-  test("shows view, record, timers and the next step", async () => {
+  test("prints view, record, timers and the next step", async () => {
     const terminal = openTerminal({
       preview: async () => ({
         would: "plan",
@@ -226,7 +226,7 @@ describe("rekindle plan", () => {
 const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
 
 describe("rekindle pause", () => {
-  test("annotates, and resume takes it back", async () => {
+  test("sets the annotation, and resume removes it", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, application("app"));
     assert.match((await terminal.run("pause", "default/app")).out, /^default\/app is paused/);
@@ -239,7 +239,7 @@ describe("rekindle pause", () => {
   });
 });
 
-test("the table of timeouts and policies is printed for people and for machines", async () => {
+test("the table of timeouts and policies is printed as text and as data", async () => {
   const terminal = openTerminal();
   const { out, code } = await terminal.run("annotations");
   assert.match(
@@ -254,7 +254,7 @@ test("the table of timeouts and policies is printed for people and for machines"
   );
 });
 
-test("before these lines stands what an application went through, the latest of it", async () => {
+test("rekindle status prints an application's latest history before its three lines", async () => {
   const terminal = openTerminal();
   const passage = (phase: string, at: number) => ({ phase, attempt: 1, at: start - 60_000 + at * 5_000 });
   make(terminal.simulator, application("app", running));
@@ -265,7 +265,7 @@ test("before these lines stands what an application went through, the latest of 
   assert.match(waits ?? "", /^waits for/);
 });
 
-test("what a run has lost stands in one line, and as data with every loss", async () => {
+test("rekindle status prints a run's losses in one line, and each loss as data", async () => {
   const terminal = openTerminal();
   const loss = {
     id: 5,

@@ -56,7 +56,7 @@ const pair: readonly Obj[] = [
 ];
 
 describe("a name without a kind", () => {
-  test("leads to the one object of it, whatever its kind, and says which", async () => {
+  test("is that of the only object with it, whatever its kind, which is printed", async () => {
     const terminal = await withObjects(...pair, cron("nightly"));
     for (const [name, found] of [
       ["pair", "job/default/pair"],
@@ -69,12 +69,12 @@ describe("a name without a kind", () => {
     assert.match((await terminal.run("status", "job/pair")).out, /^state /);
   });
 
-  test("means a SparkApplication where there is one", async () => {
+  test("is that of a SparkApplication if there is one", async () => {
     const { out } = await (await withObjects(job("pair"), application("pair"))).run("status", "pair");
     assert.match(out, /^state {6}NEW/);
   });
 
-  test("of several others is not guessed", async () => {
+  test("is refused if several other kinds have it", async () => {
     const terminal = await withObjects(job("pair"), cron("pair"));
     const { code, err } = await terminal.run("delete", "pair");
     assert.equal(code, 1);
@@ -123,10 +123,10 @@ describe("a name without a kind", () => {
     });
 });
 
-describe("log of a job", () => {
+describe("rekindle log of a job", () => {
   const lines = async (...args: readonly string[]) => await (await withObjects(...pair)).run("log", ...args);
 
-  test("of several pods lists them and says how one is named", async () => {
+  test("with several pods lists them, and prints how to name one", async () => {
     const { code, out, err } = await lines("job/pair");
     assert.equal(code, 0, err);
     assert.deepEqual(
@@ -178,13 +178,13 @@ describe("log of a job", () => {
     [["-f", "job/pair"], /one pod is followed at a time$/],
   ];
   for (const [args, says] of wrong)
-    test(`in one line: ${args.join(" ")}`, async () => {
+    test(`prints one line: ${args.join(" ")}`, async () => {
       const { code, err } = await lines(...args);
       assert.equal(code, 1);
       assert.match(err, says);
     });
 
-  test("without pods says what the job waits for; of a CronJob names its jobs", async () => {
+  test("without pods prints what the job waits for, and of a CronJob names its jobs", async () => {
     const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "CronJob", name: "nightly", uid: "" };
     const made = job("nightly-1", { ownerReferences: [owner] });
     const terminal = await withObjects(job("alone"), cron("nightly"), made);

@@ -23,20 +23,20 @@ const delivery = (memory: Readonly<Record<string, unknown>>) => ({ schema: 1, ui
 const outstanding = { sequence: 1, to: "x", tries: 4, since: eight, nextAt: eight + 600_000, error: "it answered 500" };
 
 describe("status updates on the command line", () => {
-  test("say nothing where nobody listens, or nothing waits", () => {
+  test("are not printed without a listener, or when none wait", () => {
     assert.equal(updatesOf({ schema: 1, uid: "u", saves: 1, memory: {} }, undefined), undefined);
     const done = updatesOf(record, delivery({ stream: "s", acknowledged: 2, closed: false }));
     assert.deepEqual([done?.waiting, updatesText(done, eight)], [0, ""]);
   });
 
-  test("tell how many wait since when, and why", () => {
+  test("are printed with their number, since when, and why", () => {
     const late = updatesOf(record, delivery({ stream: "s", acknowledged: 0, closed: false, outstanding }));
     const text = updatesText(late, eight + 300_000);
     assert.match(text, /^2 not acknowledged since .*; after 4 tries: it answered 500; next try /);
     assert.doesNotMatch(JSON.stringify(late) + text, /hush/);
   });
 
-  test("count a delivery of another stream, or one that cannot be read, for nothing", () => {
+  test("of another stream, or unreadable, do not count", () => {
     for (const memory of [{ stream: "other", acknowledged: 2, closed: true }, { stream: 1 }])
       assert.deepEqual(updatesOf(record, delivery(memory))?.waiting, 2);
   });

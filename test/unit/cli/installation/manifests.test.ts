@@ -15,7 +15,7 @@ const named = (objects: readonly Obj[]): readonly string[] =>
   objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join("/"));
 
 describe("rekindle manifests", () => {
-  test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
+  test("prints CRDs, then every object of a host, in an order that can be applied", async () => {
     assert.deepEqual(named(await printed()), [
       "CustomResourceDefinition/cronjobs.batch.volcano.sh",
       "CustomResourceDefinition/jobs.batch.volcano.sh",
@@ -39,7 +39,7 @@ describe("rekindle manifests", () => {
     ]);
   });
 
-  test("a cluster takes all of it", async () => {
+  test("prints objects that a cluster accepts", async () => {
     const { simulator } = openTerminal({ crds: false });
     await make(simulator, ...(await printed()));
   });
@@ -133,7 +133,7 @@ describe("rekindle manifests", () => {
     [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
   ];
   for (const [args, there, absent] of choices) {
-    test(`${args.join(" ")} prints what it says`, async () => {
+    test(`${args.join(" ")} prints the objects of its options`, async () => {
       const names = named(await printed(...args));
       assert.deepEqual(
         there.filter((name) => !names.includes(name)),
@@ -146,7 +146,7 @@ describe("rekindle manifests", () => {
     });
   }
 
-  test("no right is a wildcard, secrets and pods are reached only with features, and little but status is patched", async () => {
+  test("grants no wildcard, secrets and pods only with features, and hardly more patches than of status", async () => {
     const roles = (await printed("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
     const text = JSON.stringify(roles);
     assert.ok(roles.length === 2);
@@ -171,7 +171,7 @@ describe("rekindle manifests", () => {
     assert.equal(host.match(/"patch"/g)?.length, patched.length);
   });
 
-  test("the host runs alone, as nobody, on a file system that it cannot write", async () => {
+  test("runs the host as an unprivileged user, on a read-only file system", async () => {
     const [deployment] = (await printed()).filter(({ kind }) => kind === "Deployment");
     const text = JSON.stringify(deployment);
     for (const part of [
@@ -203,12 +203,12 @@ describe("rekindle manifests", () => {
     },
   ];
   for (const { args, want } of selections) {
-    test(`${args.join(" ")} chooses namespaces by their labels`, async () => {
+    test(`${args.join(" ")} selects namespaces by their labels`, async () => {
       assert.match((await openTerminal().run("manifests", ...args)).out, want);
     });
   }
 
-  test("where names and labels cannot be said together, that is said", async () => {
+  test("refuses a selector where only names are possible", async () => {
     const { code, err } = await openTerminal().run(
       "manifests",
       "--policies",
@@ -225,7 +225,7 @@ describe("rekindle manifests", () => {
   const groups = JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]);
   const podFlags = ["--admission-queue-gate", `--admission-resource-groups=${groups}`];
 
-  test("what admission writes into pods is the host's setting, and chooses the pods that a function is sent", async () => {
+  test("gives the host the setting for admission of pods, and selects the pods for a function", async () => {
     const host = (await openTerminal().run("manifests", "--admission", ...podFlags)).out;
     assert.match(host, /- --admission-queue-gate\n +- "?'?--admission-resource-groups=\[\{"resourceGroup":"gpu"/);
     const url = "--admission-url=https://door.example";
@@ -251,7 +251,7 @@ describe("rekindle manifests", () => {
       assert.match(err, says);
     });
 
-  test("a function that is none is refused, and those that have rights are named", async () => {
+  test("refuses an unknown function, and lists the known ones", async () => {
     const { code, out, err } = await openTerminal().run("manifests", "--functions=wake");
     assert.deepEqual([code, out], [1, ""]);
     assert.match(
@@ -268,7 +268,7 @@ describe("rekindle manifests", () => {
     ["--image="],
   ];
   for (const args of mistakes) {
-    test(`${args.join(" ")} is refused in one line before anything is printed`, async () => {
+    test(`refuses ${args.join(" ")} in one line before it prints anything`, async () => {
       const { code, out, err } = await openTerminal().run("manifests", ...args);
       assert.equal(code, 1);
       assert.equal(out, "");
@@ -284,7 +284,7 @@ describe("rekindle uninstall", () => {
     return terminal;
   };
 
-  test("lists what it removes, removes it, and then finds nothing", async () => {
+  test("lists the objects, removes them, and then finds none", async () => {
     const terminal = await installed(true);
     const { code, out } = await terminal.run("uninstall");
     assert.equal(code, 0);
@@ -295,7 +295,7 @@ describe("rekindle uninstall", () => {
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
 
-  test("keeps CRDs with objects and what running drivers need, unless --crds", async () => {
+  test("keeps CRDs with objects, and the rights of running drivers, unless --crds is given", async () => {
     const terminal = await installed(true);
     await make(terminal.simulator, application("spark-pi"));
     const { out } = await terminal.run("uninstall", "--yes");
@@ -309,7 +309,7 @@ describe("rekindle uninstall", () => {
     assert.match(all.out, /remove {2}customresourcedefinitions sparkapplications/);
   });
 
-  test("without a yes nothing is removed", async () => {
+  test("removes nothing without a confirmation", async () => {
     const terminal = await installed(false);
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);

@@ -23,9 +23,9 @@ const listed = (words: readonly string[]): string => `[${words.map((word) => `'$
 
 describe("the policies of Volcano's jobs", () => {
   for (const [what, words] of Object.entries({ events: policyEvents, actions: policyActions, plugins: pluginNames }))
-    test(`know the same ${what} as the rules in code`, () => assert.ok(jobText.includes(listed(words)), what));
+    test(`have the same ${what} as the rules in code`, () => assert.ok(jobText.includes(listed(words)), what));
 
-  test("block nobody when they cannot be judged, and each is bound", () => {
+  test("allow a request if they cannot be evaluated, and each one is bound", () => {
     const volcano = objects.filter(({ metadata }) => metadata.name.includes("volcano"));
     assert.equal(volcano.length, 12);
     for (const { kind, metadata } of volcano)
@@ -77,7 +77,7 @@ describe("upstream's own policies", {
   skip: dataDir === undefined ? "no recordings beside the project" : false,
 }, () => {
   for (const file of files)
-    test(`of ${file}: ours have a rule for each of theirs`, () => {
+    test(`in ${file} each have a rule among Rekindle's`, () => {
       const path = join(dataDir ?? "", "volcano", "admission-policies", `${file}-validating.yaml`);
       const theirs = parseAllDocuments(readFileSync(path, "utf8")).flatMap((document) => messagesIn(document.toJS()));
       const ours = textOf(`${file}.volcano.rekindle.dev`);

@@ -19,13 +19,13 @@ describe("colours", () => {
       assert.equal(wantsColour(env, terminal), wanted);
     });
 
-  test("are all that is printed of what steers a terminal", () => {
+  test("are the only control sequences that are printed", () => {
     const text = `${paintFor(true)("bad", "FAILED")} \u001b[2J\u001b[1Aowned\u0007\u202e\nnext`;
     assert.equal(printable(text, true), "\u001b[31mFAILED\u001b[39m \\u001b[2J\\u001b[1Aowned\\u0007\\u202e\nnext");
     assert.equal(printable(text, false), "\\u001b[31mFAILED\\u001b[39m \\u001b[2J\\u001b[1Aowned\\u0007\\u202e\nnext");
   });
 
-  test("follow the state's word", () => {
+  test("follow the name of the state", () => {
     const tones = ["COMPLETED", "RUNNING", "FAILED", "SUBMISSION_FAILED", "NEW", "Pending", "Aborted", "Succeed"].map(
       toneOf,
     );
@@ -33,7 +33,7 @@ describe("colours", () => {
   });
 });
 
-test("a table's cell begins no row of its own", () => {
+test("are not needed in a cell, which never begins a row of its own", () => {
   assert.equal(
     columns([
       ["NAME", "WHY"],

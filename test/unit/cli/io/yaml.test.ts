@@ -37,7 +37,7 @@ const ambiguous = [...booleans.flatMap(cased), ...numbers, "null", "Null", "NULL
 /** Strings that every reader takes for strings are written without quotes. */
 const plain = ["spark", "1.2.3", "50m", "128Mi", "a:b", "5s", "1e", "0x", "on-call", "none", "local:///a.jar"];
 
-describe("YAML of ours", () => {
+describe("Rekindle's YAML", () => {
   for (const text of ambiguous) {
     test(`${JSON.stringify(text)} is quoted, as a value and as a name`, () => {
       const printed = yamlText({ list: [text], [text]: text });
@@ -49,14 +49,14 @@ describe("YAML of ours", () => {
   }
 
   for (const text of plain) {
-    test(`${text} stands without quotes`, () => assert.equal(yamlText([text]), `- ${text}\n`));
+    test(`${text} is not quoted`, () => assert.equal(yamlText([text]), `- ${text}\n`));
   }
 
-  test("numbers, booleans and nothing are no strings", () => {
+  test("numbers, booleans and null are not strings", () => {
     assert.equal(yamlText({ a: 1, b: true, c: null, d: 1.5 }), "a: 1\nb: true\nc: null\nd: 1.5\n");
   });
 
-  test("what is installed reads the same under YAML 1.1, also with names that it takes for something else", async () => {
+  test("the manifests read the same under YAML 1.1, also with names that it takes for another type", async () => {
     const { out } = await openTerminal().run("manifests", "--namespaces=on,no", "--spark-namespace=y", "--image=1e3");
     const files = (await generated()).filter(({ path }) => path.endsWith(".yaml"));
     assert.ok(files.length > 20);
@@ -66,7 +66,7 @@ describe("YAML of ours", () => {
     }
   });
 
-  test("one file of the sources writes YAML", () => {
+  test("one source file writes YAML", () => {
     const root = new URL("../../../../", import.meta.url);
     const writers = globSync("{shared,infra,functions}/**/*.ts", { cwd: root }).filter((path) =>
       /import \{[^}]*\b(stringify|Document)\b[^}]*\} from "yaml"/.test(readFileSync(new URL(path, root), "utf8")),

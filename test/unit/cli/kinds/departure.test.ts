@@ -62,7 +62,7 @@ describe("an application that is being deleted", () => {
       for (const [index, line] of lines.entries()) assert.match(told[index] ?? "", line);
     });
 
-  test("is told in the list by its finalizers", async () => {
+  test("has its finalizers in the list", async () => {
     const terminal = openTerminal();
     await make(terminal.simulator, leaving(["example.com/hold"]));
     assert.match(

@@ -9,7 +9,7 @@ import { timing } from "../../../../shared/engine/settings.ts";
 import { readLeases } from "../../../../shared/volcano/gang/scheduler.ts";
 import { resultOf } from "../../../support/decisions.ts";
 
-it("a scheduler is known by the leases by which hosts know it", () => {
+it("the migration knows a scheduler by the same leases as hosts do", () => {
   const asked: (string | undefined)[] = [];
   const objects = (query: Looking) => {
     asked.push(query.do === "list" ? query.field : undefined);
@@ -22,7 +22,7 @@ it("a scheduler is known by the leases by which hosts know it", () => {
   );
 });
 
-it("records of every kind that hosts run are forgotten with one family or the other", () => {
+it("the migration deletes the records of every kind of a host, by family", () => {
   const known = Object.values(families).flatMap(({ remembered }) => remembered);
   assert.deepEqual(
     known.toSorted(),
@@ -32,7 +32,7 @@ it("records of every kind that hosts run are forgotten with one family or the ot
   );
 });
 
-it("of no two families the same lease, record or word is held", () => {
+it("no two families share a lease, a record or a label", () => {
   const words = Object.values(families).flatMap(({ record, lease }) => [record.name, record.label, lease.usual]);
   assert.equal(new Set(words).size, words.length);
 });

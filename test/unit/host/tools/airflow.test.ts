@@ -92,7 +92,7 @@ const marked = (airflow: Tool, name: string) =>
 
 describe("Airflow's SparkKubernetesOperator", () => {
   it(
-    "creates, waits, reads the driver's log, marks its pod and deletes: one run, and nothing is left",
+    "creates, waits, reads the driver's log, marks its pod and deletes: one run, and no object is left",
     onStand(
       async (stand) => {
         await stand.host();
@@ -128,7 +128,7 @@ describe("Airflow's SparkKubernetesOperator", () => {
   );
 
   it(
-    "finds the one driver again after its worker has died, by labels of the task",
+    "finds the driver by labels of the task after its worker has died",
     onStand(
       async (stand) => {
         await stand.host();
@@ -146,7 +146,7 @@ describe("Airflow's SparkKubernetesOperator", () => {
   );
 
   it(
-    "is told by 409 that its name is taken, and a task that is killed leaves nothing",
+    "gets 409 for a name that is taken, and a killed task leaves no object",
     onStand(
       async (stand) => {
         await stand.host();
@@ -162,7 +162,7 @@ describe("Airflow's SparkKubernetesOperator", () => {
   );
 
   it(
-    "learns from the status why a run failed, and the sensor from the same state",
+    "gets from the status why a run failed, and its sensor gets it from the same state",
     onStand(
       async (stand) => {
         await stand.host();

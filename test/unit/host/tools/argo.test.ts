@@ -82,7 +82,7 @@ describe("Argo's resource template", () => {
   ] as const;
   for (const { how, script, verdict } of ends) {
     it(
-      `creates, and its conditions tell that the application ${how}`,
+      `creates an application, and its conditions see that it ${how}`,
       onStand(
         async (stand) => {
           await stand.host();
@@ -100,7 +100,7 @@ describe("Argo's resource template", () => {
   }
 
   it(
-    "ends badly when the application is deleted meanwhile",
+    "fails when the application is deleted in the meantime",
     onStand(
       async (stand) => {
         await stand.host();
@@ -114,7 +114,7 @@ describe("Argo's resource template", () => {
   );
 
   it(
-    "with setOwnerReference: the end of the workflow is the end of the run and of everything of it",
+    "with setOwnerReference: the workflow's deletion deletes the run and its objects",
     onStand(
       async (stand) => {
         await stand.host();
@@ -142,7 +142,7 @@ describe("Argo's resource template", () => {
   );
 
   it(
-    "with action patch and mergeStrategy merge: a suspension takes effect, and its end is one more run",
+    "with action patch and mergeStrategy merge: a suspension takes effect, and its end begins one more run",
     onStand(
       async (stand) => {
         await stand.host();
@@ -171,7 +171,7 @@ describe("Argo's resource template", () => {
   );
 
   it(
-    "with action delete: --ignore-not-found is content with both answers",
+    "with action delete and --ignore-not-found: succeeds with both answers",
     onStand(async (stand) => {
       await stand.host();
       await create(stand, application("app"));

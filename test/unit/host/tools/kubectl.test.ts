@@ -42,7 +42,7 @@ const watching = async (stand: Stand) => {
 describe("kubectl wait", () => {
   for (const wanted of ["RUNNING", "COMPLETED"]) {
     it(
-      `--for=jsonpath='{.status.applicationState.state}'=${wanted} sees it pass by`,
+      `--for=jsonpath='{.status.applicationState.state}'=${wanted} sees that state`,
       onStand(
         async (stand) => {
           await stand.host();
@@ -59,7 +59,7 @@ describe("kubectl wait", () => {
   }
 
   it(
-    "the states that it is told come in their order, and each of them once",
+    "gets the states in their order, and each of them once",
     onStand(
       async (stand) => {
         await stand.host();
@@ -76,7 +76,7 @@ describe("kubectl wait", () => {
   );
 
   it(
-    "--for=delete sees the end of one whose time to live is over",
+    "--for=delete sees the end of an application whose time to live is over",
     onStand(
       async (stand) => {
         await stand.host();

@@ -60,7 +60,7 @@ const nodes = { "cloud.example/flavour": "spot" };
 
 describe("Kueue", () => {
   it(
-    "created suspended: no pod; node selectors and suspend=false in one patch: one run, on these nodes",
+    "creates it suspended without a pod, and one patch with node selectors starts one run on these nodes",
     onStand(
       async (stand) => {
         await stand.host();
@@ -86,7 +86,7 @@ describe("Kueue", () => {
   );
 
   it(
-    "counts the pods as ready by the status: RUNNING, and as many executors RUNNING as were asked for",
+    "counts the pods as ready by the status: RUNNING, with all requested executors RUNNING",
     onStand(
       async (stand) => {
         await stand.host();
@@ -106,7 +106,7 @@ describe("Kueue", () => {
   );
 
   it(
-    "preempted: suspended and restored in one patch, its pods go, it is inactive; admitted again it runs once more",
+    "preempts by one patch, so that its pods go and it is inactive, and readmits it for one more run",
     onStand(
       async (stand) => {
         await stand.host();
@@ -128,7 +128,7 @@ describe("Kueue", () => {
   );
 
   it(
-    "a patch against an old version is refused, and nothing starts",
+    "gets a refusal for a patch of an old version, and nothing starts",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(admitted("app"));

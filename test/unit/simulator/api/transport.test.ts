@@ -20,7 +20,7 @@ const take = async (stream: HttpStream, count: number): Promise<readonly string[
   return lines;
 };
 
-test("a stream gives what is there and what comes", async () => {
+test("a stream sends existing objects, then changes", async () => {
   const stand = open();
   const stream = await stand.simulator.transport.stream(get(`${mapsPath}?watch=true`));
   stand.call("POST", mapsPath, { metadata: { name: "a" } });
@@ -28,7 +28,7 @@ test("a stream gives what is there and what comes", async () => {
   assert.deepEqual(await take(stream, 3), ["ADDED kube-root-ca.crt", "ADDED a", "DELETED a"]);
 });
 
-test("a closed stream ends, and hears nothing more", async () => {
+test("a closed stream ends, and gets no further event", async () => {
   const stand = open();
   const stream = await stand.simulator.transport.stream(get(`${mapsPath}?watch=true`));
   stream.close();
@@ -36,7 +36,7 @@ test("a closed stream ends, and hears nothing more", async () => {
   assert.deepEqual(await take(stream, 9), ["ADDED kube-root-ca.crt"]);
 });
 
-test("a compacted revision is an error event, and the end", async () => {
+test("a compacted revision yields an error event, and ends the stream", async () => {
   const stand = open();
   for (const name of ["a", "b", "c"]) stand.call("POST", mapsPath, { metadata: { name } });
   const { store } = stand.simulator;
@@ -46,7 +46,7 @@ test("a compacted revision is an error event, and the end", async () => {
   assert.deepEqual(await take(stream, 9), ["ERROR Expired"]);
 });
 
-test("bookmarks come with time, and the end after timeoutSeconds", async () => {
+test("bookmarks are sent from time to time, and the stream ends after timeoutSeconds", async () => {
   const stand = open();
   const revision = stand.simulator.store.revision();
   const path = `${mapsPath}?watch=true&resourceVersion=${revision}&allowWatchBookmarks=true&timeoutSeconds=150`;

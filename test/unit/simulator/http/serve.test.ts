@@ -9,7 +9,7 @@ import { sleeper } from "../stand.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 
-test("pods are made, listed as a table, watched and deleted over HTTP", async () => {
+test("pods are created, listed as a table, watched and deleted over HTTP", async () => {
   const served = await serveSimulator(openSimulator(), { speed: 100 });
   const json = async (path: string, init: RequestInit = {}): Promise<unknown> =>
     (await fetch(served.url + path, init)).json();
@@ -38,7 +38,7 @@ test("pods are made, listed as a table, watched and deleted over HTTP", async ()
   }
 });
 
-test("discovery names every kind, custom ones too, and the kubeconfig names the server", async () => {
+test("discovery names every kind, custom ones too, and the kubeconfig has the server's address", async () => {
   const crd = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

@@ -59,7 +59,7 @@ test("a watch is sent in frames, small and large, until it ends", async () => {
   }
 });
 
-test("a watch that cannot be is refused, and one that its client leaves is over", async () => {
+test("an invalid watch is refused, and a watch ends when its client leaves", async () => {
   const simulator = openSimulator({ nodes: [] });
   const served = await serveSimulator(simulator);
   const base = served.url.replace("http", "ws");

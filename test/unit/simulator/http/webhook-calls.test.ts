@@ -38,7 +38,7 @@ const hook = (name: string, url: string) => ({
   rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }],
 });
 
-test("a webhook is asked once per request, its patch is kept, and one that is away refuses", async () => {
+test("a webhook is called once per request, its patch is kept, and an unreachable one refuses", async () => {
   const webhook = await openWebhook();
   const caller = openCaller();
   const served = await serveSimulator(openSimulator({ admit: caller.admit }), { caller });

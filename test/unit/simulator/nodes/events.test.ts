@@ -30,7 +30,7 @@ const lives = [
 ] as const;
 
 for (const [name, spec, wanted] of lives)
-  test(`${name} is told of`, () => {
+  test(`${name} is recorded as an Event`, () => {
     const stand = open({ events: true });
     stand.call("POST", podsPath, sleeper("p", spec));
     stand.rest();
@@ -39,7 +39,7 @@ for (const [name, spec, wanted] of lives)
     assert.deepEqual(told(stand), wanted);
   });
 
-test("nothing is told where nobody asked", () => {
+test("no Event is recorded without the option", () => {
   const stand = open();
   stand.call("POST", podsPath, sleeper("p"));
   stand.rest();

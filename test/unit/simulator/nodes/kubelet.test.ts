@@ -6,7 +6,7 @@ import type { PodScript } from "../../../../shared/simulator/nodes/script.ts";
 import { itemsAt, numberAt, textAt } from "../../../../shared/simulator/storage/json.ts";
 import { condition, exitOf, mapsPath, merge, open, podsPath, sleeper, waitsFor } from "../stand.ts";
 
-test("a pod waits for its mount and starts when that comes", () => {
+test("a pod waits for its mount and starts when the object exists", () => {
   const stand = open();
   const volumes = [{ name: "v", configMap: { name: "late" } }];
   stand.call("POST", podsPath, sleeper("p", { volumes }));
@@ -17,7 +17,7 @@ test("a pod waits for its mount and starts when that comes", () => {
   assert.deepEqual(stand.pods(), ["p Running"]);
 });
 
-test("an image that cannot be pulled is tried again with another one", () => {
+test("an image that cannot be pulled is tried again, and a corrected one starts", () => {
   const stand = open();
   stand.call("POST", podsPath, sleeper("p", { containers: [{ name: "main", image: "does-not-exist:1" }] }));
   stand.pass(1000);
@@ -49,7 +49,7 @@ for (const [restartPolicy, exitCode] of [
   ["Always", 0],
   ["OnFailure", 1],
 ] as const)
-  test(`with ${restartPolicy}, after an exit with ${exitCode} the container comes back later and later`, () => {
+  test(`with ${restartPolicy}, after an exit with ${exitCode} the container restarts with growing delays`, () => {
     const stand = open({ scripts: { p: [{ runMs: 1000, exitCode }] } });
     stand.call("POST", podsPath, sleeper("p", { restartPolicy }));
     stand.pass(2000);
@@ -125,10 +125,10 @@ const deletions = [
 ] as const;
 
 for (const [what, script, metadata, query, wanted] of deletions)
-  test(`a deleted pod gets its terminal phase before it goes: ${what}`, () =>
+  test(`a deleted pod gets its terminal phase before its removal: ${what}`, () =>
     assert.deepEqual(deleted(script, metadata, query), wanted));
 
-test("killPod ends the process; containers beside the main one go on", () => {
+test("killPod ends the process, and containers beside the main one continue", () => {
   const stand = open();
   const containers = [
     { name: "side", image: "x" },
@@ -144,7 +144,7 @@ test("killPod ends the process; containers beside the main one go on", () => {
   assert.equal(condition(stand.pod("p"), "Ready"), "False");
 });
 
-test("an evicted pod says so", () => {
+test("an evicted pod has that reason", () => {
   const stand = open();
   stand.call("POST", podsPath, sleeper("p"));
   stand.pass(1000);
@@ -154,7 +154,7 @@ test("an evicted pod says so", () => {
   assert.deepEqual(stand.pods(), ["p Failed"]);
 });
 
-test("a pod that fits nowhere says why, and goes when there is room", () => {
+test("a pod that fits on no node has the reason, and starts when there is room", () => {
   const stand = open({ nodes: [{ name: "small", cpu: "1" }] });
   const containers = [{ name: "main", image: "x", resources: { requests: { cpu: "2" } } }];
   stand.call("POST", podsPath, sleeper("p", { containers }));
@@ -168,7 +168,7 @@ test("a pod that fits nowhere says why, and goes when there is room", () => {
   assert.deepEqual(stand.pods(), ["p Running"]);
 });
 
-test("a gated pod is scheduled when its gate is taken away", () => {
+test("a gated pod is scheduled when its gate is removed", () => {
   const stand = open();
   stand.call("POST", podsPath, sleeper("p", { schedulingGates: [{ name: "example.com/wait" }] }));
   stand.rest();

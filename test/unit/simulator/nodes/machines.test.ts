@@ -14,7 +14,7 @@ const onOneNode = (options: Parameters<typeof open>[0] = {}): Stand => {
 
 const node = ({ simulator }: Stand) => simulator.store.get("nodes", "n");
 
-test("a silent node is noticed after its grace, and its pods are not ready", () => {
+test("a silent node is NotReady after its grace period, and so are its pods", () => {
   const stand = onOneNode();
   stand.simulator.nodes.freeze("n");
   stand.pass(49_000);
@@ -50,7 +50,7 @@ test("a node that comes back in time keeps its pods", () => {
   assert.deepEqual(stand.pods(), ["p Running"]);
 });
 
-test("what a silent machine was to do, it does when it goes on", () => {
+test("a silent machine's pending work happens when it continues", () => {
   const stand = open({ nodes: [{ name: "n" }] });
   submit(stand);
   stand.pass(2000);
@@ -62,7 +62,7 @@ test("what a silent machine was to do, it does when it goes on", () => {
   assert.equal(exitOf(stand.pod("pi-driver")), 0);
 });
 
-test("the pods of a node that was removed are failed and removed", () => {
+test("the pods of a removed node fail and are removed", () => {
   const stand = onOneNode();
   const seen: string[] = [];
   stand.simulator.subscribe(({ type, table, object }) => {

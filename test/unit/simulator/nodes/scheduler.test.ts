@@ -39,11 +39,11 @@ const taken = "0/1 nodes are available: 1 node(s) didn't have free ports for the
 
 describe("a host port of a node", () => {
   const rows: readonly (readonly [what: string, second: Fields, place: string])[] = [
-    ["is one pod's", onPort({ containerPort: 8, hostPort: 80 }), taken],
-    ["is also a container port on the host's network", onPort({ containerPort: 80 }, { hostNetwork: true }), taken],
-    ["is a sidecar's, too", { ...onPort({ containerPort: 9 }), initContainers: [sidecar(80)] }, taken],
+    ["belongs to one pod", onPort({ containerPort: 8, hostPort: 80 }), taken],
+    ["may be a container port on the host's network", onPort({ containerPort: 80 }, { hostNetwork: true }), taken],
+    ["may belong to a sidecar", { ...onPort({ containerPort: 9 }), initContainers: [sidecar(80)] }, taken],
     ["is another one under another protocol", onPort({ containerPort: 8, hostPort: 80, protocol: "UDP" }), "a"],
-    ["is none without the host's network", onPort({ containerPort: 80 }), "a"],
+    ["is no container port without the host's network", onPort({ containerPort: 80 }), "a"],
   ];
   for (const [what, second, place] of rows)
     test(what, async () => {
@@ -69,11 +69,11 @@ describe("required pod anti-affinity", () => {
   const others = "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules.";
   const host = "kubernetes.io/hostname";
   const rows: readonly (readonly [what: string, first: Fields, second: Fields, place: string])[] = [
-    ["keeps a pod from those that it selects", plain, { ...plain, ...apart("first", host) }, own],
-    ["keeps those that a pod selects from it", { ...plain, ...apart("second", host) }, plain, others],
-    ["lets others be", { ...plain, ...apart("third", host) }, { ...plain, ...apart("third", host) }, "a"],
+    ["keeps a pod away from the pods that it selects", plain, { ...plain, ...apart("first", host) }, own],
+    ["keeps the pods that it selects away from a pod", { ...plain, ...apart("second", host) }, plain, others],
+    ["leaves other pods alone", { ...plain, ...apart("third", host) }, { ...plain, ...apart("third", host) }, "a"],
     ["holds in a domain of nodes", plain, { ...plain, ...apart("first", "kubernetes.io/os") }, own],
-    ["holds nowhere without the label of the domain", plain, { ...plain, ...apart("first", "zone") }, "a"],
+    ["does not hold without the label of the domain", plain, { ...plain, ...apart("first", "zone") }, "a"],
   ];
   for (const [what, first, second, place] of rows)
     test(what, async () => {

@@ -20,24 +20,24 @@ const after = (ms: number, commands: boolean, command: readonly string[] | undef
 };
 
 describe("a pod of a simulator that reads commands", () => {
-  test("sleeps as long as it says, and ends well", () => {
+  test("sleeps for the given time, and succeeds", () => {
     const command = ["sh", "-c", "cat /etc/volcano/worker.host; sleep 2; sleep 1"];
     assert.match(after(2_500, true, command), /"phase":"Running"/);
     assert.match(after(4_500, true, command), /"phase":"Succeeded"/);
   });
 
-  test("exits with the code that it says, and takes units", () => {
+  test("exits with the given code, and accepts units", () => {
     assert.match(after(62_000, true, ["/bin/sh", "-c", "sleep 1m && exit 3"]), /"phase":"Failed".*"exitCode":3/);
     assert.match(after(4_000, true, ["sleep", "2s"]), /"phase":"Succeeded"/);
   });
 
-  test("ends at once when nothing in it takes time, and never when it sleeps for ever or its image decides", () => {
+  test("ends at once without a sleep, and never with an endless sleep or an image's own command", () => {
     assert.match(after(2_000, true, ["sh", "-c", "date"]), /"phase":"Succeeded"/);
     assert.match(after(1e8, true, ["sleep", "infinity"]), /"phase":"Running"/);
     assert.match(after(1e8, true, undefined), /"phase":"Running"/);
   });
 
-  test("is not asked for: then it runs until it is told", () => {
+  test("is an option: without it a pod runs until it is deleted", () => {
     assert.match(after(1e8, false, ["sleep", "2"]), /"phase":"Running"/);
   });
 });

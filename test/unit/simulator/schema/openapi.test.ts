@@ -60,7 +60,7 @@ describe("a schema", () => {
       assert.deepEqual(at(of, struct, "properties", field), is);
     });
 
-  test("of a custom kind is its definition's, with what every object has", () => {
+  test("of a custom kind is that of its definition, with the fields that every object has", () => {
     assert.equal(at(application, "properties", "spec", "properties", "mainClass", "type"), "string");
     assert.deepEqual(at(application, "properties", "metadata"), ref("ObjectMeta"));
     assert.deepEqual(at(application, "x-kubernetes-group-version-kind"), [
@@ -69,7 +69,7 @@ describe("a schema", () => {
   });
 
   for (const group of Object.keys(fieldsAt(call("GET", "/openapi/v3").body, "paths")))
-    test(`of ${group} refers to nothing that is not there`, () => {
+    test(`of ${group} has no dangling reference`, () => {
       const schemas = fieldsAt(call("GET", `/openapi/v3/${group}`).body, "components", "schemas");
       const wanted = [...JSON.stringify(schemas).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
         ([, name]) => name,
@@ -88,7 +88,7 @@ describe("a path", () => {
       fieldsAt(call("GET", `/openapi/v3/${group}`).body, "paths", path, "patch", "requestBody", "content"),
     ).filter((type) => type.includes("strategic"));
 
-  test("of a built-in kind takes strategic patches, one of a custom kind does not", () => {
+  test("of a built-in kind accepts strategic patches, and one of a custom kind does not", () => {
     const name = "sparkapplications/{name}";
     assert.equal(patchesAt("api/v1", "/api/v1/namespaces/{namespace}/pods/{name}").length, 1);
     const group = "apis/sparkoperator.k8s.io/v1beta2";

@@ -113,14 +113,14 @@ describe("a body in protobuf", () => {
       assert.deepEqual(rest, says);
     });
 
-  test("is told its kind and its name", () => {
+  test("has a kind and a name", () => {
     assert.equal(
       jsonOfProtobuf(first),
       '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"ns"},"data":{"a":"Yg=="}}',
     );
   });
 
-  test("is none without its mark, and none of a kind that nobody knows", () => {
+  test("is refused without its prefix, and with an unknown kind", () => {
     assert.equal(jsonOfProtobuf(Buffer.from("{}")), undefined);
     assert.equal(
       jsonOfProtobuf(Buffer.from(first.toString("latin1").replace("Secret", "Secrey"), "latin1")),
@@ -128,7 +128,7 @@ describe("a body in protobuf", () => {
     );
   });
 
-  test("that is cut off within a field is none", () => {
+  test("is refused if it was cut off within a field", () => {
     for (const length of [6, 12, 30, 40]) assert.equal(jsonOfProtobuf(first.subarray(0, length)), undefined);
   });
 });

@@ -7,7 +7,7 @@ import { exitOf, open, podsPath, submit } from "../stand.ts";
 
 const executors = (names: readonly string[]): readonly string[] => names.filter((name) => name.includes("-exec-"));
 
-test("a driver makes its executors, runs its job, cleans up and succeeds", () => {
+test("a driver creates its executors, runs its job, cleans up and succeeds", () => {
   const stand = open();
   submit(stand);
   stand.pass(2600);
@@ -21,7 +21,7 @@ test("a driver makes its executors, runs its job, cleans up and succeeds", () =>
   assert.match(body, /Pi is roughly 3\.14/);
 });
 
-test("executors carry Spark's labels, the driver as owner, and what the user's confs and template add", () => {
+test("executors have Spark's labels, the driver as owner, and the fields of the user's confs and template", () => {
   const stand = open();
   const owner = { apiVersion: "v1", kind: "ConfigMap", name: "pi-conf", uid: "u" };
   const template = {
@@ -65,14 +65,14 @@ test("executors carry Spark's labels, the driver as owner, and what the user's c
   assert.equal(textAt(containers[1], "resources", "limits", "memory"), "2432Mi");
 });
 
-test("an executor that is lost is deleted and replaced under a new id", () => {
+test("a lost executor is deleted and replaced under a new id", () => {
   const stand = open({ scripts: { pi: [{ executors: { "1": { runMs: 500, exitCode: 137, reason: "OOMKilled" } } }] } });
   submit(stand, "pi", { "spark.kubernetes.executor.podNamePrefix": "pi" });
   stand.pass(5500);
   assert.deepEqual(executors(stand.pods()), ["pi-exec-2 Running", "pi-exec-3 Running"]);
 });
 
-test("with deleteOnTermination=false an ended executor stays, labelled inactive", () => {
+test("an ended executor stays with deleteOnTermination=false, labelled inactive", () => {
   const stand = open({ scripts: { pi: [{ executors: { "1": { runMs: 500, exitCode: 1 } } }] } });
   const confs = {
     "spark.kubernetes.executor.podNamePrefix": "pi",
@@ -86,7 +86,7 @@ test("with deleteOnTermination=false an ended executor stays, labelled inactive"
   assert.deepEqual(executors(stand.pods()), ["pi-exec-1 Failed", "pi-exec-2 Succeeded", "pi-exec-3 Succeeded"]);
 });
 
-test("a deleted executor is replaced and no failure is counted", () => {
+test("a deleted executor is replaced, and does not count as a failure", () => {
   const stand = open();
   submit(stand, "pi", { "spark.kubernetes.executor.podNamePrefix": "pi", "spark.executor.maxNumFailures": "0" });
   stand.pass(3000);
@@ -95,14 +95,14 @@ test("a deleted executor is replaced and no failure is counted", () => {
   assert.deepEqual(stand.pods(), ["pi-driver Succeeded"]);
 });
 
-test("after too many failures the driver gives up with 11", () => {
+test("a driver exits with 11 after too many failures", () => {
   const stand = open({ scripts: { pi: [{ executors: { "*": { runMs: 100, exitCode: 1 } } }] } });
   submit(stand);
   stand.rest();
   assert.equal(exitOf(stand.pod("pi-driver")), 11);
 });
 
-test("a driver that dies leaves executors that end by themselves", () => {
+test("executors end by themselves after their driver died", () => {
   const stand = open({ scripts: { pi: [{ runMs: 4000, exitCode: 137 }] } });
   submit(stand, "pi", { "spark.kubernetes.executor.podNamePrefix": "pi" });
   stand.pass(4500);
@@ -112,7 +112,7 @@ test("a driver that dies leaves executors that end by themselves", () => {
   assert.equal(exitOf(stand.pod("pi-exec-1")), 1);
 });
 
-test("each attempt of an application has its own script; the last goes for all later ones", () => {
+test("each attempt of an application has its own script, and the last script is for all later attempts", () => {
   const stand = open({ scripts: { pi: [{ exitCode: 2 }, { exitCode: 3 }] } });
   const codes = ["one", "two", "three"].map((name) => {
     submit(stand, name, {}, { labels: { "spark-app-name": "pi", "spark-app-selector": name, "spark-role": "driver" } });
@@ -137,7 +137,7 @@ test("an annotation of the pod is its script", () => {
   assert.equal(exitOf(stand.pod("pi-driver")), 9);
 });
 
-test("pinned to zero, a driver makes none and runs on those that others make", () => {
+test("a driver with the minimum and maximum of zero creates no executor, and uses executors of others", () => {
   const stand = open();
   submit(stand, "pi", { "spark.dynamicAllocation.enabled": "true", "spark.executor.instances": "0" });
   stand.pass(3000);
@@ -158,7 +158,7 @@ test("pinned to zero, a driver makes none and runs on those that others make", (
   assert.equal(exitOf(stand.pod("pi-driver")), 0);
 });
 
-test("an executor that finds no driver ends by itself", () => {
+test("an executor ends by itself if it finds no driver", () => {
   const stand = open({ scripts: { pi: [{ bootMs: 10_000 }] } });
   submit(stand, "pi", { "spark.executor.instances": "1" });
   const labels = { "spark-app-selector": "spark-pi", "spark-role": "executor", "spark-exec-id": "1001" };
@@ -170,7 +170,7 @@ test("an executor that finds no driver ends by itself", () => {
   assert.equal(exitOf(stand.pod("early")), 1);
 });
 
-test("before the context is up the proxy is refused", () => {
+test("the proxy is refused before the context is up", () => {
   const stand = open();
   submit(stand);
   stand.pass(1000);
@@ -179,7 +179,7 @@ test("before the context is up the proxy is refused", () => {
   assert.equal(numberAt(stand.pod("pi-driver"), "metadata", "generation"), 1);
 });
 
-test("an executor works as long as its script says, and the driver tells so", () => {
+test("an executor works as long as its script says, and the driver's answer has its state", () => {
   const stand = open({ scripts: { pi: [{ hangs: true, executors: { "1": { busyMs: 10_000 } } }] } });
   submit(stand, "pi", { "spark.executor.instances": "2" });
   const path = `${podsPath}/pi-driver:4040/proxy/api/v1/applications/spark-pi/allexecutors`;
@@ -191,7 +191,7 @@ test("an executor works as long as its script says, and the driver tells so", ()
   assert.deepEqual(tasks(), [undefined, 0, undefined]);
 });
 
-test("the gauge of a driver follows its script: numbers, none, nonsense, and one that flaps", () => {
+test("the gauge of a driver follows its script: numbers, none, nonsense, and a flapping one", () => {
   const gauge = [
     [0, 3],
     [20_000, "silent"],

@@ -35,7 +35,7 @@ describe("manifests of one family", () => {
     volcano: /sparkoperator/,
   } as const;
   for (const family of ["spark", "volcano"] as const) {
-    test(`--family=${family} grants no right on the other family's kinds, and the host runs this one only`, async () => {
+    test(`--family=${family} grants no right on other kinds, and the host runs this family only`, async () => {
       const objects = await printed(`--family=${family}`, "--without-crds", "--admission");
       const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name === "rekindle-host");
       assert.doesNotMatch(JSON.stringify(roles), ofOther[family]);

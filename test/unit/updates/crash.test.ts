@@ -138,7 +138,7 @@ const dying = async (n: number, when: "before" | "after", lost: boolean): Promis
 describe("a saved update", () => {
   for (const when of ["before", "after"] as const)
     for (const lost of [false, true])
-      test(`is delivered although its sender dies ${when} any call, and ${lost ? "all messages are lost with it" : "its message comes again"}`, async () => {
+      test(`is delivered although its sender dies ${when} any call, ${lost ? "messages lost" : "and retried"}`, async () => {
         const calls = await callsOf();
         assert.ok(calls > 60, `${calls} calls`);
         for (let n = 1; n <= calls; n++)

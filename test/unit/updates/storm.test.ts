@@ -89,7 +89,7 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
 /** The number of updates: REKINDLE_UPDATES, else enough for every run of the tests. */
 const wanted = Number(process.env["REKINDLE_UPDATES"] ?? 2_000);
 
-test(`of ${wanted} updates under faults none is lost, out of order, or sent after its acknowledgement`, async (context) => {
+test(`of ${wanted} updates under faults none is lost, reordered, or sent once acknowledged`, async (context) => {
   const began = performance.now();
   let updates = 0;
   let deaths = 0;

@@ -78,7 +78,7 @@ const judged = [
 ] as const;
 
 for (const [schema, value, wanted] of judged)
-  test(`${JSON.stringify(schema)} validates ${JSON.stringify(value)} with ${wanted.length === 0 ? "nothing" : wanted}`, () =>
+  test(`${JSON.stringify(schema)} of ${JSON.stringify(value)}: ${wanted.length === 0 ? "nothing" : wanted}`, () =>
     assert.deepEqual(
       faults(schema, value, "f").map(({ message }) => message),
       wanted,

@@ -175,7 +175,7 @@ describe("a host beside a leader", () => {
   }
 
   it(
-    "keeps its state if it cannot read the leases: a leader stays leader, and so does a missing one",
+    "keeps its state if it cannot read the leases, beside a leader or without one",
     onStand(async (stand) => {
       let failing = false;
       const { transport } = stand.simulator;

@@ -144,14 +144,14 @@ describe("a Job whose record cannot be used", () => {
   );
 });
 
-describe("the owners of jobs", () => {
+describe("the recovery of an owner of jobs:", () => {
   const flow = async (stand: Stand, life: object): Promise<void> => {
     await opened(stand);
     for (const object of jobFlow("f", ["a", "b"], life)) await stand.create(object);
   };
 
   it(
-    "that are a JobFlow and are cleaned up fail, end their running job, and create no other",
+    "a JobFlow that is cleaned up fails, ends its running job, and creates no other",
     onStand(async (stand) => {
       await flow(stand, {});
       await stand.until("its first job runs", () => phaseOf(stand, "f-a") === "Running", 60_000);
@@ -167,7 +167,7 @@ describe("the owners of jobs", () => {
   );
 
   it(
-    "that are a JobFlow in another cluster do not repeat completed jobs, and continue with the next",
+    "a JobFlow in another cluster repeats no completed job, and continues with the next",
     onStand(async (stand) => {
       await flow(stand, { runMs: 20_000 });
       await stand.until("its second job runs", () => phaseOf(stand, "f-b") === "Running", 120_000);
@@ -181,7 +181,7 @@ describe("the owners of jobs", () => {
   );
 
   it(
-    "that are a CronJob and are cleaned up create no job until their spec changes",
+    "a CronJob that is cleaned up creates no job until its spec changes",
     onStand(async (stand) => {
       await opened(stand);
       await stand.create(cronJob("c", {}));
@@ -197,7 +197,7 @@ describe("the owners of jobs", () => {
   );
 
   it(
-    "that are a CronJob with a damaged record, or of another cluster, run no time twice",
+    "a CronJob with a damaged record, or of another cluster, runs no time twice",
     onStand(async (stand) => {
       await opened(stand);
       await stand.create(cronJob("c", { runMs: 1_000 }, { schedule: "*/30 * * * *" }));

@@ -3,7 +3,7 @@
  * required node affinity; room is counted elsewhere. A pin is required node affinity for one node by its name, which
  * leaves the binding to the scheduler.
  */
-import { fieldsOf, isRecord } from "../core/json.ts";
+import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
 import type { Json } from "./responses.ts";
 import { type Expression, holds, type Labels } from "./selector.ts";
@@ -11,9 +11,7 @@ import { type Expression, holds, type Labels } from "./selector.ts";
 /** Returns why a node is excluded, as the predicate of a sentence about it: `has taint gpu`; undefined if it is not. */
 export type NodeFilter = (node: Stored) => string | undefined;
 
-const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-
-const textsIn = (value: unknown): readonly string[] =>
+export const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

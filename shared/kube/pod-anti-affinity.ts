@@ -2,7 +2,8 @@
  * Required pod anti-affinity between pods of one node, as kube-scheduler's InterPodAffinity: it keeps a pod off a node with a
  * pod that its terms select, and off a node with a pod whose terms select it.
  */
-import { fieldsOf, isRecord } from "../core/json.ts";
+import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
+import { textsIn } from "./nodes.ts";
 import type { Json } from "./responses.ts";
 import { type Expression, holds, type Labels } from "./selector.ts";
 
@@ -10,11 +11,6 @@ const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /** The topology key of which each node is a domain of its own. */
 const ofNode = "kubernetes.io/hostname";
-
-const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-
-const textsIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 
 /** Returns the required terms of a pod's spec, as they are written. */
 export const antiAffinityIn = (spec: Json): readonly Json[] =>
@@ -41,7 +37,7 @@ const requirementsOf = (selector: Json): readonly Expression[] => [
 
 type Term = { readonly namespaces: readonly string[]; readonly requirements: readonly Expression[] };
 
-/** What anti-affinity goes by. */
+/** The parts of a pod by which anti-affinity is decided. */
 export type Neighbour = {
   readonly namespace: string;
   readonly labels: Labels;

@@ -34,7 +34,7 @@ import {
   queuePatch,
   readQueue,
   viewOf,
-} from "./scheduling.ts";
+} from "./scheduler-kinds.ts";
 import { jobQueueSaying, type Queue, type QueueView } from "./tree.ts";
 
 /** The objects that a review needs beside its own. Absent: they could not be read, and the checks on them pass. */

@@ -4,7 +4,7 @@
  * Jobs of one namespace a share of all.
  */
 
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
@@ -31,8 +31,6 @@ export type Demand =
   | { readonly is: "refused"; readonly why: string };
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
-
-const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 const hasItems = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 

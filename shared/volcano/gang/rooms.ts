@@ -18,7 +18,7 @@ export type Room = {
   readonly guarded: readonly Neighbour[];
 };
 
-/** What equal pods take of a node, and what keeps them off it. */
+/** Equal pods: the amounts that each takes of a node, and the constraints that keep it off a node. */
 export type Occupant = { readonly needs: Amounts; readonly neighbour: Neighbour };
 
 /** True if a pod of the node and the occupant may not be on one node. */

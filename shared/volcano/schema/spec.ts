@@ -7,7 +7,7 @@
  */
 
 import * as z from "zod";
-import { isRecord } from "../../core/json.ts";
+import { isRecord, recordsIn } from "../../core/json.ts";
 import { labelErrors } from "../../kube/names.ts";
 import type { Json } from "../../kube/responses.ts";
 
@@ -136,8 +136,6 @@ export const unstartable = (graph: Graph): readonly string[] => {
 /** True if every task can start after those that it depends on. A task that depends on an unknown task cannot. */
 export const formsDag = (tasks: readonly Task[]): boolean =>
   unstartable(new Map(tasks.map((task) => [nameOf(task), task.dependsOn?.name ?? []]))).length === 0;
-
-const recordsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 const textIn = (value: Json, field: string): string => (typeof value[field] === "string" ? value[field] : "");
 
